@@ -69,7 +69,7 @@ export async function createPublicApp(services: Services, context: Context): Pro
   await app.register(services.status.routes(readShell('status', config.baseUrl), isReady));
   await app.register(healthRoutes(readiness));
   // The routes under `/.well-known`, and the metadata under the path of the issuer.
-  await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }));
+  await app.register(discoveryRoutes(config.baseUrl, keyring));
   await app.register(async (bounded) => {
     boundInFlight(bounded, services.capacity);
     await bounded.register(

@@ -49,38 +49,35 @@ const mostRemembered = 20_000;
 
 const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
-const verifierOf = (published: Keyring['publicKeys']) => ({
-  published,
-  kids: new Set(published.map(({ kid }) => kid)),
-  keys: createLocalJWKSet({ keys: [...published] }),
-});
-
 /** Signs and verifies access tokens: JWTs of RFC 9068. Their `jti` is the id of the charge that paid for them. */
 export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
-  let verifier = verifierOf(keyring.publicKeys);
-  const signed = createSigner(keyring, 'at+jwt');
+  const signPayload = createSigner(keyring, 'at+jwt');
+  let published = keyring.publicKeys;
+  let findKey = createLocalJWKSet({ keys: [...published] });
   /** Tokens that this process has signed or verified before, by their hash. Their signatures are not verified again. */
   const remembered = new LRUCache<string, Verified>({ max: mostRemembered });
 
-  /** Returns a verifier with the keys that are published now. */
-  function currentVerifier() {
-    if (verifier.published !== keyring.publicKeys) verifier = verifierOf(keyring.publicKeys);
-    return verifier;
-  }
-  const keys: JWTVerifyGetKey = (header, token) => currentVerifier().keys(header, token);
+  /** Finds the key of a token among the keys that are published now. */
+  const findPublishedKey: JWTVerifyGetKey = (header, token) => {
+    if (published !== keyring.publicKeys) {
+      published = keyring.publicKeys;
+      findKey = createLocalJWKSet({ keys: [...published] });
+    }
+    return findKey(header, token);
+  };
 
-  const view = ({ id, clientId, exp }: Verified): OwnToken => ({
+  const toOwnToken = ({ id, clientId, exp }: Verified): OwnToken => ({
     id,
     clientId,
     expiresAt: new Date(exp * 1000),
-    isExpired: exp <= seconds(new Date(clock.now())),
+    isExpired: exp * 1000 <= clock.now(),
   });
 
   return {
     sign({ id, sessionId, clientId, scope, sub, at, expiresAt }: Issued): string {
       const exp = seconds(expiresAt);
       const about = { client_id: clientId, scope, sub, sid: sessionId, jti: id };
-      const token = signed({ ...about, iss: issuer, aud: issuer, iat: seconds(at), exp });
+      const token = signPayload({ ...about, iss: issuer, aud: issuer, iat: seconds(at), exp });
       remembered.set(sha256(token), { id, clientId, exp, kid: keyring.signing.kid });
       return token;
     },
@@ -88,23 +85,23 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
     /** Returns the content of a token of this service, also after it has expired. Undefined for anything else. */
     async verify(token: string): Promise<OwnToken | undefined> {
       const hash = sha256(token);
-      const known = remembered.get(hash);
+      const earlier = remembered.get(hash);
       // An operator can withdraw a key while its tokens are valid. They are then no longer accepted.
-      if (known && currentVerifier().kids.has(known.kid)) return view(known);
+      if (earlier && keyring.publicKeys.some(({ kid }) => kid === earlier.kid)) return toOwnToken(earlier);
       try {
-        const { payload, protectedHeader } = await jwtVerify(token, keys, {
+        const { payload, protectedHeader } = await jwtVerify(token, findPublishedKey, {
           algorithms: ['ES256'],
           typ: 'at+jwt',
           issuer,
           audience: issuer,
-          currentDate: new Date(0), // before the expiry of any token, because an expired token is also verified
+          currentDate: new Date(0), // No token has expired at this time. `isExpired` tells whether it has now.
           requiredClaims: ['exp', 'jti', 'client_id'],
         });
         const { success, data } = Payload.safeParse(payload);
         if (!success) return undefined;
         const verified = { id: data.jti, clientId: data.client_id, exp: data.exp, kid: protectedHeader.kid };
         remembered.set(hash, verified);
-        return view(verified);
+        return toOwnToken(verified);
       } catch (error) {
         if (error instanceof errors.JOSEError) return undefined;
         throw error;

@@ -3,7 +3,7 @@ import { ApiError } from '../platform/errors.ts';
 /** Where a request has the client's credentials. `basic`: in a Basic header. `unreadable`: the header has another form. */
 export type CredentialsPlace = 'body' | 'basic' | 'unreadable';
 
-interface Presented {
+interface Merged {
   body: unknown;
   place: CredentialsPlace;
 }
@@ -15,7 +15,8 @@ function decodeForm(text: string): string {
 
 /** Reads a header `Basic base64(id:secret)`. @returns undefined if it has another form */
 function parse(header: string): { id: string; secret: string } | undefined {
-  const { encoded = '' } = /^basic +(?<encoded>[A-Za-z0-9+/=_-]+) *$/i.exec(header)?.groups ?? {};
+  const { encoded } = /^basic +(?<encoded>[A-Za-z0-9+/=_-]+) *$/i.exec(header)?.groups ?? {};
+  if (encoded === undefined) return undefined;
   const text = Buffer.from(encoded, 'base64').toString('utf8');
   const { id, secret } = /^(?<id>[^:]+):(?<secret>.*)$/s.exec(text)?.groups ?? {};
   if (id === undefined || secret === undefined) return undefined;
@@ -33,7 +34,7 @@ const placeholder = 'unreadable';
  * Returns the body with the credentials of a Basic header in it, as if they had been sent in the body.
  * @throws ApiError `invalid_request` if both the body and a Basic header have credentials
  */
-export function presentCredentials(header: string | undefined, body: unknown): Presented {
+export function mergeCredentials(header: string | undefined, body: unknown): Merged {
   // Without a header, the body has the credentials. A body that is no object is refused later, by the schema of the request.
   if (!header || typeof body !== 'object' || body === null) return { body, place: 'body' };
   const { client_id: idInBody, client_secret: secretInBody } = body as Record<string, unknown>;
@@ -49,8 +50,5 @@ export function presentCredentials(header: string | undefined, body: unknown): P
     });
   }
   const { id, secret } = basic ?? { id: placeholder, secret: placeholder };
-  return {
-    body: { ...body, client_id: id, client_secret: secret },
-    place: basic ? 'basic' : 'unreadable',
-  };
+  return { body: { ...body, client_id: id, client_secret: secret }, place: basic ? 'basic' : 'unreadable' };
 }

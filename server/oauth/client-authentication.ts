@@ -32,8 +32,8 @@ export interface Authenticated {
 }
 
 /**
- * Finds a client and its partner in a cache that is at most 2 s old. With `fresh`, it reads the database. With `until`, it reads
- * the database only if the cached records do not meet the condition, so that a refusal never comes from an outdated cache.
+ * Finds a client and its partner in a cache that is at most 2 s old. With `fresh`, it reads the database instead. `until` is a condition:
+ * cached records that do not meet it are read again. So a refusal never comes from an outdated cache.
  */
 export type FindClient = (
   id: string,
@@ -94,8 +94,6 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
   const isActive = ({ client, partner }: Authenticated) =>
     client.status === 'active' && partner.status === 'active';
 
-  const mostRequests = (client: OAuthClient) => client.tokenRequestsPerMinute ?? tokenRequestsPerMinute;
-
   const hasActiveKey = async ({ keyId }: OAuthClient) => (await keyStatus(keyId)) === 'active';
 
   /** Returns the client. If its key is revoked, the client is read again, because it may have another key now. */
@@ -122,7 +120,7 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
       throw new ApiError('client_inactive');
     },
 
-    /** Returns the client. If it may not ask for `scope`, it is read again from the database, because the cache may be outdated. */
+    /** Returns the client, read again if it may not ask for `scope`. The caller refuses a client that still may not. */
     async withClaims(client: OAuthClient, scope: readonly ClaimName[]): Promise<OAuthClient> {
       const hasClaims = ({ claims }: OAuthClient) => scope.every((name) => claims.includes(name));
       if (hasClaims(client)) return client;
@@ -137,7 +135,7 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
     async admit(client: OAuthClient): Promise<OAuthClient> {
       const [admitted, { allowed, retryAfter }] = await Promise.all([
         withActiveKey(client),
-        limit('token', client._id, mostRequests(client)),
+        limit('token', client._id, client.tokenRequestsPerMinute ?? tokenRequestsPerMinute),
       ]);
       if (allowed) return admitted;
       throw new ApiError('rate_limited', { description: 'Token endpoint rate limit exceeded', retryAfter });

@@ -18,7 +18,7 @@ import { admitAuthenticated } from '../platform/http/in-flight.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
 import { nameKind } from '../platform/keys/credential-kinds.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
-import { type CredentialsPlace, presentCredentials } from './basic-credentials.ts';
+import { type CredentialsPlace, mergeCredentials } from './basic-credentials.ts';
 import { basicChallenge, type Credentials } from './client-authentication.ts';
 import { authorizationServerMetadata, discoveryLifetimeSeconds } from './metadata.ts';
 import type { createRevocation } from './revoke.ts';
@@ -44,6 +44,7 @@ async function requireGrantType({ body }: FastifyRequest): Promise<void> {
 
 /** Reads the client's credentials from the body or from the header of a request. */
 function createCredentialsReader() {
+  /** Where the credentials of a request were. `prepare` runs before the validation of the body, and `read` after it. */
   const places = new WeakMap<FastifyRequest, CredentialsPlace>();
 
   return {
@@ -54,7 +55,7 @@ function createCredentialsReader() {
     async prepare(request: FastifyRequest): Promise<void> {
       const isForm = /^application\/x-www-form-urlencoded/i.test(request.headers['content-type'] ?? '');
       if (isForm) requireOnce(request.body);
-      const { body, place } = presentCredentials(request.headers.authorization, withoutEmpty(request.body));
+      const { body, place } = mergeCredentials(request.headers.authorization, withoutEmpty(request.body));
       request.body = body;
       places.set(request, place);
     },
@@ -132,13 +133,7 @@ export function oauthRoutes({ exchange, userinfo, revoke, deadline }: Dependenci
  * The routes that client libraries discover. If the issuer has a path, the metadata are at two addresses, because libraries try
  * both: RFC 8414 3.1 inserts the well-known part before the path, and RFC 8414 5 appends it.
  */
-export function discoveryRoutes({
-  issuer,
-  keyring,
-}: {
-  issuer: string;
-  keyring: Pick<Keyring, 'publicKeys'>;
-}): FastifyPluginAsyncZod {
+export function discoveryRoutes(issuer: string, keyring: Pick<Keyring, 'publicKeys'>): FastifyPluginAsyncZod {
   const metadata = authorizationServerMetadata(issuer);
   const Jwks = z.object({ keys: z.array(z.looseObject({ kid: z.string(), kty: z.string() })) });
   const headers = { 'cache-control': `public, max-age=${discoveryLifetimeSeconds}` };

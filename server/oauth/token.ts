@@ -51,7 +51,8 @@ function verifierMatches(grant: Grant, request: TokenRequest): boolean {
 }
 
 /**
- * Returns why an unused code may not be exchanged; undefined if it may. The order is that of docs/tokens-and-claims.md.
+ * Returns why an unused code may not be exchanged; undefined if it may. The order is that of docs/tokens-and-claims.md. A wrong
+ * verifier is returned as a text, because its error depends on how many were sent before.
  * @param client the client as it is now. It may have lost a claim since the session began
  * @param now milliseconds since the epoch
  */
@@ -108,7 +109,7 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
     credentials: Credentials,
     context: RequestContext,
   ): Promise<TokenResponse> => {
-    // The client comes from a cache. `admit` and `withClaims` read it again before they refuse it.
+    // The client comes from a cache. If `admit` or `withClaims` would refuse it, they read it again, and return that one.
     const caller = await clients.authenticate(credentials);
     const cause = sha256(request.code);
     const [admitted, found] = await Promise.all([clients.admit(caller.client), grants.load(request.code)]);

@@ -65,10 +65,12 @@ export function createUserinfo(dependencies: Dependencies) {
       findAccess(found.client, verified.id),
       requireAllowance(found.client),
     ]);
+    // The charges of other endpoints have no token, so a token with the id of such a charge is unknown.
     if (access?.kind !== 'token') {
       const at = await revokedAt(verified.id);
       throw refusal(at ? `The access token was revoked at ${at.toISOString()}` : unknownToken);
     }
+    // The expiry of the token was checked before the reads, which take time.
     if (access.expiresAt.getTime() <= clock.now()) throw expired(access.expiresAt);
     const { sub, at, claims, meta } = access;
     return { sub, evaluated_at: at.toISOString(), claims, meta };

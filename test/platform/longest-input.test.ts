@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TokenRequest } from '../../contracts/oauth.ts';
 import { SigningHeaders } from '../../contracts/storefront.ts';
 import { StartQuery } from '../../contracts/verification.ts';
-import { presentCredentials } from '../../server/oauth/basic-credentials.ts';
+import { mergeCredentials } from '../../server/oauth/basic-credentials.ts';
 import { isTokenOf } from '../../server/platform/http/csrf.ts';
 import { parseJson } from '../../server/platform/http/json.ts';
 import { parseForm } from '../../server/platform/http/parameters.ts';
@@ -87,7 +87,7 @@ describe('a parser of unauthenticated input', () => {
     ['choiceAddress', longestHead, (text) => choiceAddress({ url: `/verify/p/${text}`, method: 'GET' })],
     ['parseState', longestHead, parseState],
     ['boundHeaders', longestHead, (text) => boundHeaders({ cookie: text, authorization: text })],
-    ['Basic credentials', longestHead, (text) => presentCredentials(`Basic ${text}`, {})],
+    ['Basic credentials', longestHead, (text) => mergeCredentials(`Basic ${text}`, {})],
     ['isTokenOf', longestBody, (text) => isTokenOf('secret', text)],
     ['presentedLink', longestBody, presentedLink],
     ['presentedCode', longestBody, presentedCode],

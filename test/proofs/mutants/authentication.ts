@@ -52,7 +52,7 @@ export const authentication = [
     'server/oauth/access-token.ts',
     ['oauth/access-token', 'oauth/token-forgery', 'oauth/userinfo'],
     [
-      ['isExpired: exp <= seconds(new Date(clock.now()))', 'isExpired: false'],
+      ['isExpired: exp * 1000 <= clock.now()', 'isExpired: false'],
       ['          audience: issuer,\n', ''],
       ["          typ: 'at+jwt',\n", ''],
     ],
@@ -60,7 +60,7 @@ export const authentication = [
   ...inFile(
     'server/oauth/access-token.ts',
     ['platform/keys/key-rotation'],
-    [['known && currentVerifier().kids.has(known.kid)', 'known']],
+    [['earlier && keyring.publicKeys.some(({ kid }) => kid === earlier.kid)', 'earlier']],
   ),
   ...inFile(
     'server/platform/keys/key-rotation.ts',
