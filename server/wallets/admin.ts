@@ -92,12 +92,20 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     return readStatement({ walletId: head.walletId, head }, range, store);
   }
 
-  /** Returns the ids of a partner's wallets; if no partner is given, a page of the ids of all wallets. */
-  const walletIdsOf = async (
-    partnerId: string | undefined,
-    page: Parameters<typeof store.walletIds>[0],
-  ): Promise<string[]> =>
-    partnerId ? Mode.options.map((mode) => walletIdOf(partnerId, mode)) : store.walletIds(page);
+  /** Makes a report on each wallet of a partner; if no partner is given, on each wallet of a page of all wallets. */
+  async function reportOnEach<Report>(
+    { partnerId, ...page }: z.infer<typeof RepairWallets>,
+    makeReport: (walletId: string) => Promise<Report | undefined>,
+  ): Promise<Report[]> {
+    const ids = partnerId ? Mode.options.map((mode) => walletIdOf(partnerId, mode)) : store.walletIds(page);
+    const reports: Report[] = [];
+    for (const id of await ids) {
+      const report = await makeReport(id);
+      if (!report) throw new ApiError('not_found', { description: `No wallet ${id}` });
+      reports.push(report);
+    }
+    return reports;
+  }
 
   /** Returns the fields of a manual entry that name the operator, with the audit entry about the change of `target`. */
   function operatorMemo(actor: Actor, target: string, after: Record<string, unknown>) {
@@ -132,6 +140,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     adjust: procedure
       .input(AdjustWallet)
       .output(MovedView)
+      // Without a reference, each call makes an adjustment of its own.
       .mutation(async ({ input: { amount, reason, reference = randomRequestId(), ...wallet }, ctx }) => {
         const { walletId } = await walletOf(wallet);
         const memo = {
@@ -175,34 +184,24 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
             description: `A signed statement has at most ${mostSignedEntries} entries; choose a shorter period`,
           });
         }
-        return { jws: signStatement(view, statement.chain) };
+        return { jws: signStatement(view, statement.lastPage) };
       }),
     audit: procedure
       .input(AuditWallets)
       .output(z.array(AuditView))
-      .query(async ({ input: { partnerId, sinceCheckpoint, ...page } }) => {
-        const reports: AuditView[] = [];
-        for (const id of await walletIdsOf(partnerId, page)) {
-          const report = await audit.audit(id, { sinceCheckpoint });
-          if (!report) throw new ApiError('not_found', { description: `No wallet ${id}` });
-          reports.push(report);
-        }
-        return reports;
-      }),
+      .query(({ input: { sinceCheckpoint, ...wallets } }) =>
+        reportOnEach(wallets, (id) => audit.audit(id, { sinceCheckpoint })),
+      ),
     repair: procedure
       .input(RepairWallets)
       .output(z.array(RepairView))
-      .mutation(async ({ input: { partnerId, ...page }, ctx }) => {
-        const reports: RepairView[] = [];
-        for (const id of await walletIdsOf(partnerId, page)) {
-          const report = await repair.repair(id, (walletId, mended) =>
-            auditEntry(ctx.actor, { id: walletId, at: clock.now() }, { after: { mended } }),
-          );
-          if (!report) throw new ApiError('not_found', { description: `No wallet ${id}` });
-          reports.push(report);
-        }
-        return reports;
-      }),
+      .mutation(({ input, ctx }) =>
+        reportOnEach(input, (id) =>
+          repair.repair(id, (mended) =>
+            auditEntry(ctx.actor, { id, at: clock.now() }, { after: { mended } }),
+          ),
+        ),
+      ),
   });
 
   const limitRouter = router({

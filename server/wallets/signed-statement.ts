@@ -5,7 +5,7 @@ import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Statement } from './statement.ts';
 
 /** Signs a whole statement. Returns a compact JWS that partners verify with the published keys. */
-export type SignStatement = (statement: StatementView, chain: Statement['chain']) => string;
+export type SignStatement = (statement: StatementView, lastPage: Statement['lastPage']) => string;
 
 interface Settings {
   keyring: Pick<Keyring, 'signing'>;

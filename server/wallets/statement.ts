@@ -21,7 +21,7 @@ export interface Statement {
   /** The `seq` of the last entry of the whole statement. More parts follow if this part ends before it. */
   untilSeq: number;
   /** The page of the ledger that holds the last entry of this part. */
-  chain: Pick<LedgerPage, 'n' | 'digest'>;
+  lastPage: Pick<LedgerPage, 'n' | 'digest'>;
 }
 
 interface Wallet {
@@ -70,16 +70,17 @@ export async function readStatement(wallet: Wallet, range: Range, store: Store):
   const lastSeq = Math.min(untilSeq, afterSeq + range.limit);
   const entries: LedgerEntry[] = [];
   let opening = 0;
-  let chain: Statement['chain'] = { n: 0, digest: '' };
+  let lastPage: Statement['lastPage'] = { n: 0, digest: '' };
   // Begins with the page of the entry before the statement. The balance of that entry opens the statement.
-  const from = await findFirstPage(wallet, store, ({ state }) => state.seq >= afterSeq);
-  for await (const page of store.pages(walletId, { from: Math.min(from, head.n), to: head.n })) {
-    chain = { n: page.n, digest: page.digest };
+  const first = await findFirstPage(wallet, store, ({ state }) => state.seq >= afterSeq);
+  // If no page has the entry, only the last page is read, so that `lastPage` is known.
+  for await (const page of store.pages(walletId, { from: Math.min(first, head.n), to: head.n })) {
+    lastPage = { n: page.n, digest: page.digest };
     for (const entry of page.entries) {
       if (entry.seq === afterSeq) opening = entry.balanceAfter;
       if (entry.seq !== undefined && entry.seq > afterSeq && entry.seq <= lastSeq) entries.push(entry);
     }
     if (page.state.seq >= lastSeq) break;
   }
-  return { opening, closing: entries.at(-1)?.balanceAfter ?? opening, entries, untilSeq, chain };
+  return { opening, closing: entries.at(-1)?.balanceAfter ?? opening, entries, untilSeq, lastPage };
 }

@@ -51,14 +51,8 @@ function pageOf(sorted: readonly WalletSummary[], { limit, after }: Pick<ListWal
 }
 
 /** Makes the list of `svcadmin wallets list`. Filters over all wallets use the summaries. */
-export function createWalletList({
-  store,
-  ledger,
-  summaries,
-  clock,
-  unpaidWallets,
-  partnerNames,
-}: Dependencies) {
+export function createWalletList(dependencies: Dependencies) {
+  const { store, ledger, summaries, clock, unpaidWallets, partnerNames } = dependencies;
   const readRecentUnpaid = () => unpaidWallets(new Date(clock.now() - unpaidPeriod));
 
   async function viewAll(found: readonly WalletSummary[]): Promise<WalletListing[]> {
@@ -91,23 +85,23 @@ export function createWalletList({
   }
 
   /**
-   * Returns the wallets that match a filter, in the order of the list. A wallet that was never funded is always low. The filters
-   * for low wallets include it only if an exchange was refused because it could not pay. `unfunded` ignores `below` and
-   * `daysLeft`, because such wallets have no spending and a balance of 0.
+   * Returns the wallets that match a filter, in the order of the list. `unfunded` ignores the other conditions, because all these
+   * wallets have a balance of 0. `below` and `daysLeft` include wallets that were never funded only if they are in use: an
+   * exchange was refused because they could not pay.
    */
   async function findMatching({ mode, below, daysLeft, unfunded }: Filter): Promise<WalletSummary[]> {
     await summaries.flush();
     const modes = mode === undefined ? Mode.options : [mode];
     if (unfunded) return store.unfunded(modes);
     const isBelow = ({ balance }: WalletSummary) => below === undefined || balance < below;
-    const refused = (await findUnfundedWithRefusals(modes)).filter(isBelow);
+    const unfundedInUse = (await findUnfundedWithRefusals(modes)).filter(isBelow);
     if (daysLeft !== undefined) {
       // Wallets that were never funded come first, because nothing is left. The store sorts the others by their end.
       const ending = await store.endingBefore(modes, new Date(clock.now() + daysLeft * day));
-      return [...refused, ...ending.filter(isBelow)];
+      return [...unfundedInUse, ...ending.filter(isBelow)];
     }
     const low = below === undefined ? [] : await store.below(modes, below);
-    return [...refused, ...low].toSorted(lowestBalanceFirst);
+    return [...unfundedInUse, ...low].toSorted(lowestBalanceFirst);
   }
 
   /** Whether a filter is about balance or spending, which only the stored summaries have for all wallets. */

@@ -24,7 +24,8 @@ const groupSize = 100;
 /** The most groups that one sweep refreshes. After the first group, it goes on only while summaries are missing. */
 const mostGroupsPerSweep = 20;
 
-function capOf(head: WalletHead, now: number): Pick<WalletSummary, 'capped'> {
+/** Returns the field `capped` of a summary, if a spend cap is reached. */
+function cappedOf(head: WalletHead, now: number): Pick<WalletSummary, 'capped'> {
   const reached = reachedCap(head, now);
   // A cap of 0 is reached without any charge. The summary names only a cap that charges have reached.
   if (!reached || reached.used === 0) return {};
@@ -32,7 +33,8 @@ function capOf(head: WalletHead, now: number): Pick<WalletSummary, 'capped'> {
   return { capped: { bucket, limit, until: new Date(start + length) } };
 }
 
-function endOf(balance: number, perDay: number, now: number): Pick<WalletSummary, 'endsAt'> {
+/** Returns the field `endsAt` of a summary, if the balance will be used up. */
+function endsAtOf(balance: number, perDay: number, now: number): Pick<WalletSummary, 'endsAt'> {
   const left = perDay > 0 ? (balance / perDay) * day : Infinity;
   return left < longestTimeLeft ? { endsAt: new Date(now + left) } : {};
 }
@@ -43,10 +45,12 @@ function endOf(balance: number, perDay: number, now: number): Pick<WalletSummary
  * It also refreshes the next group of all wallets, so that no summary stays outdated after a crash or a restore.
  */
 export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
+  /** The wallets that this process has written since the last flush. */
   const touched = new Set<string>();
+  /** The next group of all wallets begins after this id. */
   let lastRefreshedId = '';
 
-  /** Returns the wallets with entries in the last seven days, each with the page (`base`) after which its spending is counted. */
+  /** Returns the wallets with entries in the last seven days, each with the page (`base`) from which its spending is computed. */
   async function findBasePages(wallets: readonly WalletHead[], now: number) {
     const active = wallets.filter((wallet) => wasFunded(wallet) && now - wallet.at.getTime() < usePeriod);
     const wantedPages = active.flatMap(({ walletId, n: last }) =>
@@ -88,8 +92,8 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
         balance,
         seq,
         spentPerDay: perDay,
-        ...endOf(balance, perDay, now),
-        ...capOf(head, now),
+        ...endsAtOf(balance, perDay, now),
+        ...cappedOf(head, now),
       };
     });
   }
@@ -101,10 +105,7 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
     return storedPages.size < walletIds.length;
   }
 
-  /**
-   * Refreshes the wallets that this process has written since the last flush. Wallets that are written during the flush wait for
-   * the next one. Otherwise a flush under load would never end.
-   */
+  /** Refreshes the touched wallets. Those that are touched meanwhile wait for the next flush, so that a flush under load ends. */
   async function flush(): Promise<void> {
     const due = [...touched];
     touched.clear();
@@ -118,14 +119,14 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
     }
   }
 
-  /** Refreshes the next group of all wallets. @returns whether a summary was missing and more groups follow */
+  /** Refreshes the next group of all wallets. @returns whether summaries of later groups may be missing, as some of this one were */
   async function refreshNextGroup(): Promise<boolean> {
     const group = await ledger.walletIds({ after: lastRefreshedId, limit: groupSize });
-    const wereMissing = group.length > 0 && (await refresh(group));
+    const hadMissing = group.length > 0 && (await refresh(group));
     const isLastGroup = group.length < groupSize;
     // The next sweep then begins with the first wallet again.
     lastRefreshedId = isLastGroup ? '' : (group.at(-1) ?? '');
-    return wereMissing && !isLastGroup;
+    return hadMissing && !isLastGroup;
   }
 
   const sweep: Sweep = {
@@ -133,8 +134,8 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
     async sweep() {
       await flush();
       for (let group = 0; group < mostGroupsPerSweep; group += 1) {
-        const isMoreMissing = await refreshNextGroup();
-        if (!isMoreMissing) break;
+        const mayMoreBeMissing = await refreshNextGroup();
+        if (!mayMoreBeMissing) break;
       }
     },
   };

@@ -77,28 +77,23 @@ export function createWalletUseStore(db: Db) {
     },
 
     /**
-     * Returns the amounts that operators moved after the given page of each wallet, by wallet id. Moves before that page may be
-     * among them, because one command reads many wallets after the lowest of their page numbers.
+     * Returns the amounts that operators moved after the given page of each wallet, by wallet id. Earlier moves may be among them,
+     * because one command reads all its wallets from the lowest of their pages on.
      */
     async moves(afterPage: ReadonlyMap<string, number>): Promise<Map<string, ManualMove[]>> {
       const found = new Map<string, ManualMove[]>();
       for (const group of inGroups([...afterPage])) {
+        const lowestPage = Math.min(...group.map(([_walletId, n]) => n));
         const pages = ledger.find(
-          {
-            ...byOperators,
-            walletId: { $in: group.map(([walletId]) => walletId) },
-            n: { $gt: Math.min(...group.map(([, n]) => n)) },
-          },
+          { ...byOperators, walletId: { $in: group.map(([walletId]) => walletId) }, n: { $gt: lowestPage } },
           {
             hint: { walletId: 1, n: 1 },
             projection: { walletId: 1, n: 1, 'entries.amount': 1, 'entries.memo.actor': 1 },
           },
         );
         for await (const { walletId, n, entries } of pages) {
-          const amount = entries.reduce(
-            (sum, { memo, amount: cents }) => (memo?.actor ? sum + cents : sum),
-            0,
-          );
+          const ofOperators = entries.filter(({ memo }) => memo?.actor);
+          const amount = ofOperators.reduce((sum, entry) => sum + entry.amount, 0);
           found.set(walletId, [...(found.get(walletId) ?? []), { n, amount }]);
         }
       }

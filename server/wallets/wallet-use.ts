@@ -27,7 +27,7 @@ export function sampledPages(n: number): number[] {
   return n > 0 ? [...numbers, 0] : [];
 }
 
-/** Returns how much the age of a page differs from the period. Half of the period and twice the period differ equally. */
+/** Returns by which factor the age of a page differs from the period, as a logarithm. Half and twice the period differ equally. */
 const ageDifference = ({ at }: Sample, now: number): number =>
   Math.abs(Math.log(Math.max(1, now - at.getTime()) / usePeriod));
 
@@ -37,8 +37,8 @@ export function baselineOf(samples: readonly Sample[], now: number): Sample | un
 }
 
 /**
- * Returns the cents per day that were charged since the page `base`. The charges are what left the wallet, and what operators
- * added meanwhile. A wallet younger than a day counts as a day old.
+ * Returns the cents per day that were charged since the page `base`. That is what the balance has lost, plus what operators have added
+ * since then. A wallet younger than a day counts as a day old.
  * @param moves the manual entries of the wallet, at least all of them since `base`
  */
 export function spentPerDay(

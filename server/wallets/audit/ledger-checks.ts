@@ -43,11 +43,7 @@ export type Checked = Pick<LedgerPage, 'n' | 'digest' | 'at' | 'state'>;
 
 const kinds: ReadonlySet<string> = new Set(EntryKind.options);
 
-function signFault({ kind, amount }: LedgerEntry): string | undefined {
-  return hasRightSign(kind, amount) ? undefined : `a ${kind} of ${decimal(amount)} has the wrong sign`;
-}
-
-function hasRightSign(kind: EntryKind, amount: number): boolean {
+function hasRightSign({ kind, amount }: LedgerEntry): boolean {
   switch (countingOf(kind)) {
     case 'charge':
       return amount <= 0;
@@ -58,13 +54,13 @@ function hasRightSign(kind: EntryKind, amount: number): boolean {
   }
 }
 
-/** Returns the faults of an entry's seal. The digest of the page covers the seal. */
+/** Returns the faults of an entry's seal. Only its presence is checked, because the digest of the page covers its value. */
 function sealFaults({ kind, grant, grantSeal }: LedgerEntry): string[] {
   if (!isBillable(kind)) return grant || grantSeal ? [`a ${kind} grants an access`] : [];
   return grantSeal ? [] : ['a charge without the seal of its grant'];
 }
 
-/** Returns the faults of an entry's grant. A missing grant is no fault here: `missingGrants` lists it. */
+/** Returns the faults of an entry's grant. A missing grant is no fault here, nor a missing seal: they are reported elsewhere. */
 function grantFaults({ kind, grant, grantSeal }: LedgerEntry, walletId: string): string[] {
   if (!isBillable(kind) || !grantSeal || !grant) return [];
   return [
@@ -134,8 +130,7 @@ export function createLedgerChecks(
     after: WalletState,
   ): string[] {
     const faults = sealFaults(entry);
-    const sign = signFault(entry);
-    if (sign) faults.push(sign);
+    if (!hasRightSign(entry)) faults.push(`a ${entry.kind} of ${decimal(entry.amount)} has the wrong sign`);
     if (![entry.amount, entry.balanceAfter].every(Number.isSafeInteger))
       faults.push('an amount is not a whole number of cents');
     if (ids.has(entry.id)) faults.push('its id stands twice');
@@ -150,6 +145,7 @@ export function createLedgerChecks(
     }
     if (entry.balanceAfter !== after.balance)
       faults.push(`the balance is ${decimal(entry.balanceAfter)}, but follows as ${decimal(after.balance)}`);
+    // An entry that moves no money is not part of the statement.
     const expectedSeq = countingOf(entry.kind) === 'note' ? undefined : after.seq;
     if (entry.seq !== expectedSeq)
       faults.push(`its seq is ${entry.seq ?? 'absent'}, but follows as ${expectedSeq ?? 'absent'}`);
@@ -158,21 +154,21 @@ export function createLedgerChecks(
 
   /** Checks an entry of a page. @returns the state of the wallet after it */
   function checkEntry(entry: LedgerEntry, page: LedgerPage, before: WalletState): WalletState {
-    const place = { page: page.n, entry: entry.id, ...(entry.seq === undefined ? {} : { seq: entry.seq }) };
+    const location = { page: page.n, entry: entry.id, ...(entry.seq !== undefined && { seq: entry.seq }) };
     if (!kinds.has(entry.kind)) {
-      findings.push({ ...place, problem: `no entry is of kind ${entry.kind}` });
+      findings.push({ ...location, problem: `no entry is of kind ${entry.kind}` });
       return before;
     }
     const after = admit(before, { ...entry, caps: entry.memo?.caps }, page.at.getTime());
-    findings.push(...entryFaults(entry, page, before, after).map((problem) => ({ ...place, problem })));
-    findings.push(
-      ...grantFaults(entry, walletId).map((problem) => ({ ...place, problem, mend: 'endAccess' as const })),
-    );
-    // When the retention of grants ends, they are removed together with `purgeGrantsAt`.
-    const mustHaveGrant = isBillable(entry.kind) && page.purgeGrantsAt !== undefined;
-    if (mustHaveGrant && !entry.grant)
-      missingGrants.push({ ...place, problem: 'the grant of a charge is missing', mend: 'endAccess' });
-    if (isBillable(entry.kind)) chargeAmounts.set(entry.id, entry.amount);
+    for (const problem of entryFaults(entry, page, before, after)) findings.push({ ...location, problem });
+    for (const problem of grantFaults(entry, walletId))
+      findings.push({ ...location, problem, mend: 'endAccess' });
+    if (isBillable(entry.kind)) {
+      chargeAmounts.set(entry.id, entry.amount);
+      // Once the retention of the page's grants has ended, it has neither grants nor `purgeGrantsAt`.
+      if (page.purgeGrantsAt !== undefined && !entry.grant)
+        missingGrants.push({ ...location, problem: 'the grant of a charge is missing', mend: 'endAccess' });
+    }
     ids.add(entry.id);
     entries += 1;
     return after;
