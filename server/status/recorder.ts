@@ -22,7 +22,8 @@ const isCounted = (route: string): boolean => /^\/(?:api|verify)\//.test(route);
 export function createRecorder({ store, clock, servesApi }: Dependencies) {
   /** Counts that are not written yet, by the beginning of the hour. */
   const waiting = new Map<number, Addition>();
-  let lastMinute = 0;
+  /** The minute that was last marked as available. */
+  let markedMinute = 0;
 
   /** Returns the waiting counts of the hour that contains a time. */
   function additionOf(at: number): Addition {
@@ -36,8 +37,7 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
     return fresh;
   }
 
-  function addCounts(counts: Partial<Counts>): void {
-    const addition = additionOf(clock.now());
+  function addCounts(counts: Partial<Counts>, addition = additionOf(clock.now())): void {
     for (const [name, by] of Object.entries(counts) as [keyof Counts, number][]) addition[name] += by;
   }
 
@@ -45,12 +45,12 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
   function markMinuteAvailable(): void {
     const now = clock.now();
     const current = windowStart(now, minute);
-    if (current === lastMinute) return;
+    if (current === markedMinute) return;
     const minuteOfHour = (current - windowStart(now, hour)) / minute;
     const addition = additionOf(now);
     if (minuteOfHour < 30) addition.early |= 1 << minuteOfHour;
     else addition.late |= 1 << (minuteOfHour - 30);
-    lastMinute = current;
+    markedMinute = current;
   }
 
   /** Writes the counts. @throws the error of the database; the counts are then written with the next call */
@@ -71,7 +71,7 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
     const present = additionOf(at);
     present.early |= early;
     present.late |= late;
-    for (const [name, by] of Object.entries(counts) as [keyof Counts, number][]) present[name] += by;
+    addCounts(counts, present);
   }
 
   return {

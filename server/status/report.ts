@@ -28,7 +28,8 @@ interface Minutes {
   end: number;
 }
 
-const beginOf = ({ _id }: ServiceHour): number => Date.parse(_id);
+/** Returns the beginning of an hour, in minutes since the epoch. */
+const beginOf = ({ _id }: ServiceHour): number => Date.parse(_id) / minute;
 /** Whether a process could serve in a minute of an hour, 0 to 59. */
 const isAvailableIn = ({ early, late }: ServiceHour, minuteOfHour: number): boolean =>
   (minuteOfHour < 30 ? (early >>> minuteOfHour) & 1 : (late >>> (minuteOfHour - 30)) & 1) === 1;
@@ -52,7 +53,7 @@ const hasManyErrors = ({ requests, errors }: ServiceHour): boolean =>
 /** Returns the periods with many errors. Consecutive hours are one period. */
 function errorSpansOf(hours: readonly ServiceHour[]): Minutes[] {
   const found: Minutes[] = [];
-  for (const begin of hours.filter(hasManyErrors).map((record) => beginOf(record) / minute)) {
+  for (const begin of hours.filter(hasManyErrors).map(beginOf)) {
     const last = found.at(-1);
     if (last?.end === begin) last.end = begin + 60;
     else found.push({ begin, end: begin + 60 });
@@ -70,6 +71,8 @@ const incidentOf = (kind: Incident['kind'], { begin, end }: Minutes, knownUntil:
   minutes: Math.min(end, knownUntil) - begin,
 });
 
+const newestFirst = (a: Incident, b: Incident): number => (a.from < b.from ? 1 : -1);
+
 const overlapOf = (a: Minutes, b: Minutes): number =>
   Math.max(0, Math.min(a.end, b.end) - Math.max(a.begin, b.begin));
 
@@ -82,12 +85,12 @@ const overlapOf = (a: Minutes, b: Minutes): number =>
 export function reportOf(records: readonly ServiceHour[], now: number): Report {
   const [first] = records;
   if (!first) return { recordedSince: undefined, spans: [], incidents: [], days: [], hasErrors: false };
-  const recordByHour = new Map(records.map((one) => [beginOf(one) / minute, one]));
+  const recordByHour = new Map(records.map((record) => [beginOf(record), record]));
   // The service began to record within the first hour, so the minutes before the first available one are no outage.
   const minutesOfHour = Array.from({ length: 60 }, (_, minuteOfHour) => minuteOfHour);
   const firstMinute = minutesOfHour.find((minuteOfHour) => isAvailableIn(first, minuteOfHour)) ?? 0;
   const currentMinute = Math.floor(now / minute);
-  const recorded: Minutes = { begin: beginOf(first) / minute + firstMinute, end: currentMinute - 1 };
+  const recorded: Minutes = { begin: beginOf(first) + firstMinute, end: currentMinute - 1 };
   const outages = outagesOf(recordByHour, recorded);
 
   /** Returns the availability and the counts of a period. Its first hour counts as a whole, because counts are by the hour. */
@@ -95,21 +98,22 @@ export function reportOf(records: readonly ServiceHour[], now: number): Report {
     const recordedMinutes = overlapOf(period, recorded);
     const unavailableMinutes = outages.reduce((sum, outage) => sum + overlapOf(outage, period), 0);
     const firstHour = windowStart(period.begin, 60);
-    const within = records.filter((one) => {
-      const begin = beginOf(one) / minute;
+    const recordsOfPeriod = records.filter((record) => {
+      const begin = beginOf(record);
       return begin >= firstHour && begin < period.end;
     });
-    const sum = (name: keyof Counts) => within.reduce((all, one) => all + one[name], 0);
+    const total = (name: keyof Counts) => recordsOfPeriod.reduce((sum, record) => sum + record[name], 0);
     return {
       available: recordedMinutes === 0 ? null : 1 - unavailableMinutes / recordedMinutes,
       unavailableMinutes,
-      requests: sum('requests'),
-      errors: sum('errors'),
-      webhooks: sum('webhooks'),
-      webhooksTaken: sum('webhooksTaken'),
+      requests: total('requests'),
+      errors: total('errors'),
+      webhooks: total('webhooks'),
+      webhooksTaken: total('webhooksTaken'),
     };
   }
 
+  /** Returns the record of each day since the first recorded one, at most 90 days. */
   function daysUntilNow(): DayOfStatus[] {
     const days: DayOfStatus[] = [];
     const firstRecordedDay = windowStart(recorded.begin * minute, day);
@@ -127,15 +131,15 @@ export function reportOf(records: readonly ServiceHour[], now: number): Report {
     ...outages.map((outage) => incidentOf('unavailable', outage, recorded.end)),
     ...errorSpansOf(records).map((span) => incidentOf('errors', span, nextMinute)),
   ];
-  const previousHour = windowStart(now, hour) - hour;
+  const previousHour = (windowStart(now, hour) - hour) / minute;
   return {
     recordedSince: new Date(recorded.begin * minute),
     spans: spans.map((length) => ({
       hours: length,
       ...recordOf({ begin: nextMinute - length * 60, end: nextMinute }),
     })),
-    incidents: incidents.toSorted((one, other) => (one.from < other.from ? 1 : -1)),
+    incidents: incidents.toSorted(newestFirst),
     days: daysUntilNow(),
-    hasErrors: records.some((one) => beginOf(one) >= previousHour && hasManyErrors(one)),
+    hasErrors: records.some((record) => beginOf(record) >= previousHour && hasManyErrors(record)),
   };
 }

@@ -11,6 +11,7 @@ const cacheControl = 'public, max-age=15';
  */
 export function statusRoutes(shell: string, read: () => Promise<ServiceStatus>): FastifyPluginAsync {
   return async (app) => {
+    // The OpenAPI document leaves these routes out.
     const schema = { hide: true } as object;
     const json = async (reply: FastifyReply) =>
       reply.header('cache-control', cacheControl).send(ServiceStatus.parse(await read()));

@@ -42,7 +42,7 @@ export const indexes: IndexDeclaration[] = [{ collection, key: { purgeAt: 1 }, e
 export type ServiceHourStore = ReturnType<typeof createServiceHourStore>;
 
 export function createServiceHourStore(db: Db) {
-  // Writes do not wait for the journal. A crash may lose a minute, but then the database was failing anyway.
+  // Writes do not wait for the journal. A crash of the database can lose a minute, which was an outage anyway.
   const hours = db.collection<ServiceHour>(collection, { writeConcern: { w: 1, journal: false } });
   return {
     /**

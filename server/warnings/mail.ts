@@ -38,7 +38,7 @@ export function createMailer({ url, from, baseUrl, hasPortal }: Settings): SendM
   const connect = async () => {
     const { createTransport } = await import('nodemailer');
     const address = new URL(url);
-    // The library reads its settings from the query of the URL. Without these, it waits for minutes.
+    // The library reads its settings from the query of the URL. By default, it would wait for minutes.
     for (const name of ['connectionTimeout', 'greetingTimeout', 'socketTimeout'])
       if (!address.searchParams.has(name)) address.searchParams.set(name, String(timeoutMs));
     return createTransport(address.href);

@@ -26,8 +26,8 @@ interface Dependencies {
   sendMail: SendMail | undefined;
 }
 
-/** Addresses are personal data, so a warning keeps only their hashes. */
-const hashOf = (address: string): string => sha256(address).slice(0, 22);
+/** Returns 132 bits of a SHA-256 in base64url, which are enough to tell texts apart. */
+const hashOf = (text: string): string => sha256(text).slice(0, 22);
 
 /**
  * Makes the event that tells one key that a warning was raised or is over. The event's id is derived from `cause`, so that
@@ -37,7 +37,6 @@ function noticeEvent(warning: Warning, state: 'raised' | 'over', keyId: string):
   const { _id, kind, partnerId, mode, about: subject, text, since, raisedAt, overAt } = warning;
   const type: NoticeName = `notice.${kind}`;
   const warningKey = `${_id}|${since.toISOString()}`;
-  const stateSince = state === 'over' ? overAt : raisedAt;
   return {
     type,
     cause: [warningKey, state, keyId],
@@ -46,9 +45,10 @@ function noticeEvent(warning: Warning, state: 'raised' | 'over', keyId: string):
     keyId,
     // A notice is about no session, enrollment or user.
     about: {},
-    at: stateSince ?? since,
+    // A warning that is over has `overAt`, and one that is raised has `raisedAt`.
+    at: (state === 'over' ? overAt : raisedAt) ?? since,
     fields: {
-      notice_id: sha256(warningKey).slice(0, 22),
+      notice_id: hashOf(warningKey),
       state,
       about: subject,
       text,
@@ -64,8 +64,9 @@ export type WarningSender = ReturnType<typeof createWarningSender>;
 export function createWarningSender({ store, findRecipients, publish, sendMail }: Dependencies) {
   return {
     /**
-     * Publishes one notice for each key that has opted in. If no e-mail is left to send, marks the warning as sent.
-     * @returns who still has to get an e-mail
+     * Publishes one notice for each key that has opted in. If no e-mail is left to send, nothing else follows, so this marks the
+     * warning as sent.
+     * @returns the addresses that still have to get an e-mail
      */
     async publishNotices(warning: UnsentWarning): Promise<Addressees> {
       const { name, emails, keyIds } = await findRecipients(warning);

@@ -27,7 +27,7 @@ export interface Warning extends Omit<Condition, 'afterMs'> {
   overAt?: Date;
   /** The state that is still to be sent to the partner. */
   untold?: 'raised' | 'over';
-  /** Hashes of the addresses that have received an e-mail about this state. */
+  /** Hashes of the addresses that have received an e-mail about this state. The addresses are personal data. */
   mailed: string[];
   revision: number;
   /** When the warning is deleted. Set once it is over. */

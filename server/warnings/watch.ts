@@ -58,20 +58,19 @@ export function createWarningWatch({ store, sources, sender, clock, logger }: De
     for (const id of new Set([...stored.keys(), ...conditions.keys()])) {
       const warning = stored.get(id);
       const next = nextWarning(warning, conditions.get(id), now);
-      if (next === 'unchanged') continue;
-      if (next !== 'gone') await store.put(next, warning);
-      else if (warning) await store.remove(warning);
+      if (typeof next !== 'string') await store.put(next, warning);
+      else if (next === 'gone' && warning) await store.remove(warning);
     }
   }
 
-  /** Logs why a part of sending a warning failed. The next check takes it again. */
+  /** Logs why a warning could not be sent. A later check tries again. */
   const logFailure =
     ({ _id: warning }: Warning) =>
     (err: unknown): undefined => {
       logger.warn({ err, warning }, 'a warning could not be sent; it is tried again');
     };
 
-  /** The id of the last warning that the previous check has sent; empty if the next check begins with the first one. */
+  /** The next check begins after the warning with this id. Empty if it begins with the first one. */
   let lastSentId = '';
 
   /** Sends the warnings whose state is unsent. All notices go first, because e-mails may take long. */
@@ -82,16 +81,14 @@ export function createWarningWatch({ store, sources, sender, clock, logger }: De
       const addressees = await sender.publishNotices(warning).catch(logFailure(warning));
       if (addressees && addressees.addresses.length > 0) toMail.push({ warning, addressees });
     }
-    lastSentId = unsent.length < mostSentPerSweep ? '' : (unsent.at(-1)?._id ?? '');
     const mailUntil = clock.now() + longestMailingMs;
-    for (const [index, { warning, addressees }] of toMail.entries()) {
-      await sender.sendMails(warning, addressees).catch(logFailure(warning));
-      const isLast = index === toMail.length - 1;
-      if (clock.now() < mailUntil || isLast) continue;
+    for (const { warning, addressees } of toMail) {
       // The next check continues here, so that a slow recipient does not delay the same others each time.
+      if (clock.now() >= mailUntil) return;
+      await sender.sendMails(warning, addressees).catch(logFailure(warning));
       lastSentId = warning._id;
-      return;
     }
+    lastSentId = unsent.length < mostSentPerSweep ? '' : (unsent.at(-1)?._id ?? '');
   }
 
   return {

@@ -53,14 +53,7 @@ export function createBillableEndpoints(dependencies: Dependencies) {
   const secretMatches = clientSecrets.matches;
   const clients = createClientAuthentication({ findClient, secretMatches, keyStatus, limit });
   const oauth = oauthRoutes({
-    exchange: createTokenExchange({
-      clients,
-      grants: verification.grants,
-      charges,
-      revoke,
-      tokens,
-      clock,
-    }),
+    exchange: createTokenExchange({ clients, grants: verification.grants, charges, revoke, tokens, clock }),
     userinfo: createUserinfo({
       tokens,
       findAccess: charges.access,

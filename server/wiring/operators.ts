@@ -64,11 +64,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     requestsEvery: pace.requestsEvery,
     existing: (names) => existingNames(stores, names),
     partnerNames,
-    status: {
-      about,
-      readQueue: webhooks.deliveries.queue,
-      readProcesses: processes.list,
-    },
+    status: { about, readQueue: webhooks.deliveries.queue, readProcesses: processes.list },
     readEndpoints: () => readHealth({ limit: 20 }),
     rotation: createKeyRotation({ db, sealing, keyring, fields: sealedFields, processes, clock }),
     upgrade,

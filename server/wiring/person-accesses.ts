@@ -1,3 +1,4 @@
+import type { Mode } from '../../contracts/identifiers.ts';
 import type { AccessRemoval } from '../billing/access-removal.ts';
 import type { Charges } from '../billing/charge.ts';
 import type { GrantStore, Traces as WalletTraces } from '../billing/grant-store.ts';
@@ -14,20 +15,14 @@ export function ledgerTraces(
   { codes, enrollments }: Pick<Traces, 'codes' | 'enrollments'>,
   { idOf }: Pick<Charges, 'idOf'>,
 ): WalletTraces[] {
-  const traces = new Map<string, { ids: Set<string>; enrollmentIds: Set<string> }>();
-  const tracesOf = (walletId: string) => {
-    const found = traces.get(walletId) ?? { ids: new Set(), enrollmentIds: new Set() };
-    traces.set(walletId, found);
-    return found;
-  };
-  for (const { partnerId, mode, enrollmentId } of enrollments)
-    tracesOf(walletIdOf(partnerId, mode)).enrollmentIds.add(enrollmentId);
-  for (const { partnerId, mode, codeHash } of codes)
-    tracesOf(walletIdOf(partnerId, mode)).ids.add(idOf(codeHash));
-  return [...traces].map(([walletId, { ids, enrollmentIds }]) => ({
+  const walletOf = ({ partnerId, mode }: { partnerId: string; mode: Mode }) => walletIdOf(partnerId, mode);
+  const walletIds = new Set([...codes, ...enrollments].map(walletOf));
+  return [...walletIds].map((walletId) => ({
     walletId,
-    ids: [...ids],
-    enrollmentIds: [...enrollmentIds],
+    ids: codes.filter((code) => walletOf(code) === walletId).map(({ codeHash }) => idOf(codeHash)),
+    enrollmentIds: enrollments
+      .filter((enrollment) => walletOf(enrollment) === walletId)
+      .map(({ enrollmentId }) => enrollmentId),
   }));
 }
 
@@ -38,14 +33,8 @@ export function createEndAccesses({ charges, endAccesses }: Dependencies) {
   };
 }
 
-/** Returns a function that lists which claims of a user partners have bought. Claims of removed grants are left out. */
-export function createSharedOf({
-  charges,
-  grantsOf,
-}: {
-  charges: Pick<Charges, 'idOf'>;
-  grantsOf: GrantStore['ofPerson'];
-}) {
+/** Returns a function that lists the claims that were shared with partners, except those of removed grants. */
+export function createSharedOf(charges: Pick<Charges, 'idOf'>, grantsOf: GrantStore['ofPerson']) {
   return async (traces: Pick<Traces, 'codes' | 'enrollments'>) => {
     const entries = await Promise.all(ledgerTraces(traces, charges).map(grantsOf));
     return entries.flat().map(({ at, grant }) => ({

@@ -54,7 +54,10 @@ export function createPublicGet(settings: Settings = {}) {
   const { route, ca, timeoutMs = answerWithinMs, mostBodyBytes = 2 * 1024 * 1024 } = settings;
   const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...route };
 
-  /** Sends a request. The response is never paused, because undici 7 throws in an event handler if a paused connection ends. */
+  /**
+   * Sends a request. After a fault, the caller closes the connection. The handler does not pause the response, because undici 7
+   * throws an uncaught error if a paused connection ends.
+   */
   function sendRequest(client: Client, { url, accept }: Wanted): Promise<Fetched> {
     return new Promise((done, fail) => {
       const chunks: Buffer[] = [];

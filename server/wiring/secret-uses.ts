@@ -10,17 +10,14 @@ export function createSecretUses({ note }: Pick<LastUses, 'note'>) {
   return {
     /** Notes that the secret with this hash has identified an API key. */
     apiKey({ _id, hash: presentHash, lastUsedAt, oldSecrets }: ApiKey, hash: string): void {
-      const old = oldSecrets?.find((secret) => secret.hash === hash);
-      note({
-        collection: 'apiKeys',
-        ...(hash === presentHash
-          ? { filter: { _id, hash }, field: 'lastUsedAt', lastUsedAt }
-          : {
-              filter: { _id, 'oldSecrets.hash': hash },
-              field: 'oldSecrets.$.lastUsedAt',
-              lastUsedAt: old?.lastUsedAt,
-            }),
-      });
+      const collection = 'apiKeys';
+      if (hash === presentHash) {
+        note({ collection, filter: { _id, hash }, field: 'lastUsedAt', lastUsedAt });
+      } else {
+        const old = oldSecrets?.find((secret) => secret.hash === hash);
+        const filter = { _id, 'oldSecrets.hash': hash };
+        note({ collection, filter, field: 'oldSecrets.$.lastUsedAt', lastUsedAt: old?.lastUsedAt });
+      }
     },
 
     /** Notes that the secret with this hash has identified a client. */
@@ -31,16 +28,13 @@ export function createSecretUses({ note }: Pick<LastUses, 'note'>) {
 
     /** Notes that the secret with this version has signed a request of an integration. */
     integration({ _id, secretVersion, lastUsedAt, oldSecret }: Integration, version: number): void {
-      note({
-        collection: 'integrations',
-        ...(version === secretVersion
-          ? { filter: { _id, secretVersion }, field: 'lastUsedAt', lastUsedAt }
-          : {
-              filter: { _id, 'oldSecret.secretVersion': version },
-              field: 'oldSecret.lastUsedAt',
-              lastUsedAt: oldSecret?.lastUsedAt,
-            }),
-      });
+      const collection = 'integrations';
+      if (version === secretVersion) {
+        note({ collection, filter: { _id, secretVersion }, field: 'lastUsedAt', lastUsedAt });
+      } else {
+        const filter = { _id, 'oldSecret.secretVersion': version };
+        note({ collection, filter, field: 'oldSecret.lastUsedAt', lastUsedAt: oldSecret?.lastUsedAt });
+      }
     },
 
     /** Notes that the current signing secret of a key signs a webhook attempt. */

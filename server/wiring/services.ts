@@ -186,7 +186,7 @@ export function createServices(foundation: Foundation) {
     chargeOf: chargeOfCode,
     chargedCodes: createChargedCodes({ charges, ledger: billingStores.ledger }),
     endAccesses: createEndAccesses({ charges, endAccesses: billing.endAccesses }),
-    sharedOf: createSharedOf({ charges, grantsOf: stores.billing.grants.ofPerson }),
+    sharedOf: createSharedOf(charges, stores.billing.grants.ofPerson),
     record: stores.admin.audit.add,
     eraseElsewhere: createErasureElsewhere({
       charges,

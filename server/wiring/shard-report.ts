@@ -5,7 +5,7 @@ import { shardKeys, unsharded } from './shard-keys.ts';
 
 type Db = Database['db'];
 
-/** Reports collections that are on several shards but should be on one. Used if this user may not read the configuration. */
+/** Reports collections that are on several shards but should be on one. Needs no permission to read the shard keys. */
 async function reportSpreadCollections(
   db: Db,
   count: typeof countShards,
@@ -20,7 +20,7 @@ async function reportSpreadCollections(
   return { differences, unread };
 }
 
-/** Compares the shard keys of a cluster with the declared ones. A database that is not a cluster has no differences. */
+/** Compares the shard keys of a cluster with the declared ones. A database that is no cluster has no differences. Tests pass options. */
 export async function reportShards(
   db: Db,
   { router = isRouter(db), config = db.client.db('config'), count = countShards } = {},

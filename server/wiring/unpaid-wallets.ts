@@ -4,7 +4,7 @@ import type { Stores } from './stores.ts';
 
 /** Returns the values that are defined, each once. */
 const distinct = (values: readonly (string | undefined)[]): string[] => [
-  ...new Set(values.flatMap((value) => value ?? [])),
+  ...new Set(values.filter((value) => value !== undefined)),
 ];
 
 /**
@@ -29,9 +29,10 @@ export function createUnpaidWallets({ admin, partners, storefront }: Stores) {
       const mode = modes.get(clientId) ?? modes.get(integrationId) ?? modes.get(keyId);
       if (partnerId === undefined || mode === undefined) continue;
       const walletId = walletIdOf(partnerId, mode);
+      // A wallet has several refusals if several of its clients, integrations or keys were refused.
       const earlier = wallets.get(walletId);
-      const latest = earlier && earlier.lastAt > lastAt ? earlier.lastAt : lastAt;
-      wallets.set(walletId, { count: (earlier?.count ?? 0) + count, lastAt: latest });
+      const latest = Math.max(lastAt.getTime(), earlier?.lastAt.getTime() ?? 0);
+      wallets.set(walletId, { count: (earlier?.count ?? 0) + count, lastAt: new Date(latest) });
     }
     return wallets;
   };

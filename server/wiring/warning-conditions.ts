@@ -83,6 +83,7 @@ export function createWarningSources(stores: Stores, clock: { now(): number }): 
       const threshold = thresholds.get(wallet._id);
       return threshold !== undefined && isLow(wallet, threshold, now);
     };
+    // The default threshold does not count for partners that have one of their own.
     const low = [
       ...lowByDefault.filter(({ _id }) => !thresholds.has(_id)),
       ...withThreshold.filter(isLowByThreshold),

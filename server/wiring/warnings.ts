@@ -51,12 +51,6 @@ export function createWarnings({ stores, config, settings, publish, clock, logge
   const sender = createWarningSender({ store, findRecipients, publish, sendMail });
   return {
     procedures: createWarningProcedures({ store, settings }),
-    sweep: createWarningWatch({
-      store,
-      sources: createWarningSources(stores, clock),
-      sender,
-      clock,
-      logger,
-    }),
+    sweep: createWarningWatch({ store, sources: createWarningSources(stores, clock), sender, clock, logger }),
   };
 }

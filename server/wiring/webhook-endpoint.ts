@@ -21,8 +21,8 @@ export async function eventRecipient(
 ): Promise<Recipient> {
   const owner = await apiKey(keyId);
   const isRevoked = owner?.status === 'revoked';
-  const holder = isRevoked && clientId ? await client(clientId, { fresh: true }) : undefined;
-  const key = holder ? await apiKey(holder.client.keyId) : owner;
+  const found = isRevoked && clientId ? await client(clientId, { fresh: true }) : undefined;
+  const key = found ? await apiKey(found.client.keyId) : owner;
   const recipient = { keyId: key?._id ?? keyId };
   const hasNoUrl = key?.status === 'active' && !key.webhook;
   return hasNoUrl ? { ...recipient, skip: 'no_url' } : recipient;
