@@ -83,7 +83,8 @@ export async function backup(config: Config, to: string) {
   if (!existsSync(database)) throw new Error(`${dataDir} holds no database`);
   if (existsSync(target) && readdirSync(target).length > 0) throw new Error(`${target} is not empty`);
   await withEngine(dataDir, checkSchema);
-  const before = statSync(join(database, 'mongod.lock')).mtimeMs;
+  // Each start of an engine writes this file.
+  const lockedBefore = statSync(join(database, 'mongod.lock')).mtimeMs;
   mkdirSync(target, { recursive: true, mode: 0o700 });
   cpSync(database, join(target, 'db'), {
     recursive: true,
@@ -91,7 +92,7 @@ export async function backup(config: Config, to: string) {
   });
   for (const name of secrets.filter((file) => existsSync(join(dataDir, file))))
     cpSync(join(dataDir, name), join(target, name));
-  if (statSync(join(database, 'mongod.lock')).mtimeMs !== before) {
+  if (statSync(join(database, 'mongod.lock')).mtimeMs !== lockedBefore) {
     rmSync(target, { recursive: true });
     throw new Error('a server was started while the database was copied; the copy was removed');
   }
@@ -134,6 +135,7 @@ export async function restore(config: Config, from: string) {
     if (existsSync(inBackup) && existsSync(present) && digestOf(inBackup) !== digestOf(present))
       throw new Error(`${present} is not that of the backup: move it away first`);
   }
+  // Without a configured key, the backup has a generated one, or the data directory still has it.
   const masterKeys = config.masterKeys ?? [source, dataDir].flatMap(generatedMasterKeys);
   /** Undefined if the data directory existed before. */
   const createdDirectory = mkdirSync(dataDir, { recursive: true, mode: 0o700 });

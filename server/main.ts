@@ -61,8 +61,8 @@ function greeting({ publicUrl, adminUrl, embedded }: RunningServer, demo: Demo |
       : '  Database      MONGODB_URI',
     ...(demo ? [`  Demo partner  ${demo.url}  (open it in a browser: "Verify my age")`] : []),
   ];
-  const there = process.env['SVC_DATA_DIR'];
-  const next = `${there ? `SVC_DATA_DIR=${there} ` : ''}npm run journey`;
+  const dataDir = process.env['SVC_DATA_DIR'];
+  const next = `${dataDir ? `SVC_DATA_DIR=${dataDir} ` : ''}npm run journey`;
   return `\nSVC Gateway is up.\n\n${lines.join('\n')}\n\nNext, in another terminal:\n\n  ${next}\n\n`;
 }
 

@@ -1,5 +1,5 @@
 import { createAuditStore } from './admin/audit-store.ts';
-import { connect, longestScanMs } from './platform/database/connect.ts';
+import { connect, type Database, longestScanMs } from './platform/database/connect.ts';
 import { requireSchema } from './platform/database/schema.ts';
 import { readServerTime } from './platform/database/server-clock.ts';
 import { randomRequestId } from './platform/ids.ts';
@@ -22,7 +22,7 @@ interface Restored {
 const advice = 'Set SVC_MASTER_KEY to the master key of the time of the backup. Nothing was changed.';
 
 /** Ends all sign-ins and invitations, because members who were removed since the backup are present again. */
-async function endSignIns(db: Parameters<typeof createPortalStores>[0]) {
+async function endSignIns(db: Database['db']) {
   const { members, memberSessions, deviceRequests } = createPortalStores(db);
   await deviceRequests.endAll();
   return { memberSessions: await memberSessions.endAll(), invitations: await members.endInvitations() };

@@ -90,13 +90,10 @@ async function listen(app: HttpServer, address: Address): Promise<string> {
 
 /** Closes a listener after its requests have ended. Connections that take too long are closed. */
 async function closeListener(app: HttpServer): Promise<void> {
-  const cut = setTimeout(() => app.server.closeAllConnections(), drainTimeoutMs);
+  const cutOff = setTimeout(() => app.server.closeAllConnections(), drainTimeoutMs);
   await app.close();
-  clearTimeout(cut);
+  clearTimeout(cutOff);
 }
-
-const portOf = (address: string) =>
-  Number(/:(\d+)/.exec(address.replace(/^mongodb(\+srv)?:\/\/([^@/]*@)?/, ''))?.[1] ?? 27017);
 
 /**
  * Starts the server: opens the database, creates the services, opens the listeners.
@@ -130,12 +127,11 @@ export async function startServer(
     schema: schema.version,
   });
 
-  const databasePorts = engine ? [engine.port] : [portOf(config.mongodbUri ?? '')];
   const listeners: HttpServer[] = [];
   const ownPorts = () => [
     config.public.port,
     config.admin.port,
-    ...databasePorts,
+    ...client.options.hosts.map(({ port = 27_017 }) => port),
     ...listeners.flatMap(({ server }) => (server.address() as AddressInfo | null)?.port ?? []),
   ];
   const pace = { ...defaultPace, ...replacements.pace };
@@ -157,7 +153,9 @@ export async function startServer(
     pace,
     ...replacements.foundation?.(database),
   });
+  // A new primary may not have all ledger pages that this process has cached.
   client.on('topologyDescriptionChanged', services.billing.forgetHeads);
+  // The embedded database does not delete expired documents by itself.
   const expiry = {
     name: 'expired documents',
     sweep: async () => {
@@ -182,7 +180,7 @@ export async function startServer(
       { name: 'readiness', sweep: async () => void (await readiness.check()) },
       { name: 'heartbeat', sweep: processes.beat },
       { name: 'status', sweep: () => services.status.record(readiness.reasons().length === 0) },
-      { name: 'schema', sweep: leaveToNewerBuilds },
+      { name: 'schema', sweep: stopWorkIfOutdated },
     ],
     logger,
     heartbeatEvery,
@@ -195,8 +193,11 @@ export async function startServer(
   processMetrics.observeReadiness(readiness, clock);
   const context = { config, keyring, logger, readiness, isStopping, closed };
 
-  /** Ends the work of this process, but not the process, if other processes have finished an upgrade of the database. */
-  async function leaveToNewerBuilds(): Promise<void> {
+  /**
+   * Stops the work of this process if an upgrade of the database has made its build outdated. The process still runs, so that
+   * `/readyz` tells operators the reason.
+   */
+  async function stopWorkIfOutdated(): Promise<void> {
     if (outdatedReason !== undefined) return;
     outdatedReason = await outdatedBy(maintenance.db, schema.version);
     if (outdatedReason === undefined) return;
@@ -248,6 +249,7 @@ export async function startServer(
     pause: () => sleep(indexRetryMs),
     logger,
   });
+  // The first heartbeat lists this process, before it takes postings of others or sends webhooks.
   await pulse.sweep();
   await membership.join();
   await services.webhooks.start();
@@ -269,6 +271,7 @@ export async function startServer(
       isStopRequested = true;
       await Promise.all([sleep(config.drainDelay), membership.leave()]);
       forgetAdminAddress?.();
+      // First the requests end, then the jobs, then the writes that both have caused. The database is needed until then.
       await Promise.all(listeners.map(closeListener));
       await Promise.all([sweeper.stop(), pulse.stop(), keyReader.stop()]);
       // If this fails, the list of processes drops this one when its last heartbeat is old.
