@@ -32,12 +32,12 @@ export interface Authenticated {
 }
 
 /**
- * Finds a client and its partner in a cache that is at most 2 s old. With `fresh`, it reads the database instead. `until` is a condition:
- * cached records that do not meet it are read again. So a refusal never comes from an outdated cache.
+ * Finds a client and its partner in a cache that is at most 2 s old. With `fresh`, it reads the database. If `acceptCached` returns
+ * false for the cached records, it also reads the database, so that a refusal never comes from an outdated cache.
  */
 export type FindClient = (
   id: string,
-  options?: { fresh?: boolean; until?: (found: Authenticated) => boolean },
+  options?: { fresh?: boolean; acceptCached?: (found: Authenticated) => boolean },
 ) => Promise<Authenticated | undefined>;
 
 interface Dependencies {
@@ -112,7 +112,7 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
     async authenticate(credentials: Credentials): Promise<Authenticated> {
       const isRight = ({ client }: Authenticated) => secretMatches(client, credentials.clientSecret);
       const found = await findClient(credentials.clientId, {
-        until: (cached) => isRight(cached) && isActive(cached),
+        acceptCached: (cached) => isRight(cached) && isActive(cached),
       });
       if (!found || !isRight(found)) return refuse(credentials);
       await credentials.identified?.(found.partner._id);

@@ -58,7 +58,7 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
   partnerNames: PartnerNames;
   /** Called when an operator or member has ended the pause of a key's webhooks. */
-  resumed: (keyId: string) => Promise<void>;
+  onResumed: (keyId: string) => Promise<void>;
 }
 
 /** Makes the procedures that `svcadmin partners`, `keys`, `clients` and `webhooks` call. */
@@ -90,7 +90,7 @@ function partnerProcedures({ partners, search, logos, endpoints }: Dependencies)
       .input(PartnerReference)
       .output(PartnerView)
       .query(async ({ input }) => viewPartner(await partners.show(input.partnerId))),
-    // Checks the addresses of a planned partner, before a command makes the first of its records.
+    // Checks the addresses of a planned partner, before a command makes the first of its records. It makes them in test mode.
     check: procedure
       .input(PlannedPartner)
       .output(z.literal('sound'))
@@ -195,7 +195,7 @@ function clientProcedures(clients: Clients, clock: Pick<Clock, 'now'>, partnerNa
 }
 
 /** The procedures of webhook endpoints. The feature `webhooks` has the procedures of deliveries. */
-function endpointProcedures({ keys, endpoints, clock, resumed }: Dependencies) {
+function endpointProcedures({ keys, endpoints, clock, onResumed }: Dependencies) {
   const view = (key: ApiKey) => viewEndpoint(key, clock.now());
   const viewNew = ({ key, signingSecret }: FreshEndpoint) => ({ ...view(key), signingSecret });
   return router({
@@ -226,7 +226,7 @@ function endpointProcedures({ keys, endpoints, clock, resumed }: Dependencies) {
       .output(EndpointView)
       .mutation(async ({ input, ctx }) => {
         const key = await endpoints.resume(input.keyId, ctx.actor);
-        await resumed(input.keyId);
+        await onResumed(input.keyId);
         return view(key);
       }),
     setNotices: procedure

@@ -2,23 +2,19 @@ import type { Db } from 'mongodb';
 import { isDuplicateKey } from '../platform/database/failures.ts';
 
 export interface Changes {
-  /** The number of changes since the installation. */
+  /** The number of changes since the installation. A reader knows from it how many changes it has missed. */
   version: number;
   /** The ids of the partners and clients that changed last. The newest is the last. */
   ids: string[];
 }
 
-export interface ChangeStore {
-  /** Adds a change. Call it after the change itself is written. */
-  add(id: string): Promise<void>;
-  read(): Promise<Changes>;
-}
+export type ChangeStore = ReturnType<typeof createChangeStore>;
 
 /** The most changes that the document lists. */
 const mostListed = 64;
 
 /** Stores changes in one document of `meta`. Processes read it to learn which cached partners and clients are out of date. */
-export function createChangeStore(db: Db): ChangeStore {
+export function createChangeStore(db: Db) {
   const meta = db.collection<Changes & { _id: 'directory' }>('meta');
 
   async function add(id: string): Promise<void> {
@@ -30,7 +26,8 @@ export function createChangeStore(db: Db): ChangeStore {
   }
 
   return {
-    async add(id) {
+    /** Adds a change. Call it after the change itself is written. */
+    async add(id: string): Promise<void> {
       try {
         await add(id);
       } catch (error) {
@@ -39,6 +36,6 @@ export function createChangeStore(db: Db): ChangeStore {
         await add(id);
       }
     },
-    read: async () => (await meta.findOne({ _id: 'directory' })) ?? { version: 0, ids: [] },
+    read: async (): Promise<Changes> => (await meta.findOne({ _id: 'directory' })) ?? { version: 0, ids: [] },
   };
 }

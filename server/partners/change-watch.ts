@@ -16,7 +16,8 @@ interface Settings {
 
 /** Reports the changes that other processes make. Reads them only when a caller asks. */
 export function createChangeWatch({ read, onChange, uptime = monotonicTime }: Settings) {
-  let knownVersion: number | undefined;
+  /** The version at the last read. Before the first read, it is lower than every version. */
+  let knownVersion = Number.NEGATIVE_INFINITY;
   /** When the last read began. */
   let readAt = Number.NEGATIVE_INFINITY;
   /** The read that runs now. Simultaneous callers share it. */
@@ -25,11 +26,11 @@ export function createChangeWatch({ read, onChange, uptime = monotonicTime }: Se
   async function update(): Promise<void> {
     const startedAt = uptime();
     const { version, ids } = await read();
-    // The version counts the changes, and the list ends with the last one.
-    const missed = knownVersion === undefined ? undefined : version - knownVersion;
-    // The list is not enough at the first read, after too many changes, or if a restored database has a lower version.
-    const isListEnough = missed !== undefined && missed >= 0 && missed <= ids.length;
-    if (isListEnough) for (const id of ids.slice(ids.length - missed)) onChange(id);
+    // The version counts all changes. `ids` lists the last ones, with the newest at the end.
+    const missed = version - knownVersion;
+    // False at the first read, after too many changes, and for a restored database, whose version can be lower.
+    const areListed = missed >= 0 && missed <= ids.length;
+    if (areListed) for (const id of ids.slice(ids.length - missed)) onChange(id);
     else onChange();
     knownVersion = version;
     readAt = startedAt;

@@ -3,12 +3,7 @@ import type { ClientKind, ClientStatus } from '../../contracts/admin/clients.ts'
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import {
-  type AuditedRecord,
-  createRecordStore,
-  type RecordStore,
-  recordIndexes,
-} from '../platform/database/records.ts';
+import { type AuditedRecord, createRecordStore, recordIndexes } from '../platform/database/records.ts';
 
 /** An application of a partner. Its sessions and events belong to the API key `keyId`. */
 export interface Client extends AuditedRecord {
@@ -19,7 +14,7 @@ export interface Client extends AuditedRecord {
   kind: ClientKind;
   name: string;
   status: ClientStatus;
-  /** The client's secrets, each as a SHA-256 hash. */
+  /** The client's secrets, each as a SHA-256 hash. The present one is the first. */
   secrets: ClientSecret[];
   /** The registered redirect URIs. They are compared byte for byte. */
   redirectUris: string[];
@@ -37,7 +32,7 @@ export interface Client extends AuditedRecord {
   purpose?: string;
   /** Address of the partner's privacy notice. */
   privacyUrl?: string;
-  /** False if the client's users may not use passkeys. */
+  /** False if the client's users may not use passkeys. Absent means that they may. */
   passkeys?: boolean;
   maxVerificationAgeSeconds?: number;
   tokenRequestsPerMinute?: number;
@@ -66,7 +61,7 @@ export const indexes: IndexDeclaration[] = [
   // For lists of the clients of a partner or of a key.
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { keyId: 1, createdAt: -1, _id: -1 } },
-  // For searches by host, secret, or the last characters of a secret.
+  // For searches by the host of a redirect URI, a whole secret, or the last characters of a secret.
   { collection, key: { redirectUris: 1 } },
   { collection, key: { 'secrets.hash': 1 } },
   { collection, key: { 'secrets.last4': 1 }, sparse: true },
@@ -74,15 +69,14 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { 'secrets.expiresAt': 1 }, sparse: true },
 ];
 
-export interface ClientStore extends RecordStore<Client> {
-  /** Returns the client that lists a secret with this hash, which may have expired. */
-  findBySecretHash(hash: string): Promise<Client | undefined>;
-}
+export type ClientStore = ReturnType<typeof createClientStore>;
 
-export function createClientStore(db: Db): ClientStore {
+export function createClientStore(db: Db) {
   const clients = db.collection<Client>(collection);
   return {
     ...createRecordStore<Client>(db, collection, 'client'),
-    findBySecretHash: async (hash) => (await clients.findOne({ 'secrets.hash': hash })) ?? undefined,
+    /** Returns the client that lists a secret with this hash, which may have expired. */
+    findBySecretHash: async (hash: string): Promise<Client | undefined> =>
+      (await clients.findOne({ 'secrets.hash': hash })) ?? undefined,
   };
 }

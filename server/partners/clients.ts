@@ -12,6 +12,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import { changedList } from '../platform/admin-api/changed-list.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import { createAuditedChange } from '../platform/database/audited-change.ts';
 import { givenFields } from '../platform/database/look-through.ts';
 import type { Change } from '../platform/database/records.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -72,32 +73,32 @@ function assertExchangeable({ kind, claims }: Pick<Client, 'kind' | 'claims'>): 
 }
 
 /**
- * Returns the stored fields for a list of at least one source. `source` is always set, because older builds read it: they know
- * one source only.
+ * Returns the stored fields for the names of a client's sources; null means the default. One name is stored in `source` alone.
+ * `source` is also set for several names, because older builds read only that field.
  */
-const storedSources = ([first = '', ...others]: readonly string[]): Pick<Client, 'source' | 'sources'> =>
-  others.length === 0 ? { source: first } : { source: first, sources: [first, ...others] };
+const storedSources = (names: readonly string[] | null) => ({
+  source: names?.[0],
+  sources: names && names.length > 1 ? [...names] : undefined,
+});
 
-/**
- * Returns the change of the stored record for new settings. A setting of null becomes undefined: its field is then removed, which
- * means the default.
- */
+/** Returns the change of the record for new settings. The field of a setting of null is removed, which means the default. */
 function storedSettings({ sources, ...settings }: Settings): Change<Client>['set'] {
   const fields = Object.entries(settings).map(([name, value]) => [name, value ?? undefined]);
   const changed: Change<Client>['set'] = Object.fromEntries(fields);
-  if (sources === undefined) return changed;
-  const withoutSources = { ...changed, source: undefined, sources: undefined };
-  return sources === null ? withoutSources : { ...withoutSources, ...storedSources(sources) };
+  return sources === undefined ? changed : { ...changed, ...storedSources(sources) };
 }
 
 /** Returns the present values of the settings that an update changes, for the audit log. */
 function previousSettings(client: Client, changed: Settings): Record<string, unknown> {
+  // A client with one source has no field `sources`.
   const present: Record<string, unknown> = { ...client, sources: sourcesOf(client) };
   return Object.fromEntries(Object.keys(changed).map((name) => [name, present[name] ?? null]));
 }
 
 /** Manages the clients of partners. A client has the mode of its API key. The methods throw ApiError. */
 export function createClients({ store, keys, partners, clock, directory, sources }: Dependencies) {
+  const changeRecord = createAuditedChange(store, clock);
+
   /**
    * Returns an active API key of this partner.
    * @throws ApiError `not_found` if the partner or the key does not exist, `refused` or `conflict` for another or a revoked key
@@ -114,30 +115,24 @@ export function createClients({ store, keys, partners, clock, directory, sources
   /** @throws ApiError `refused` if one of the sources does not exist, or does not serve the mode */
   function assertSources(names: readonly string[], mode: Mode): void {
     if (!sources) return;
-    const available = sources.filter(({ modes }) => modes.includes(mode)).map(({ name }) => name);
-    const missing = names.find((name) => !available.includes(name));
-    if (missing === undefined) return;
-    const description = `No verification source ${missing} for ${mode} clients; there is ${available.join(', ') || 'none'}`;
+    const ofMode = sources.filter(({ modes }) => modes.includes(mode)).map(({ name }) => name);
+    const unavailable = names.find((name) => !ofMode.includes(name));
+    if (unavailable === undefined) return;
+    const description = `No verification source ${unavailable} for ${mode} clients; there is ${ofMode.join(', ') || 'none'}`;
     throw new ApiError('refused', { description });
   }
 
   /** Changes a client, and makes all processes read it again. */
-  async function change(clientId: string, decide: Parameters<ClientStore['change']>[1]): Promise<Client> {
-    const client = await store.change(clientId, decide);
+  async function change(...[clientId, actor, decide]: Parameters<typeof changeRecord>): Promise<Client> {
+    const client = await changeRecord(clientId, actor, decide);
     await directory.changed(clientId);
     return client;
   }
 
-  function setStatus(clientId: string, to: Client['status'], actor: Actor): Promise<Client> {
-    return change(clientId, ({ status }) => {
-      if (status === to) return undefined;
-      const target = { id: clientId, at: clock.now() };
-      return {
-        set: { status: to },
-        entry: auditEntry(actor, target, { before: { status }, after: { status: to } }),
-      };
-    });
-  }
+  const setStatus = (clientId: string, to: Client['status'], actor: Actor): Promise<Client> =>
+    change(clientId, actor, ({ status }) =>
+      status === to ? undefined : { set: { status: to }, before: { status }, after: { status: to } },
+    );
 
   return {
     /** Makes a client with its first secret. */
@@ -150,7 +145,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
       const { secret, stored } = newClientSecret(now);
       const id = randomId('client');
       const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, keyId, mode, ...wanted } });
-      const { sources: sourceNames, passkeys, ...settings } = wanted;
+      const { sources: sourceNames, ...settings } = wanted;
       const client = await store.insert(
         {
           _id: id,
@@ -161,9 +156,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
           secrets: [stored],
           createdAt: new Date(now),
           ...givenFields(settings),
-          ...(sourceNames && storedSources(sourceNames)),
-          // Only false is stored. A client without the field allows passkeys.
-          ...(passkeys === false && { passkeys }),
+          ...givenFields(storedSources(sourceNames ?? null)),
         },
         entry,
       );
@@ -172,21 +165,20 @@ export function createClients({ store, keys, partners, clock, directory, sources
 
     show: (clientId: string): Promise<Client> => store.get(clientId),
 
-    list({ partnerId, keyId, mode, kind, status, ...page }: ListClients): Promise<Client[]> {
-      return store.list({ partnerId, keyId, mode, kind, status }, page);
-    },
+    list: ({ limit, after, ...filter }: ListClients): Promise<Client[]> =>
+      store.list(filter, { limit, after }),
 
-    count: ({ partnerId, keyId, mode, kind, status }: Unpaged<ListClients>): Promise<Total> =>
-      store.count({ partnerId, keyId, mode, kind, status }),
+    count: (filter: Unpaged<ListClients>): Promise<Total> => store.count(filter),
 
     /** Changes a client. A field that is left out stays as it is; null sets the default. */
     async update(
       { clientId, addRedirectUris: add, removeRedirectUris: remove, ...wanted }: UpdateClient,
       actor: Actor,
     ): Promise<Client> {
-      // These never change, so they can be read before the change. The redirect URIs can, so the change reads them again.
+      // These three never change, so the values are still right when the change is made.
       const { partnerId, mode, kind } = await store.get(clientId);
       if (wanted.claims) assertExchangeable({ kind, claims: wanted.claims });
+      // An update has either the whole list of redirect URIs, or those to add and to remove.
       assertRedirectUris(wanted.redirectUris ?? add ?? [], mode);
       assertSources(wanted.sources ?? [], mode);
       if (wanted.keyId && (await requireKey(partnerId, wanted.keyId)).mode !== mode) {
@@ -194,33 +186,30 @@ export function createClients({ store, keys, partners, clock, directory, sources
           description: `A ${mode} client cannot move to a key of the other mode`,
         });
       }
-      return change(clientId, (current) => {
-        // A field that was left out is undefined, and stays as it is.
+      return change(clientId, actor, (current) => {
         const after: Settings = givenFields(wanted);
         const redirectUris = changedList(current.redirectUris, { add, remove }, redirectUriList);
         if (!isDeepStrictEqual(redirectUris, current.redirectUris)) after.redirectUris = redirectUris;
         if (Object.keys(after).length === 0) return undefined;
-        const before = previousSettings(current, after);
-        const target = { id: clientId, at: clock.now() };
-        return { set: storedSettings(after), entry: auditEntry(actor, target, { before, after }) };
+        return { set: storedSettings(after), before: previousSettings(current, after), after };
       });
     },
 
     /**
-     * Makes a new secret. The old secrets become invalid after `keepOldSeconds`. Even with 0 seconds, a process with a cached client
-     * accepts them for up to 2 s.
+     * Makes a new secret. The old secrets become invalid after `keepOldSeconds`, which may be 0. Other processes cache clients, so
+     * they accept the old secrets for up to 2 s longer.
      */
     async rotateSecret({ clientId, keepOldSeconds }: RotateClientSecret, actor: Actor): Promise<FreshClient> {
       const { secret, stored } = newClientSecret(clock.now());
-      const client = await change(clientId, ({ secrets }) => {
-        const now = clock.now();
+      const client = await change(clientId, actor, ({ secrets }, now) => {
         const keepUntil = now + keepOldSeconds * 1000;
         const rotated = [stored, ...keptSecrets(secrets, { now, keepUntil }, 'client')];
-        const difference = {
-          before: { secrets: secrets.length, last4: secrets[0]?.last4 },
+        const [presentSecret] = secrets;
+        return {
+          set: { secrets: rotated },
+          before: { secrets: secrets.length, last4: presentSecret?.last4 },
           after: { secrets: rotated.length, keepOldSeconds, last4: stored.last4 },
         };
-        return { set: { secrets: rotated }, entry: auditEntry(actor, { id: clientId, at: now }, difference) };
       });
       return { client, clientSecret: secret };
     },

@@ -14,8 +14,8 @@ export interface DirectoryCache<T> {
 }
 
 /**
- * Caches the records that `load` finds, but not that a record is missing. If entries are dropped while a record is loaded, the
- * record is returned but not cached, because it may be older than the change.
+ * Caches the records that `load` finds, but not that a record is missing. If `forget` is called while a record is loaded, the
+ * record is returned but not cached, because it may be older than the change that `forget` reports.
  * @param uptime returns the time of a clock that never goes back, in milliseconds
  */
 export function createDirectoryCache<T>(
@@ -23,24 +23,25 @@ export function createDirectoryCache<T>(
   uptime: () => number = monotonicTime,
 ): DirectoryCache<T> {
   const entries = new LRUCache<string, { value: T; loadedAt: number }>({ max: mostEntries });
-  /** Counts the calls of `forget`. */
-  let drops = 0;
+  let forgetCalls = 0;
 
   return {
     async read(id, fresh) {
       const cached = entries.get(id);
       if (cached && !fresh && uptime() - cached.loadedAt < lifetimeMs) return cached.value;
-      const [loadedAt, dropsBefore] = [uptime(), drops];
+      const loadedAt = uptime();
+      const forgetCallsBefore = forgetCalls;
       const value = await load(id);
-      // A load that began later may have ended before this one. Its record stays.
-      const isNewest = (entries.get(id)?.loadedAt ?? 0) <= loadedAt;
+      const mayBeOutdated = forgetCalls !== forgetCallsBefore;
+      // A load that began later may have ended before this one. Its record is newer, and stays.
+      const hasNewer = (entries.get(id)?.loadedAt ?? 0) > loadedAt;
       if (value === undefined) entries.delete(id);
-      else if (drops === dropsBefore && isNewest) entries.set(id, { value, loadedAt });
+      else if (!mayBeOutdated && !hasNewer) entries.set(id, { value, loadedAt });
       return value;
     },
 
     forget(id) {
-      drops += 1;
+      forgetCalls += 1;
       if (id === undefined) entries.clear();
       else entries.delete(id);
     },

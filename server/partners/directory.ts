@@ -13,23 +13,13 @@ import { isLive } from './secrets.ts';
 export interface Reading<T> {
   /** Whether to read the database instead of the cache. */
   fresh?: boolean;
-  /** A condition of the caller. If a cached record does not meet it, the record is read once from the database. */
-  until?: (found: T) => boolean;
+  /** Returns false for a cached record that is to be read again from the database, because it may be out of date. */
+  acceptCached?: (found: T) => boolean;
 }
 
 interface ClientWithPartner {
   client: Client;
   partner: Partner;
-}
-
-/** Reads a record with the caller's options. @param read `fresh` makes it read the database instead of the cache */
-async function readWith<T>(
-  read: (fresh: boolean) => Promise<T | undefined>,
-  { fresh = false, until = () => true }: Reading<T>,
-): Promise<T | undefined> {
-  const found = await read(fresh);
-  const mayBeOutdated = found !== undefined && !fresh && !until(found);
-  return mayBeOutdated ? read(true) : found;
 }
 
 /**
@@ -60,11 +50,11 @@ interface Dependencies {
   stores: Stores;
   clock: Pick<Clock, 'now'>;
   /** Called when the secret with this hash has identified an active API key. */
-  used: (key: ApiKey, hash: string) => void;
+  onSecretUsed: (key: ApiKey, hash: string) => void;
 }
 
 /** Makes the directory. Simultaneous reads of one kind share a round trip to the database (`createGroupCommit`). */
-export function createDirectory({ stores, clock, used }: Dependencies): Directory {
+export function createDirectory({ stores, clock, onSecretUsed }: Dependencies): Directory {
   const { partners, keys, clients, changes } = stores;
   const cacheOf = <T>({ findAll }: { findAll(ids: readonly string[]): Promise<(T | undefined)[]> }) =>
     createDirectoryCache<T>(createGroupCommit({ run: findAll }));
@@ -78,43 +68,47 @@ export function createDirectory({ stores, clock, used }: Dependencies): Director
   /** Drops the records that other processes have changed. */
   const dropOutdated = createChangeWatch({ read: changes.read, onChange: forget });
 
-  async function readPartner(partnerId: string, fresh: boolean): Promise<Partner | undefined> {
-    if (!fresh) await dropOutdated();
-    return partnerCache.read(partnerId, fresh);
+  /** Reads a record with the caller's options. @param read `fresh` makes it read the database instead of the cache */
+  async function readWith<T>(
+    read: (fresh: boolean) => Promise<T | undefined>,
+    { fresh = false, acceptCached = () => true }: Reading<T> = {},
+  ): Promise<T | undefined> {
+    if (fresh) return read(true);
+    await dropOutdated();
+    const found = await read(false);
+    // The cache does not keep that a record is missing, so undefined comes from the database.
+    return found === undefined || acceptCached(found) ? found : read(true);
   }
 
   async function readClient(clientId: string, fresh: boolean): Promise<ClientWithPartner | undefined> {
-    if (!fresh) await dropOutdated();
     const client = await clientCache.read(clientId, fresh);
     const partner = client && (await partnerCache.read(client.partnerId, fresh));
     // Undefined if the client does not exist. Every client has a partner.
     return partner && { client, partner };
   }
 
-  const readKey = createGroupCommit({ run: (ids: readonly string[]) => keys.findAll(ids) });
-  const readStatus = createGroupCommit({ run: (ids: readonly string[]) => keys.statuses(ids) });
-  const readKeyByHash = createGroupCommit({ run: (hashes: readonly string[]) => keys.findByHashes(hashes) });
+  const readKeyByHash = createGroupCommit({ run: keys.findByHashes });
 
   return {
-    client: (clientId, options = {}) => readWith((fresh) => readClient(clientId, fresh), options),
+    client: (clientId, options) => readWith((fresh) => readClient(clientId, fresh), options),
 
-    partner: (partnerId, options = {}) => readWith((fresh) => readPartner(partnerId, fresh), options),
+    partner: (partnerId, options) => readWith((fresh) => partnerCache.read(partnerId, fresh), options),
 
-    apiKey: (keyId) => readKey(keyId),
+    apiKey: createGroupCommit({ run: keys.findAll }),
 
-    keyStatus: (keyId) => readStatus(keyId),
+    keyStatus: createGroupCommit({ run: keys.statuses }),
 
-    async apiKeyBySecret(secret) {
-      if (!isWellFormedSecret('testKey', secret) && !isWellFormedSecret('liveKey', secret)) return undefined;
-      const hash = sha256(secret);
+    async apiKeyBySecret(text) {
+      if (!isWellFormedSecret('testKey', text) && !isWellFormedSecret('liveKey', text)) return undefined;
+      const hash = sha256(text);
       const key = await readKeyByHash(hash);
-      if (!key) return undefined;
       const now = clock.now();
+      const isAccepted = (secret: { hash: string; expiresAt?: Date }) =>
+        sameText(secret.hash, hash) && isLive(secret, now);
       // The database also finds a key by an old secret that has expired.
-      const accepted = [key, ...(key.oldSecrets ?? []).filter((secret) => isLive(secret, now))];
-      if (!accepted.some((secret) => sameText(secret.hash, hash))) return undefined;
+      if (!key || !(isAccepted(key) || key.oldSecrets?.some(isAccepted))) return undefined;
       // The use of a revoked key is refused by the caller, so it is not noted.
-      if (key.status === 'active') used(key, hash);
+      if (key.status === 'active') onSecretUsed(key, hash);
       return key;
     },
 

@@ -1,11 +1,12 @@
 import type { SetEndpoint, SetNotices, SwitchSecret } from '../../contracts/admin/keys.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import type { Actor } from '../platform/database/audit-entry.ts';
+import { createAuditedChange } from '../platform/database/audited-change.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomSecret } from '../platform/ids.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
-import type { ApiKey, KeyStore } from './key-store.ts';
+import { type ApiKey, type KeyStore, pauseAt } from './key-store.ts';
 import { assertActive } from './keys.ts';
 
 interface Dependencies {
@@ -19,7 +20,7 @@ interface Dependencies {
 /** The longest pause, in milliseconds. It is much shorter than the 30 days of a delivery, so that none expires meanwhile. */
 export const longestPauseMs = 7 * 24 * 3_600_000;
 
-/** A key and the new signing secret of its endpoint. The secret is shown only once. */
+/** A key and the new signing secret of its endpoint. The secret cannot be read again. */
 export interface FreshEndpoint {
   key: ApiKey;
   signingSecret: string;
@@ -40,39 +41,40 @@ export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** Manages the webhook endpoints of API keys (interface 5.5). The methods throw ApiError. */
 export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Dependencies) {
+  const change = createAuditedChange(store, clock);
+
   /** Makes a signing secret, and the fields to store for it. */
   async function newSigningSecret() {
     const signingSecret = randomSecret('webhookSecret');
-    return {
-      signingSecret,
-      stored: { sealedSecret: await sealing.seal(signingSecret), last4: signingSecret.slice(-4) },
-    };
+    const stored = { sealedSecret: await sealing.seal(signingSecret), last4: signingSecret.slice(-4) };
+    return { signingSecret, stored };
   }
 
   /**
-   * Makes a new signing secret the only one. Keeps the present URL if none is given. The secrets of a key are numbered:
-   * `webhookSecrets` is the number of the last one, and goes on after the URL was removed.
+   * Replaces the signing secret, and drops a prepared one. Without `newUrl`, the URL stays the same.
+   * The secrets of a key are numbered. `webhookSecrets` is the last number, and is kept when the URL is removed.
    */
-  async function saveWithNewSecret(
-    { keyId, url: newUrl }: { keyId: string; url?: string },
+  async function replaceSecret(
+    keyId: string,
+    newUrl: string | undefined,
     actor: Actor,
   ): Promise<FreshEndpoint> {
     const { signingSecret, stored } = await newSigningSecret();
-    const key = await store.change(keyId, (current) => {
+    const key = await change(keyId, actor, (current, now) => {
       assertActive(current);
       if (newUrl !== undefined) assertUrl(newUrl, current.mode);
       const { webhook, webhookSecrets } = current;
       const url = newUrl ?? webhook?.url;
       if (url === undefined) throw missingUrlError(keyId);
-      const at = clock.now();
       const secretVersion = webhookSecrets + 1;
-      const before = { url: webhook?.url ?? null, secretVersion: webhookSecrets, last4: webhook?.last4 };
+      const at = new Date(now);
       return {
         set: {
-          webhook: { url, ...stored, secretVersion, secretAt: new Date(at), setAt: new Date(at) },
+          webhook: { url, ...stored, secretVersion, secretAt: at, setAt: at },
           webhookSecrets: secretVersion,
         },
-        entry: auditEntry(actor, { id: keyId, at }, { before, after: { url, secretVersion } }),
+        before: { url: webhook?.url ?? null, secretVersion: webhookSecrets, last4: webhook?.last4 },
+        after: { url, secretVersion },
       };
     });
     return { key, signingSecret };
@@ -89,11 +91,11 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
 
     /** Saves a URL and makes a new signing secret, even if the URL is the same as before. */
     set: ({ keyId, url }: SetEndpoint, actor: Actor): Promise<FreshEndpoint> =>
-      saveWithNewSecret({ keyId, url }, actor),
+      replaceSecret(keyId, url, actor),
 
-    /** Replaces the signing secret. The old secret and a prepared secret become invalid immediately, also for scheduled attempts. */
+    /** The old secret and a prepared secret become invalid immediately, also for scheduled attempts. */
     rotateSecret: (keyId: string, actor: Actor): Promise<FreshEndpoint> =>
-      saveWithNewSecret({ keyId }, actor),
+      replaceSecret(keyId, undefined, actor),
 
     /**
      * Prepares the next signing secret. It signs nothing yet, so that a receiver can be set up to accept it. An earlier prepared
@@ -101,19 +103,14 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
      */
     async prepareSecret(keyId: string, actor: Actor): Promise<FreshEndpoint> {
       const { signingSecret, stored } = await newSigningSecret();
-      const key = await store.change(keyId, (current) => {
+      const key = await change(keyId, actor, (current, now) => {
         assertActive(current);
         const { webhook } = current;
         if (!webhook) throw missingUrlError(keyId);
-        const at = clock.now();
-        const next = { ...stored, preparedAt: new Date(at) };
-        const difference = {
+        return {
+          set: { webhook: { ...webhook, next: { ...stored, preparedAt: new Date(now) } } },
           before: { prepared: webhook.next?.last4 ?? null },
           after: { prepared: stored.last4 },
-        };
-        return {
-          set: { webhook: { ...webhook, next } },
-          entry: auditEntry(actor, { id: keyId, at }, difference),
         };
       });
       return { key, signingSecret };
@@ -123,111 +120,102 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
      * Signs with the prepared secret from now on. The previous secret becomes invalid immediately (interface 5.5, rule 5).
      * @param last4 the last characters of the prepared secret that the caller means, in case another one was prepared meanwhile
      */
-    switchSecret({ keyId, last4 }: SwitchSecret, actor: Actor): Promise<ApiKey> {
-      return store.change(keyId, (current) => {
+    switchSecret: ({ keyId, last4 }: SwitchSecret, actor: Actor): Promise<ApiKey> =>
+      change(keyId, actor, (current, now) => {
         assertActive(current);
         const { webhook, webhookSecrets } = current;
         if (!webhook) throw missingUrlError(keyId);
-        // The fields `next` and `lastUsedAt` belong to the old state, and are dropped.
-        const { next, lastUsedAt: _lastUsedAt, ...rest } = webhook;
+        const { url, setAt, next: prepared } = webhook;
         // An earlier call made this switch. Its response may have been lost, so this call succeeds too.
-        if (!next && webhook.last4 === last4) return undefined;
-        if (next?.last4 !== last4) throw preparedSecretError(keyId, last4, next?.last4);
-        const { sealedSecret } = next;
-        const at = clock.now();
+        if (!prepared && webhook.last4 === last4) return undefined;
+        if (prepared?.last4 !== last4) throw preparedSecretError(keyId, last4, prepared?.last4);
+        const { sealedSecret } = prepared;
         const secretVersion = webhookSecrets + 1;
-        const difference = {
+        return {
+          set: {
+            // Without `next` and `lastUsedAt`: no secret is prepared now, and the new secret was never used.
+            webhook: { url, setAt, sealedSecret, secretVersion, last4, secretAt: new Date(now) },
+            webhookSecrets: secretVersion,
+          },
           before: { secretVersion: webhookSecrets, last4: webhook.last4 },
           after: { secretVersion, last4 },
         };
-        return {
-          set: {
-            webhook: { ...rest, sealedSecret, secretVersion, last4, secretAt: new Date(at) },
-            webhookSecrets: secretVersion,
-          },
-          entry: auditEntry(actor, { id: keyId, at }, difference),
-        };
-      });
-    },
+      }),
 
     /** Changes the URL and keeps the signing secret. @throws ApiError `conflict` if the key has no URL */
-    changeUrl({ keyId, url }: SetEndpoint, actor: Actor): Promise<ApiKey> {
-      return store.change(keyId, (current) => {
+    changeUrl: ({ keyId, url }: SetEndpoint, actor: Actor): Promise<ApiKey> =>
+      change(keyId, actor, (current, now) => {
         assertActive(current);
         assertUrl(url, current.mode);
         const { webhook } = current;
         if (!webhook) throw missingUrlError(keyId);
         if (webhook.url === url) return undefined;
-        const at = clock.now();
-        const difference = { before: { url: webhook.url }, after: { url } };
         return {
-          set: { webhook: { ...webhook, url, setAt: new Date(at) } },
-          entry: auditEntry(actor, { id: keyId, at }, difference),
+          set: { webhook: { ...webhook, url, setAt: new Date(now) } },
+          before: { url: webhook.url },
+          after: { url },
         };
-      });
-    },
+      }),
 
     /**
      * Makes the events of a key wait until a time. A new time replaces an earlier one.
      * @throws ApiError `refused` if the time has passed or is more than 7 days ahead
      */
     pause({ keyId, until }: { keyId: string; until: Date }, actor: Actor): Promise<ApiKey> {
-      const at = clock.now();
-      const lengthMs = until.getTime() - at;
+      const lengthMs = until.getTime() - clock.now();
       if (lengthMs <= 0 || lengthMs > longestPauseMs)
         throw new ApiError('refused', {
           description: `${until.toISOString()} is not within the next 7 days; deliveries are kept for 30 days`,
         });
-      return store.change(keyId, (current) => {
+      return change(keyId, actor, (current, now) => {
         assertActive(current);
-        const { pause } = current;
+        const pause = pauseAt(now, current);
         if (pause?.until.getTime() === until.getTime()) return undefined;
-        // A pause that has ended may still be stored.
-        const before = pause && pause.until.getTime() > at ? pause.until : null;
-        const difference = { before: { pausedUntil: before }, after: { pausedUntil: until } };
         return {
           set: { pause: { until } },
-          entry: auditEntry(actor, { id: keyId, at }, difference),
+          before: { pausedUntil: pause?.until ?? null },
+          after: { pausedUntil: until },
         };
       });
     },
 
     /** Sets whether the key's URL receives notices besides the events of the contract. */
-    setNotices({ keyId, notices }: SetNotices, actor: Actor): Promise<ApiKey> {
-      return store.change(keyId, (current) => {
+    setNotices: ({ keyId, notices }: SetNotices, actor: Actor): Promise<ApiKey> =>
+      change(keyId, actor, (current) => {
         assertActive(current);
         if ((current.notices ?? false) === notices) return undefined;
-        const difference = { before: { notices: !notices }, after: { notices } };
         return {
-          set: { notices: notices ? (true as const) : undefined },
-          entry: auditEntry(actor, { id: keyId, at: clock.now() }, difference),
+          // Only true is stored.
+          set: { notices: notices || undefined },
+          before: { notices: !notices },
+          after: { notices },
         };
-      });
-    },
+      }),
 
     /** Ends a pause. The waiting events can then be sent. */
-    resume(keyId: string, actor: Actor): Promise<ApiKey> {
-      return store.change(keyId, ({ pause }) => {
-        const at = clock.now();
-        if (!pause) return undefined;
-        const difference = { before: { pausedUntil: pause.until }, after: { pausedUntil: null } };
-        return { set: { pause: undefined }, entry: auditEntry(actor, { id: keyId, at }, difference) };
-      });
-    },
+    resume: (keyId: string, actor: Actor): Promise<ApiKey> =>
+      change(
+        keyId,
+        actor,
+        ({ pause }) =>
+          pause && {
+            set: { pause: undefined },
+            before: { pausedUntil: pause.until },
+            after: { pausedUntil: null },
+          },
+      ),
 
     /** Removes the URL and the signing secret. */
-    unset(keyId: string, actor: Actor): Promise<ApiKey> {
-      return store.change(keyId, ({ webhook, webhookSecrets }) => {
-        if (!webhook) return undefined;
-        const difference = {
-          before: { url: webhook.url, secretVersion: webhookSecrets, last4: webhook.last4 },
-          after: { url: null, secretVersion: webhookSecrets },
-        };
-        return {
-          set: { webhook: undefined },
-          entry: auditEntry(actor, { id: keyId, at: clock.now() }, difference),
-        };
-      });
-    },
+    unset: (keyId: string, actor: Actor): Promise<ApiKey> =>
+      change(
+        keyId,
+        actor,
+        ({ webhook, webhookSecrets }) =>
+          webhook && {
+            set: { webhook: undefined },
+            before: { url: webhook.url, secretVersion: webhookSecrets, last4: webhook.last4 },
+            after: { url: null, secretVersion: webhookSecrets },
+          },
+      ),
   };
 }

@@ -18,7 +18,7 @@ import { createWarningSettings } from './warning-settings.ts';
 interface Dependencies {
   stores: PartnersStores;
   /** Called when a key or client has authenticated, with the hash of the secret. */
-  used: {
+  onSecretUsed: {
     apiKey: (key: ApiKey, hash: string) => void;
     client: (clientId: string, hash: string, lastUsedAt: Date | undefined) => void;
   };
@@ -30,28 +30,19 @@ interface Dependencies {
   /** Returns why events may not be sent to `url` for a key of this mode; undefined if they may. */
   checkWebhookUrl: (url: string, mode: Mode) => string | undefined;
   /** Called when an operator or member has ended the pause of a key's webhooks, so that waiting events can be sent. */
-  resumed: (keyId: string) => Promise<void>;
+  onResumed: (keyId: string) => Promise<void>;
   /** Called after a partner was suspended. */
-  suspended: (partnerId: string) => Promise<void>;
+  onSuspended: (partnerId: string) => Promise<void>;
   /** The verification sources of this installation. Without the list, any name is accepted. */
   sources?: readonly Source[];
 }
 
 /** Makes the feature of partners, API keys and clients: a directory for other features, and procedures of the admin API. */
-export function createPartnersFeature({
-  stores,
-  used,
-  clock,
-  sealing,
-  partnerNames,
-  openWallets,
-  checkWebhookUrl,
-  resumed,
-  suspended,
-  sources,
-}: Dependencies) {
-  const directory = createDirectory({ stores, clock, used: used.apiKey });
-  const partners = createPartners({ store: stores.partners, clock, openWallets, directory, suspended });
+export function createPartnersFeature(dependencies: Dependencies) {
+  const { stores, onSecretUsed, clock, sealing, partnerNames, openWallets, checkWebhookUrl } = dependencies;
+  const { onResumed, onSuspended, sources } = dependencies;
+  const directory = createDirectory({ stores, clock, onSecretUsed: onSecretUsed.apiKey });
+  const partners = createPartners({ store: stores.partners, clock, openWallets, directory, onSuspended });
   const logos = createLogos({ store: stores.partners, logos: stores.logos, clock, directory });
   const keys = createKeys({ store: stores.keys, partners: stores.partners, clock });
   const clients = createClients({
@@ -69,7 +60,7 @@ export function createPartnersFeature({
     directory,
     partners,
     warningSettings: createWarningSettings({ store: stores.partners, clock }),
-    clientSecrets: createClientSecrets({ clock, used: used.client }),
+    clientSecrets: createClientSecrets({ clock, onSecretUsed: onSecretUsed.client }),
     procedures: createPartnersProcedures({
       partners,
       search,
@@ -79,7 +70,7 @@ export function createPartnersFeature({
       endpoints,
       clock,
       partnerNames,
-      resumed,
+      onResumed,
     }),
   };
 }

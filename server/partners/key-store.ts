@@ -3,12 +3,7 @@ import type { KeyStatus } from '../../contracts/admin/keys.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { JointRead } from '../platform/database/joint-reads.ts';
-import {
-  type AuditedRecord,
-  createRecordStore,
-  type RecordStore,
-  recordIndexes,
-} from '../platform/database/records.ts';
+import { type AuditedRecord, createRecordStore, recordIndexes } from '../platform/database/records.ts';
 import type { SealedField } from '../platform/keys/sealed-values.ts';
 
 /** An API key. It may read the sessions of its clients. Its webhook URL receives their events. */
@@ -47,6 +42,10 @@ export interface ApiKey extends AuditedRecord {
   revokedAt?: Date;
 }
 
+/** The pause at a time, in milliseconds since the epoch. A pause that has ended may still be stored, and counts as none. */
+export const pauseAt = (now: number, { pause }: Pick<ApiKey, 'pause'>): ApiKey['pause'] =>
+  pause && pause.until.getTime() > now ? pause : undefined;
+
 export interface OldKeySecret {
   hash: string;
   last4: string;
@@ -73,52 +72,47 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { 'pause.until': 1 }, sparse: true },
 ];
 
-/** A field with a sealed value. `counted`: a change of it also counts in `revision`, as every change of these records. */
+/** The place of an encrypted secret. `counted`: encrypting it with a new master key also increases the record's `revision`. */
 const sealed = (field: string): SealedField => ({ collection, field, counted: true });
 export const sealedSigningSecret = sealed('webhook.sealedSecret');
 export const sealedPreparedSecret = sealed('webhook.next.sealedSecret');
 export const sealedFields: SealedField[] = [sealedSigningSecret, sealedPreparedSecret];
 
-export interface KeyStore extends RecordStore<ApiKey> {
-  /**
-   * Returns the keys in the order of `hashes`; undefined for a hash that no key has as current or old secret. Takes one round
-   * trip, and a second one for hashes that are not current.
-   */
-  findByHashes(hashes: readonly string[]): Promise<(ApiKey | undefined)[]>;
-  /** Returns those of the keys that are paused, each with the end of its pause. @param now milliseconds since the epoch */
-  pauses(ids: readonly string[], now: number): Promise<Map<string, Date>>;
-  /**
-   * Returns the statuses in the order of `ids`; undefined for a key that does not exist. The round trip is shared with simultaneous
-   * reads of other collections.
-   */
-  statuses(ids: readonly string[]): Promise<(KeyStatus | undefined)[]>;
-}
+export type KeyStore = ReturnType<typeof createKeyStore>;
 
-export function createKeyStore(db: Db, read: JointRead): KeyStore {
+export function createKeyStore(db: Db, read: JointRead) {
   const keys = db.collection<ApiKey>(collection);
 
   return {
     ...createRecordStore<ApiKey>(db, collection, 'API key'),
 
-    async findByHashes(hashes) {
+    /** Returns the keys in the order of `hashes`; undefined for a hash that no key has as current or old secret. */
+    async findByHashes(hashes: readonly string[]): Promise<(ApiKey | undefined)[]> {
       const found = await keys.find({ hash: { $in: [...hashes] } }).toArray();
       const byHash = new Map(found.map((key) => [key.hash, key]));
-      // Few secrets are old ones, so they are looked up only if the first query has not found them.
-      const missing = hashes.filter((hash) => !byHash.has(hash));
-      if (missing.length > 0) {
-        const rotated = await keys.find({ 'oldSecrets.hash': { $in: missing } }).toArray();
-        for (const key of rotated) for (const { hash } of key.oldSecrets ?? []) byHash.set(hash, key);
+      // Few programs still send an old secret, so most calls do not need the second query.
+      const notCurrent = hashes.filter((hash) => !byHash.has(hash));
+      if (notCurrent.length > 0) {
+        const rotated = await keys.find({ 'oldSecrets.hash': { $in: notCurrent } }).toArray();
+        for (const key of rotated) {
+          for (const { hash } of key.oldSecrets ?? []) byHash.set(hash, key);
+        }
       }
       return hashes.map((hash) => byHash.get(hash));
     },
 
-    async pauses(ids, now) {
+    /** Returns those of the keys that are paused, each with the end of its pause. @param now milliseconds since the epoch */
+    async pauses(ids: readonly string[], now: number): Promise<Map<string, Date>> {
       const paused = { _id: { $in: [...ids] }, 'pause.until': { $gt: new Date(now) } };
       const found = await keys.find(paused, { projection: { pause: 1 } }).toArray();
       return new Map(found.flatMap(({ _id, pause }) => (pause ? [[_id, pause.until] as const] : [])));
     },
 
-    async statuses(ids) {
+    /**
+     * Returns the statuses in the order of `ids`; undefined for a key that does not exist. The round trip is shared with
+     * simultaneous reads of other collections.
+     */
+    async statuses(ids: readonly string[]): Promise<(KeyStatus | undefined)[]> {
       const filter = { _id: { $in: [...new Set(ids)] } };
       const found = await read<Pick<ApiKey, '_id' | 'status'>>({
         collection,

@@ -3,6 +3,7 @@ import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import { createAuditedChange } from '../platform/database/audited-change.ts';
 import type { RecordFilter } from '../platform/database/records.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../platform/ids.ts';
@@ -45,7 +46,7 @@ export function assertActive(key: ApiKey): void {
     throw new ApiError('conflict', { description: `API key ${key._id} is revoked` });
 }
 
-/** The filter of a list. An unused key was neither made nor used since then, with its present secret or an old one. */
+/** The filter of a list. With `unusedSince`, the list has only keys that were neither made nor used since that time. */
 function filterOf({ unusedSince, ...fields }: Unpaged<ListKeys>): RecordFilter<ApiKey> {
   if (unusedSince === undefined) return fields;
   const isRecent = { $gte: new Date(unusedSince) };
@@ -57,6 +58,8 @@ function filterOf({ unusedSince, ...fields }: Unpaged<ListKeys>): RecordFilter<A
 
 /** Manages API keys. A key is `active` until it is revoked, which is final. The methods throw ApiError. */
 export function createKeys({ store, partners, clock }: Dependencies) {
+  const change = createAuditedChange(store, clock);
+
   return {
     async create({ partnerId, mode }: CreateKey, actor: Actor): Promise<FreshKey> {
       // Throws `not_found` for an unknown partner.
@@ -72,6 +75,7 @@ export function createKeys({ store, partners, clock }: Dependencies) {
     show: (keyId: string): Promise<ApiKey> => store.get(keyId),
 
     async list({ limit, after, ...wanted }: ListKeys): Promise<ApiKey[]> {
+      // Throws `not_found` for an unknown partner, so that a wrong id is not taken for a partner without keys.
       if (wanted.partnerId) await partners.get(wanted.partnerId);
       return store.list(filterOf(wanted), { limit, after });
     },
@@ -83,37 +87,36 @@ export function createKeys({ store, partners, clock }: Dependencies) {
      * which may be 0.
      */
     async rotate({ keyId, keepOldSeconds }: RotateKey, actor: Actor): Promise<FreshKey> {
-      const { apiKey, stored } = newSecret((await store.get(keyId)).mode);
-      const key = await store.change(keyId, (current) => {
+      // The mode of a key never changes, so it can be read before the change.
+      const { mode } = await store.get(keyId);
+      const { apiKey, stored } = newSecret(mode);
+      const key = await change(keyId, actor, (current, now) => {
         assertActive(current);
-        const at = clock.now();
-        const oldSecrets = oldSecretsAfter(current, { now: at, keepUntil: at + keepOldSeconds * 1000 });
-        const keepOld = keepOldSeconds > 0 ? { keepOldSeconds } : {};
-        const difference = { before: { last4: current.last4 }, after: { last4: stored.last4, ...keepOld } };
+        const oldSecrets = oldSecretsAfter(current, { now, keepUntil: now + keepOldSeconds * 1000 });
         return {
           set: {
             ...stored,
             // The new secret was never used.
             lastUsedAt: undefined,
             oldSecrets: oldSecrets.length > 0 ? oldSecrets : undefined,
-            rotatedAt: new Date(at),
+            rotatedAt: new Date(now),
           },
-          entry: auditEntry(actor, { id: keyId, at }, difference),
+          before: { last4: current.last4 },
+          after: { last4: stored.last4, ...(keepOldSeconds > 0 ? { keepOldSeconds } : {}) },
         };
       });
       return { key, apiKey };
     },
 
     /** Revokes a key permanently. */
-    async revoke(keyId: string, actor: Actor): Promise<ApiKey> {
-      return store.change(keyId, ({ status }) => {
+    revoke: (keyId: string, actor: Actor): Promise<ApiKey> =>
+      change(keyId, actor, ({ status }, now) => {
         if (status === 'revoked') return undefined;
-        const at = clock.now();
         return {
-          set: { status: 'revoked', revokedAt: new Date(at) },
-          entry: auditEntry(actor, { id: keyId, at }, { before: { status }, after: { status: 'revoked' } }),
+          set: { status: 'revoked', revokedAt: new Date(now) },
+          before: { status },
+          after: { status: 'revoked' },
         };
-      });
-    },
+      }),
   };
 }

@@ -7,28 +7,24 @@ interface Logo {
   png: Binary;
 }
 
-export interface LogoStore {
-  /** Stores a picture. Idempotent. */
-  keep(id: string, png: Uint8Array): Promise<void>;
-  find(id: string): Promise<Buffer | undefined>;
-  remove(id: string): Promise<void>;
-}
+export type LogoStore = ReturnType<typeof createLogoStore>;
 
 /** Stores logos apart from partners, because every exchange reads the record of a partner. */
-export function createLogoStore(db: Db): LogoStore {
+export function createLogoStore(db: Db) {
   const logos = db.collection<Logo>('logos');
 
   return {
-    async keep(id, png) {
+    /** Stores a picture. Idempotent. */
+    async keep(id: string, png: Uint8Array): Promise<void> {
       await logos.updateOne({ _id: id }, { $set: { png: new Binary(png) } }, { upsert: true });
     },
 
-    async find(id) {
+    async find(id: string): Promise<Buffer | undefined> {
       const found = await logos.findOne({ _id: id });
       return found ? Buffer.from(found.png.value()) : undefined;
     },
 
-    async remove(id) {
+    async remove(id: string): Promise<void> {
       await logos.deleteOne({ _id: id });
     },
   };

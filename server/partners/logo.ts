@@ -14,7 +14,7 @@ interface Picture {
 const mostPixels = 1_048_576;
 /** The least width and height of an upload, in pixels. */
 const leastSide = 16;
-/** A progressive JPEG has about ten scans. Each scan costs time, even if it has few bytes. */
+/** A progressive JPEG has about ten scans: parts that refine the picture step by step. Each costs time, even if it has few bytes. */
 const mostScans = 40;
 /** Heights in pixels to try until the file is small enough. The pages show 44 pixels, which are 132 on the finest screens. */
 const heights = [132, 88, 44, 32] as const;
@@ -27,7 +27,7 @@ const pngSignature = Buffer.from('89504e470d0a1a0a', 'hex');
 const jpegSignature = Buffer.from('ffd8ff', 'hex');
 /** The two bytes before each scan of a JPEG, as text. */
 const startOfScan = '\xff\xda';
-/** Where a PNG has its width, its height and its kind of interlacing, and where these fields end. In bytes. */
+/** Offsets in a PNG, in bytes: of its width, its height and its kind of interlacing, and of the end of its header. */
 const pngHeader = { width: 16, height: 20, interlacing: 28, end: 33 };
 /** A pixel has red, green, blue and opacity, in this order. */
 const bytesPerPixel = 4;
@@ -54,8 +54,9 @@ function readPng(file: Buffer): Picture {
 }
 
 function readJpeg(file: Buffer): Picture {
-  const scans = file.toString('latin1').split(startOfScan).length - 1;
-  if (scans > mostScans) throw refused('is a JPEG with too many scans: save it again');
+  // As latin1 text, each byte is one character. So the text between two marks is one scan.
+  const [, ...scans] = file.toString('latin1').split(startOfScan);
+  if (scans.length > mostScans) throw refused('is a JPEG with too many scans: save it again');
   return decodeJpeg(file, {
     maxResolutionInMP: mostPixels / 1e6,
     maxMemoryUsageInMB: 64,
@@ -82,42 +83,43 @@ function decode(file: Buffer): Picture {
 }
 
 /**
- * Returns the mean color and the mean opacity of the pixels of a box. A color counts by its opacity, because the color of a
+ * Returns the mean red, green, blue and opacity of the pixels of a box. A color counts by its opacity, because the color of a
  * transparent pixel is not visible.
+ * @param box the edges of the box. The pixels at `right` and `bottom` are outside
  */
 function meanOf({ width, data }: Picture, box: { left: number; top: number; right: number; bottom: number }) {
   const sum = { red: 0, green: 0, blue: 0, opacity: 0 };
   for (let y = box.top; y < box.bottom; y += 1) {
     for (let x = box.left; x < box.right; x += 1) {
-      const offset = (y * width + x) * bytesPerPixel;
-      const opacity = data[offset + 3] ?? 0;
-      sum.red += (data[offset] ?? 0) * opacity;
-      sum.green += (data[offset + 1] ?? 0) * opacity;
-      sum.blue += (data[offset + 2] ?? 0) * opacity;
+      const pixel = (y * width + x) * bytesPerPixel;
+      const opacity = data[pixel + 3] ?? 0;
+      sum.red += (data[pixel] ?? 0) * opacity;
+      sum.green += (data[pixel + 1] ?? 0) * opacity;
+      sum.blue += (data[pixel + 2] ?? 0) * opacity;
       sum.opacity += opacity;
     }
   }
   const pixels = (box.right - box.left) * (box.bottom - box.top);
-  const meanOfColor = (value: number) => (sum.opacity === 0 ? 0 : Math.round(value / sum.opacity));
-  return [
-    meanOfColor(sum.red),
-    meanOfColor(sum.green),
-    meanOfColor(sum.blue),
-    Math.round(sum.opacity / pixels),
-  ];
+  // Without any opacity, all three sums are 0, and stay 0.
+  const colors = [sum.red, sum.green, sum.blue].map((color) => Math.round(color / (sum.opacity || 1)));
+  return [...colors, Math.round(sum.opacity / pixels)];
 }
 
-/** Scales a picture down to a height. A picture that is already smaller keeps its size. */
+/**
+ * Scales a picture down to a height. A picture that is already smaller keeps its size. Each pixel of the result is the mean of the
+ * box of pixels that it replaces.
+ */
 function scaleDown(picture: Picture, height: number): PNG {
   const scale = Math.min(1, height / picture.height);
   const image = new PNG({
     width: Math.max(1, Math.round(picture.width * scale)),
     height: Math.max(1, Math.round(picture.height * scale)),
   });
-  /** Returns the first source pixel of a target pixel, and the one after its last, along one axis. */
-  const edges = (index: number, targetLength: number, sourceLength: number) => {
-    const from = Math.floor((index * sourceLength) / targetLength);
-    return [from, Math.max(from + 1, Math.floor(((index + 1) * sourceLength) / targetLength))] as const;
+  /** Returns where the box of a pixel begins and ends in the picture, along one axis. A box has at least one pixel. */
+  const edges = (index: number, newLength: number, oldLength: number) => {
+    const begin = Math.floor((index * oldLength) / newLength);
+    const end = Math.floor(((index + 1) * oldLength) / newLength);
+    return [begin, Math.max(begin + 1, end)] as const;
   };
   for (let y = 0; y < image.height; y += 1) {
     const [top, bottom] = edges(y, image.height, picture.height);

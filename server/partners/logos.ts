@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../platform/clock.ts';
-import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import type { Actor } from '../platform/database/audit-entry.ts';
+import { createAuditedChange } from '../platform/database/audited-change.ts';
 import type { Directory } from './directory.ts';
 import { remakeLogo } from './logo.ts';
 import type { LogoStore } from './logo-store.ts';
@@ -15,18 +16,19 @@ interface Dependencies {
 
 /** Manages the logos of partners. The methods throw ApiError. */
 export function createLogos({ store, logos, clock, directory }: Dependencies) {
-  /** Sets or removes the logo of a partner, and deletes the previous picture. @param logo the id of the stored picture */
+  const changePartner = createAuditedChange(store, clock);
+
+  /**
+   * Sets or removes the logo of a partner, and deletes the previous picture.
+   * @param logo the id of the stored picture; undefined removes the logo
+   */
   async function change(partnerId: string, logo: string | undefined, actor: Actor): Promise<Partner> {
     let previous: string | undefined;
-    const partner = await store.change(partnerId, (current) => {
+    const partner = await changePartner(partnerId, actor, (current) => {
       // The function runs again after a concurrent change, so the last value counts.
       previous = current.logo;
-      if (current.logo === logo) return undefined;
-      const difference = { before: { logo: current.logo ?? null }, after: { logo: logo ?? null } };
-      return {
-        set: { logo },
-        entry: auditEntry(actor, { id: partnerId, at: clock.now() }, difference),
-      };
+      if (previous === logo) return undefined;
+      return { set: { logo }, before: { logo: previous ?? null }, after: { logo: logo ?? null } };
     });
     await directory.changed(partnerId);
     if (previous !== undefined && previous !== logo) await logos.remove(previous);

@@ -2,12 +2,7 @@ import type { Db } from 'mongodb';
 import type { PartnerStatus } from '../../contracts/admin/partners.ts';
 import type { LowBalance } from '../../contracts/admin/warnings.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import {
-  type AuditedRecord,
-  createRecordStore,
-  type RecordStore,
-  recordIndexes,
-} from '../platform/database/records.ts';
+import { type AuditedRecord, createRecordStore, recordIndexes } from '../platform/database/records.ts';
 
 /** A company that verifies its users with us. */
 export interface Partner extends AuditedRecord {
@@ -25,19 +20,20 @@ export interface Partner extends AuditedRecord {
 const collection = 'partners';
 export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
+  // For searches by name.
   { collection, key: { name: 1 } },
+  // For `withLowBalance`.
   { collection, key: { 'warnings.lowBalance': 1 }, sparse: true },
 ];
 
-export interface PartnerStore extends RecordStore<Partner> {
-  /** Returns the partners that have set a threshold of a low balance. */
-  withLowBalance(): Promise<Partner[]>;
-}
+export type PartnerStore = ReturnType<typeof createPartnerStore>;
 
-export function createPartnerStore(db: Db): PartnerStore {
+export function createPartnerStore(db: Db) {
   const partners = db.collection<Partner>(collection);
   return {
     ...createRecordStore<Partner>(db, collection, 'partner'),
-    withLowBalance: () => partners.find({ 'warnings.lowBalance': { $exists: true } }).toArray(),
+    /** Returns the partners that have set a threshold of a low balance. */
+    withLowBalance: (): Promise<Partner[]> =>
+      partners.find({ 'warnings.lowBalance': { $exists: true } }).toArray(),
   };
 }

@@ -2,6 +2,7 @@ import type { ListPartners, PartnerStatus } from '../../contracts/admin/partners
 import type { Total } from '../../contracts/admin/references.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import { createAuditedChange } from '../platform/database/audited-change.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId } from '../platform/ids.ts';
 import type { Directory } from './directory.ts';
@@ -14,30 +15,28 @@ interface Dependencies {
   openWallets: (partnerId: string) => Promise<void>;
   directory: Pick<Directory, 'changed'>;
   /** Called after a partner was suspended. Idempotent. */
-  suspended: (partnerId: string) => Promise<void>;
+  onSuspended: (partnerId: string) => Promise<void>;
 }
 
 export type Partners = ReturnType<typeof createPartners>;
 
 /** Manages partners. A partner is `pending` until it is activated, then `active` or `suspended`. The methods throw ApiError. */
-export function createPartners({ store, clock, openWallets, directory, suspended }: Dependencies) {
+export function createPartners({ store, clock, openWallets, directory, onSuspended }: Dependencies) {
+  const change = createAuditedChange(store, clock);
+
   async function setStatus(partnerId: string, to: PartnerStatus, actor: Actor): Promise<Partner> {
-    const partner = await store.change(partnerId, ({ status }) => {
+    const partner = await change(partnerId, actor, ({ status }) => {
       if (status === to) return undefined;
       if (to === 'suspended' && status === 'pending') {
         throw new ApiError('conflict', {
           description: 'A pending partner cannot be suspended: it was never activated',
         });
       }
-      const target = { id: partnerId, at: clock.now() };
-      return {
-        set: { status: to },
-        entry: auditEntry(actor, target, { before: { status }, after: { status: to } }),
-      };
+      return { set: { status: to }, before: { status }, after: { status: to } };
     });
     // These steps also run if the status was the same: a repeated call completes one that was interrupted.
     await directory.changed(partnerId);
-    if (to === 'suspended') await suspended(partnerId);
+    if (to === 'suspended') await onSuspended(partnerId);
     return partner;
   }
 
@@ -59,14 +58,10 @@ export function createPartners({ store, clock, openWallets, directory, suspended
       { kind, cents }: { kind: keyof NonNullable<Partner['prices']>; cents: number },
       actor: Actor,
     ): Promise<Partner> {
-      const partner = await store.change(partnerId, ({ prices = {} }) => ({
-        set: { prices: { ...prices, [kind]: cents } },
-        entry: auditEntry(
-          actor,
-          { id: partnerId, at: clock.now() },
-          { before: prices, after: { ...prices, [kind]: cents } },
-        ),
-      }));
+      const partner = await change(partnerId, actor, ({ prices: before = {} }) => {
+        const after = { ...before, [kind]: cents };
+        return { set: { prices: after }, before, after };
+      });
       await directory.changed(partnerId);
       return partner;
     },

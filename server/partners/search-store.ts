@@ -15,10 +15,8 @@ const queryTimeoutMs = 2_000;
 /** Escapes a text for use in a regular expression. */
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-/** Returns the host of an address. Any other text is returned unchanged. */
-function hostIn(text: string): string {
-  return (URL.canParse(text) ? new URL(text).host : '') || text;
-}
+/** Returns the host of an address such as `https://shop.example/x`. A text without a host is returned unchanged. */
+const hostIn = (text: string): string => (URL.canParse(text) && new URL(text).host) || text;
 
 /** The fields that contain the last four characters of secrets, each with the words that name the secret in a match. */
 const lastFourFields = [
@@ -42,7 +40,7 @@ interface Query {
   filter: Document;
   /** The index of the searched field. The query reads all its keys, but only those documents that match. */
   hint: Document;
-  /** The fields that the query returns besides the id. */
+  /** The fields that the query returns besides the id. The default is those of `FoundRecord`. */
   fields?: Document;
 }
 
@@ -125,10 +123,10 @@ export function createSearchStore(db: Db) {
   async function byId(text: string, kind: IdentifierKind): Promise<Match[]> {
     const collection = collections[kind];
     if (!collection || !/^\w+$/.test(text)) return [];
-    // `~` sorts after all characters of an id.
+    // All ids that begin with the text: `~` sorts after every character of an id.
     const filter = { _id: { $gte: text, $lt: `${text}~` } };
     const found = await query({ collection, filter, hint: { _id: 1 } });
-    // A partner has no `partnerId`: its own id is it.
+    // The record of a partner has no `partnerId`, because its own id is that of the partner.
     return found.map(({ _id, partnerId = _id }) => ({ partnerId, found: _id }));
   }
 

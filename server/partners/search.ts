@@ -11,6 +11,7 @@ interface Dependencies {
 
 export type SearchForPartners = ReturnType<typeof createPartnerSearch>;
 
+/** Orders partners as in other lists. Partners that were created at the same time are ordered by their ids. */
 const newestFirst = (a: Partner, b: Partner): number =>
   b.createdAt.getTime() - a.createdAt.getTime() || (a._id < b._id ? 1 : -1);
 
@@ -27,7 +28,7 @@ export function createPartnerSearch({ store, search }: Dependencies) {
     if (after !== undefined && indexOfAfter === -1) {
       throw new ApiError('not_found', { description: `No partner ${after} among those found` });
     }
-    // Without `after`, the index is -1, and the page begins with the first partner.
+    // Without `after`, the index is -1, so the page begins with the first partner.
     const start = indexOfAfter + 1;
     return partners.slice(start, start + limit).map((partner) => ({
       ...viewPartner(partner),

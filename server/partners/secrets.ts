@@ -23,6 +23,7 @@ export const isLive = ({ expiresAt }: Expiring, now: number): boolean =>
 
 /**
  * Returns the old secrets that stay accepted after a rotation. Each expires at `keepUntil` at the latest.
+ * @param secrets the secrets before the rotation: the present one, which has no expiry yet, and older ones
  * @param noun the kind of record that has the secrets
  * @throws ApiError `conflict` if too many secrets would be accepted at the same time
  */
@@ -33,11 +34,11 @@ export function keptSecrets<S extends object>(
 ): (S & { expiresAt: Date })[] {
   const kept = secrets
     .map((secret) => {
-      const expiresAt = new Date(Math.min(secret.expiresAt?.getTime() ?? keepUntil, keepUntil));
-      return { ...secret, expiresAt };
+      const ownEnd = secret.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+      return { ...secret, expiresAt: new Date(Math.min(ownEnd, keepUntil)) };
     })
     .filter((secret) => isLive(secret, now));
-  // The new secret counts too, so one old secret less may stay.
+  // The new secret is accepted too. So there must be fewer old ones than `mostSecrets`.
   if (kept.length < mostSecrets) return kept;
   throw new ApiError('conflict', {
     description: `Too many secrets of this ${noun} are still accepted; rotate without keeping the old ones`,
@@ -51,21 +52,19 @@ export interface ClientSecrets {
 
 interface Dependencies {
   clock: Pick<Clock, 'now'>;
-  /** Called when the secret with this hash has identified a client. */
-  used: (clientId: string, hash: string, lastUsedAt: Date | undefined) => void;
+  /** Called when the secret with this hash has identified a client. `lastUsedAt`: the last use that is stored. */
+  onSecretUsed: (clientId: string, hash: string, lastUsedAt: Date | undefined) => void;
 }
 
 /** Checks the secrets of clients. Expired secrets are not accepted. */
-export function createClientSecrets({ clock, used }: Dependencies): ClientSecrets {
+export function createClientSecrets({ clock, onSecretUsed }: Dependencies): ClientSecrets {
   return {
     matches({ _id, secrets }, secret) {
       const hash = sha256(secret);
-      const now = clock.now();
-      // All secrets are compared, also after a match, so that the time reveals nothing.
-      const equal = secrets.filter((stored) => sameText(stored.hash, hash));
-      const matching = equal.find((stored) => isLive(stored, now));
-      if (!matching) return false;
-      used(_id, hash, matching.lastUsedAt);
+      // `filter` compares all secrets, also after a match, so that the time does not reveal which one matches.
+      const [matching] = secrets.filter((stored) => sameText(stored.hash, hash));
+      if (!matching || !isLive(matching, clock.now())) return false;
+      onSecretUsed(_id, hash, matching.lastUsedAt);
       return true;
     },
   };

@@ -2,7 +2,7 @@ import type { ClientView } from '../../contracts/admin/clients.ts';
 import type { EndpointView, KeyView, OldSecret } from '../../contracts/admin/keys.ts';
 import type { PartnerView } from '../../contracts/admin/partners.ts';
 import { type Client, sourcesOf } from './client-store.ts';
-import type { ApiKey, OldKeySecret } from './key-store.ts';
+import { type ApiKey, type OldKeySecret, pauseAt } from './key-store.ts';
 import type { Partner } from './partner-store.ts';
 import { isLive } from './secrets.ts';
 
@@ -42,13 +42,11 @@ export function viewKey(key: ApiKey, now: number): KeyView {
 }
 
 /** Returns a webhook endpoint as operators see it, without the sealed secret. @param now milliseconds since the epoch */
-export function viewEndpoint(
-  { _id, mode, webhook, webhookSecrets, pause, notices }: ApiKey,
-  now: number,
-): EndpointView {
+export function viewEndpoint(key: ApiKey, now: number): EndpointView {
+  const { webhook, webhookSecrets, notices } = key;
   return {
-    keyId: _id,
-    mode,
+    keyId: key._id,
+    mode: key.mode,
     url: webhook?.url ?? null,
     secretVersion: webhookSecrets,
     last4: webhook?.last4 ?? null,
@@ -59,7 +57,7 @@ export function viewEndpoint(
       : null,
     setAt: time(webhook?.setAt),
     notices: notices ?? false,
-    pausedUntil: pause && pause.until.getTime() > now ? pause.until.toISOString() : null,
+    pausedUntil: time(pauseAt(now, key)?.until),
   };
 }
 
@@ -81,7 +79,6 @@ export function viewClient(client: Client, now: number): ClientView {
     brandColor: client.brandColor ?? null,
     purpose: client.purpose ?? null,
     privacyUrl: client.privacyUrl ?? null,
-    // Only false is stored.
     passkeys: client.passkeys ?? true,
     maxVerificationAgeSeconds: client.maxVerificationAgeSeconds ?? null,
     tokenRequestsPerMinute: client.tokenRequestsPerMinute ?? null,

@@ -1,6 +1,7 @@
 import type { SetWarnings, WarningSettings } from '../../contracts/admin/warnings.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import type { Actor } from '../platform/database/audit-entry.ts';
+import { createAuditedChange } from '../platform/database/audited-change.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
 
 interface Dependencies {
@@ -20,21 +21,21 @@ const summaryOf = ({ emails = [], lowBalance }: NonNullable<Partner['warnings']>
   lowBalance: lowBalance ?? null,
 });
 
-/** Manages the recipients of warnings and the threshold of a low balance. Null sets the default threshold. The methods throw ApiError. */
+/** Manages the recipients of warnings and the threshold of a low balance. The methods throw ApiError. */
 export function createWarningSettings({ store, clock }: Dependencies) {
+  const change = createAuditedChange(store, clock);
+
   return {
     read: async (partnerId: string): Promise<WarningSettings> => view(await store.get(partnerId)),
 
+    /** A setting that is left out stays as it is. A `lowBalance` of null sets the default threshold. */
     async set({ partnerId, emails, lowBalance }: SetWarnings, actor: Actor): Promise<WarningSettings> {
-      const changed = await store.change(partnerId, ({ warnings: before = {} }) => {
-        // A field that is left out stays as it is.
-        const after = { ...before };
+      const changed = await change(partnerId, actor, ({ warnings = {} }) => {
+        const after = { ...warnings };
         if (emails) after.emails = emails;
         if (lowBalance) after.lowBalance = lowBalance;
         if (lowBalance === null) delete after.lowBalance;
-        const target = { id: partnerId, at: clock.now() };
-        const difference = { before: summaryOf(before), after: summaryOf(after) };
-        return { set: { warnings: after }, entry: auditEntry(actor, target, difference) };
+        return { set: { warnings: after }, before: summaryOf(warnings), after: summaryOf(after) };
       });
       return view(changed);
     },

@@ -4,7 +4,7 @@ import type { GeneralError } from '../../contracts/verification.ts';
 
 interface ErrorExtras {
   /** Text for the caller, more precise than the table's. Never holds a secret or another party's data. */
-  description?: string;
+  description?: string | undefined;
   /** Seconds after which the same request may succeed: becomes `Retry-After`. */
   retryAfter?: number;
   /** Further response headers, in lower case. */

@@ -123,14 +123,14 @@ export function createServices(foundation: Foundation) {
 
   const partners = createPartnersFeature({
     stores: stores.partners,
-    used,
+    onSecretUsed: used,
     clock,
     sealing,
     partnerNames,
     openWallets: billing.openWallets,
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
-    resumed: webhooks.resume,
-    suspended: (partnerId) => stores.portal.memberSessions.endDevices({ partnerId }),
+    onResumed: webhooks.resume,
+    onSuspended: (partnerId) => stores.portal.memberSessions.endDevices({ partnerId }),
     sources: [
       sandboxSource,
       ...testIdentityWalletSettings,

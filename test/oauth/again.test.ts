@@ -4,13 +4,13 @@ import { type Authenticated, createClientAuthentication } from '../../server/oau
 import { createUserinfo } from '../../server/oauth/userinfo.ts';
 import { authenticateKey } from '../../server/verification/session/session-query.ts';
 
-type Until<T> = { until?: (found: T) => boolean } | undefined;
+type Reading<T> = { acceptCached?: (found: T) => boolean } | undefined;
 
 /** A cache that returns `old`, while the database has `present`. */
 const cached =
   <T>(old: T, present: T) =>
-  async (_id: string, options: Until<T>): Promise<T> =>
-    options?.until && !options.until(old) ? present : old;
+  async (_id: string, options: Reading<T>): Promise<T> =>
+    options?.acceptCached && !options.acceptCached(old) ? present : old;
 
 const found = (status: 'active' | 'suspended', secret: string): Authenticated => ({
   client: {

@@ -208,7 +208,7 @@ describe('the change watch', () => {
 });
 
 describe('the directory of a process', () => {
-  const elsewherePorts = { clock: { now: Date.now }, used: () => undefined };
+  const elsewherePorts = { clock: { now: Date.now }, onSecretUsed: () => undefined };
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer();

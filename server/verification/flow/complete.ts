@@ -93,7 +93,7 @@ export function createCompletion(dependencies: Dependencies) {
     // A cached record of the client may be older than the URI: then the database is read.
     const isRegistered = ({ client }: { client: { redirectUris: readonly string[] } }) =>
       redirectTarget(redirectUri, client.redirectUris)?.isOfSession === true;
-    const found = await directory.client(clientId, { until: isRegistered });
+    const found = await directory.client(clientId, { acceptCached: isRegistered });
     return redirectTarget(redirectUri, found?.client.redirectUris ?? []);
   }
 

@@ -25,8 +25,8 @@ export interface ClientDirectory {
     options?: {
       /** Whether to read the database instead of the cache. */
       fresh?: boolean;
-      /** A condition of the caller. If a cached record does not meet it, the database is read. */
-      until?: (found: ClientWithPartner) => boolean;
+      /** Returns false for a cached record that is to be read again from the database, because it may be out of date. */
+      acceptCached?: (found: ClientWithPartner) => boolean;
     },
   ): Promise<ClientWithPartner | undefined>;
   apiKey(id: string): Promise<{ status: 'active' | 'revoked' } | undefined>;

@@ -20,8 +20,8 @@ export interface KeyDirectory<K extends Key = Key> {
   apiKeyBySecret(secret: string): Promise<K | undefined>;
   partner(
     id: string,
-    /** `until`: a condition of the caller. If a cached record does not meet it, the database is read. */
-    options?: { until?: (found: { status: string }) => boolean },
+    /** `acceptCached` returns false for a cached record that is to be read again from the database. */
+    options?: { acceptCached?: (found: { status: string }) => boolean },
   ): Promise<{ status: string } | undefined>;
 }
 
@@ -56,7 +56,7 @@ export async function authenticateKey<K extends Key>(
   const key = await directory.apiKeyBySecret(secret);
   if (key?.status !== 'active') throw keyRefusal('invalid_api_key', header, secret);
   const isActive = ({ status }: { status: string }) => status === 'active';
-  const partner = await directory.partner(key.partnerId, { until: isActive });
+  const partner = await directory.partner(key.partnerId, { acceptCached: isActive });
   if (!partner || !isActive(partner)) throw keyRefusal('invalid_api_key', header);
   return key;
 }

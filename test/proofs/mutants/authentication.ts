@@ -41,7 +41,7 @@ export const authentication = [
       ],
       ['subscriberOf(address)', 'address'],
       ['const wrongSecretsPerMinute = 20;', 'const wrongSecretsPerMinute = 21;'],
-      ['until: (cached) => isRight(cached) && isActive(cached),', ''],
+      ['acceptCached: (cached) => isRight(cached) && isActive(cached),', ''],
       ["client.status === 'active' && partner.status === 'active'", "client.status === 'active'"],
       ['if (await hasActiveKey(client)) return client;', 'return client;'],
       ['const tokenRequestsPerMinute = 30;', 'const tokenRequestsPerMinute = 31;'],

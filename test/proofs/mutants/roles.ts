@@ -84,6 +84,6 @@ export const roles = [
   ...inFile(
     'server/partners/partners.ts',
     ['admin/audit-changes'],
-    [['{ before: prices, after:', '{ after:']],
+    [['set: { prices: after }, before, after', 'set: { prices: after }, after']],
   ),
 ];

@@ -1,0 +1,30 @@
+import type { Clock } from '../clock.ts';
+import { type Actor, type AuditEntry, auditEntry } from './audit-entry.ts';
+import type { AuditedRecord, Change, RecordStore } from './records.ts';
+
+/** The fields that a change sets, and what its audit entry says of the record before and after. */
+export interface AuditedChange<R extends AuditedRecord> extends Pick<AuditEntry, 'before' | 'after'> {
+  set: Change<R>['set'];
+}
+
+/**
+ * Makes the function that changes a record of the store, and writes the audit entry of the actor with the change.
+ * Its `decide` may run again after a concurrent change. If `decide` returns undefined, nothing is written.
+ */
+export function createAuditedChange<R extends AuditedRecord>(
+  store: Pick<RecordStore<R>, 'change'>,
+  clock: Pick<Clock, 'now'>,
+) {
+  return (
+    id: string,
+    actor: Actor,
+    decide: (current: R, now: number) => AuditedChange<R> | undefined,
+  ): Promise<R> =>
+    store.change(id, (current) => {
+      const now = clock.now();
+      const change = decide(current, now);
+      if (!change) return undefined;
+      const { set, ...difference } = change;
+      return { set, entry: auditEntry(actor, { id, at: now }, difference) };
+    });
+}
