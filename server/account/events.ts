@@ -33,7 +33,7 @@ export function createEventList({ events, clock }: Dependencies) {
 
   return async (keyId: string, { after, limit }: EventsQuery): Promise<EventsResponse> => {
     const found = await events.ofKey(keyId, {
-      // Events may be stored a little out of order. After this delay, none can come before one that was listed.
+      // Events may be stored a little later than their time. After this delay, no event can come before one that was listed.
       until: new Date(clock.now() - listedAfterMs),
       // One more than asked for shows whether there are more.
       limit: limit + 1,
@@ -42,6 +42,7 @@ export function createEventList({ events, clock }: Dependencies) {
     const page = found.slice(0, limit);
     return {
       success: true,
+      // The stored body is the text that webhooks send.
       events: page.map(({ body }) => SentEvent.parse(JSON.parse(body))),
       hasMore: found.length > limit,
     };

@@ -4,13 +4,7 @@ import {
   type CheckboxResponse,
   storedAnswerLifetimeSeconds,
 } from '../../contracts/checkbox.ts';
-import {
-  type ClaimName,
-  type Claims,
-  type ClaimsSnapshot,
-  isClaimName,
-  resolveClaims,
-} from '../../contracts/claims.ts';
+import { type ClaimName, type Claims, type ClaimsSnapshot, resolveClaims } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Rehearsal } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -30,14 +24,13 @@ interface CallingClient {
   claims: readonly ClaimName[];
 }
 
-/** An enrollment: the user of one client, with the claims that can be returned now. */
-interface Enrolled {
-  /** Id of the enrollment. */
+/** An enrollment: the user of one client. */
+interface Enrollment {
   id: string;
   clientId: string;
   sub: string;
   status: 'active' | 'blocked';
-  /** The error that every exchange of this sandbox user gets. */
+  /** The error with which every charge for this sandbox user is refused, so that partners can test it. */
   rehearse?: Rehearsal;
   consentedClaims: readonly ClaimName[];
   /** Id of the session that made the enrollment. */
@@ -46,14 +39,12 @@ interface Enrolled {
   freshClaims: Claims;
 }
 
-/** An enrollment with its client. */
-interface Facts {
-  enrolled: Enrolled;
+interface EnrollmentWithClient extends Enrollment {
   client: CallingClient;
 }
 
 interface Dependencies {
-  findEnrolled: (enrollmentId: string) => Promise<Enrolled | undefined>;
+  findEnrolled: (enrollmentId: string) => Promise<Enrollment | undefined>;
   findClient: (clientId: string) => Promise<{ client: CallingClient } | undefined>;
   charges: Charging;
   /** @throws ApiError rate_limited */
@@ -62,58 +53,61 @@ interface Dependencies {
 }
 
 /** Returns the requested claims that the user has consented to, that the client may see and that are still fresh. */
-function snapshotOf({ claims }: CheckboxRequest, { enrolled, client }: Facts): ClaimsSnapshot {
-  const permitted = claims
-    .filter(isClaimName)
-    .filter((name) => enrolled.consentedClaims.includes(name) && client.claims.includes(name))
-    .filter((name) => enrolled.freshClaims[name] !== undefined);
-  const snapshot = resolveClaims(claims, permitted, enrolled.freshClaims);
+function snapshotOf(
+  { claims }: CheckboxRequest,
+  { client, consentedClaims, freshClaims }: EnrollmentWithClient,
+): ClaimsSnapshot {
+  const permitted = client.claims.filter(
+    (name) => consentedClaims.includes(name) && freshClaims[name] !== undefined,
+  );
+  const snapshot = resolveClaims(claims, permitted, freshClaims);
   if (Object.keys(snapshot.claims).length === 0) throw new ApiError('no_claim_available');
   return snapshot;
 }
 
-/** Checks that an enrollment belongs to a client of this key. An enrollment of another key is reported as unknown. */
-function requireOwn(facts: Facts | undefined, key: KeyHolder['key']): Facts {
-  if (facts?.client.keyId !== key._id) throw new ApiError('enrollment_not_found');
-  if (facts.client.status !== 'active')
+/** Requires an active enrollment with an active client of this key. An enrollment of another key is reported as unknown. */
+function requireUsable(
+  enrollment: EnrollmentWithClient | undefined,
+  key: KeyHolder['key'],
+): EnrollmentWithClient {
+  if (enrollment?.client.keyId !== key._id) throw new ApiError('enrollment_not_found');
+  if (enrollment.client.status !== 'active')
     throw new ApiError('client_inactive', { description: 'The client of this enrollment is disabled' });
-  if (facts.enrolled.status !== 'active') throw new ApiError('access_denied');
-  return facts;
+  if (enrollment.status !== 'active') throw new ApiError('access_denied');
+  return enrollment;
 }
 
-const conflict = (description?: string) =>
-  new ApiError('idempotency_conflict', description === undefined ? {} : { description });
-
 /**
- * Returns the access of an earlier request with the same key and body.
+ * Returns the access of an earlier request with the same Idempotency-Key and body.
  * @throws ApiError `idempotency_conflict` for another body, a revoked access, or a request of more than 24 hours ago
  */
-function storedAnswer({ access, revoked }: PastCharge, fingerprint: string, now: number): Access {
+function accessOfRepeatedRequest({ access, revoked }: PastCharge, fingerprint: string, now: number): Access {
   const isOtherRequest = access !== undefined && access.fingerprint !== fingerprint;
-  if (isOtherRequest) throw conflict();
+  if (isOtherRequest) throw new ApiError('idempotency_conflict');
   if (access && !revoked && access.expiresAt.getTime() > now) return access;
-  throw conflict(
-    'This Idempotency-Key was used before, and an answer is kept for 24 hours at most; send a new one',
-  );
+  throw new ApiError('idempotency_conflict', {
+    description:
+      'This Idempotency-Key was used before, and an answer is kept for 24 hours at most; send a new one',
+  });
 }
 
 /** Returns what the partner pays for: the claims, whose they are, and how long a repeated request gets the same answer. */
-function termsOf(request: CheckboxRequest, facts: Facts, key: KeyHolder['key']) {
-  const snapshot = snapshotOf(request, facts);
-  const { enrolled } = facts;
+function termsOf(request: CheckboxRequest, enrollment: EnrollmentWithClient, key: KeyHolder['key']) {
+  const snapshot = snapshotOf(request, enrollment);
   return {
     ...snapshot,
     partnerId: key.partnerId,
     mode: key.mode,
-    clientId: enrolled.clientId,
+    clientId: enrollment.clientId,
     keyId: key._id,
     // The user is not present, so there is no session now.
-    sessionId: enrolled.firstSession,
-    enrollmentId: enrolled.id,
-    sub: enrolled.sub,
-    returning: true, // an enrolled user is a returning one
+    sessionId: enrollment.firstSession,
+    enrollmentId: enrollment.id,
+    sub: enrollment.sub,
+    // The user had a session with this client: the one that made the enrollment.
+    returning: true,
     scope: Object.keys(snapshot.claims).join(' '),
-    rehearse: enrolled.rehearse,
+    rehearse: enrollment.rehearse,
     lifetimeSeconds: storedAnswerLifetimeSeconds,
   };
 }
@@ -122,10 +116,10 @@ function termsOf(request: CheckboxRequest, facts: Facts, key: KeyHolder['key']) 
 export function createCheckboxResolve(dependencies: Dependencies) {
   const { findEnrolled, findClient, charges, admitUnbilled, clock } = dependencies;
 
-  async function read(enrollmentId: string): Promise<Facts | undefined> {
-    const enrolled = await findEnrolled(enrollmentId);
-    const found = enrolled && (await findClient(enrolled.clientId));
-    return found && { enrolled, client: found.client };
+  async function readEnrollment(id: string): Promise<EnrollmentWithClient | undefined> {
+    const enrollment = await findEnrolled(id);
+    const found = enrollment && (await findClient(enrollment.clientId));
+    return found && { ...enrollment, client: found.client };
   }
 
   return async (
@@ -137,26 +131,31 @@ export function createCheckboxResolve(dependencies: Dependencies) {
       context,
     }: KeyHolder & { idempotencyKey: string; context: RequestContext },
   ): Promise<CheckboxResponse> => {
-    const fingerprint = sha256(JSON.stringify([request.enrollment_id, request.claims]));
+    // Requests with the same Idempotency-Key have the same cause, and are billed once. The fingerprint tells whether they are equal.
     const cause = sha256(JSON.stringify(['checkbox', key._id, idempotencyKey]));
+    const fingerprint = sha256(JSON.stringify([request.enrollment_id, request.claims]));
 
     /** Returns the stored answer. It is not billed, so the number of such requests is limited. */
-    async function replayed(past: PastCharge): Promise<Access> {
-      const access = storedAnswer(past, fingerprint, clock.now());
+    async function storedAnswer(earlierCharge: PastCharge): Promise<Access> {
+      const access = accessOfRepeatedRequest(earlierCharge, fingerprint, clock.now());
       await admitUnbilled(key._id);
       return access;
     }
 
-    async function buy(): Promise<Access> {
-      const [found, past] = await Promise.all([read(request.enrollment_id), charges.past({ ...key, cause })]);
-      if (past) return replayed(past);
-      const terms = { ...termsOf(request, requireOwn(found, key), key), fingerprint };
+    async function buyAccess(): Promise<Access> {
+      const [enrollment, earlierCharge] = await Promise.all([
+        readEnrollment(request.enrollment_id),
+        charges.past({ ...key, cause }),
+      ]);
+      if (earlierCharge) return storedAnswer(earlierCharge);
+      const terms = { ...termsOf(request, requireUsable(enrollment, key), key), fingerprint };
       const order = { kind: 'checkbox', cause, terms, prices: partner.prices, ...context } as const;
       const charged = await charges.charge(order, (access) => access);
-      return charged.outcome === 'used' ? replayed(charged.past) : charged.answer;
+      // The outcome is `used` if another request has used the Idempotency-Key since `earlierCharge` was read.
+      return charged.outcome === 'used' ? storedAnswer(charged.past) : charged.answer;
     }
 
-    const { sub, at, claims, meta } = await buy();
+    const { sub, at, claims, meta } = await buyAccess();
     return { success: true, sub, evaluated_at: at.toISOString(), claims, meta };
   };
 }

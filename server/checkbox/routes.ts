@@ -21,12 +21,8 @@ interface Dependencies {
 }
 
 /** The routes under `/api/checkbox`. The caller is authenticated before the request is checked. */
-export function checkboxRoutes({
-  authenticate,
-  admitUnbilled,
-  resolve,
-  deadline,
-}: Dependencies): FastifyPluginAsyncZod {
+export function checkboxRoutes(dependencies: Dependencies): FastifyPluginAsyncZod {
+  const { authenticate, admitUnbilled, resolve, deadline } = dependencies;
   const accounts = createRequestCallers<KeyHolder>();
 
   return async (scope) => {
@@ -37,7 +33,7 @@ export function checkboxRoutes({
       accounts.set(request, account);
       await admitAuthenticated(request, account.partner._id);
     });
-    // Counts refusals, because they cost work but are not billed. Then the error handler of the server sends them.
+    // Counts refusals, because they cost work but are not billed. An error that is thrown here goes on to the server's own handler.
     scope.setErrorHandler(async (thrown, request) => {
       const error = toApiError(thrown, request);
       const account = accounts.find(request);

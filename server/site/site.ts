@@ -37,7 +37,7 @@ interface SiteFile {
   type: string;
   etag: string;
   content: Buffer;
-  /** The content compressed with gzip. It is made at the first request for it. */
+  /** The content compressed with gzip. It is made at the first request for it, and kept for later requests. */
   compressed?: Promise<Buffer>;
 }
 
@@ -74,8 +74,10 @@ function listSite(baseUrl: string): Map<string, () => SiteFile> {
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);
+    // `docs/errors.html` has the path `docs/errors`, and `docs/index.html` has the path `docs/`.
+    const path = relative(root, file).replace(/(?:\bindex)?\.html$/, '');
     let loaded: SiteFile | undefined;
-    files.set(relative(root, file).replace(/(?:\bindex)?\.html$/, ''), () => {
+    files.set(path, () => {
       loaded ??= readFile(file, baseUrl);
       return loaded;
     });
@@ -83,7 +85,7 @@ function listSite(baseUrl: string): Map<string, () => SiteFile> {
   return files;
 }
 
-/** Whether a client accepts gzip. `q=0` means that it does not. */
+/** Whether an `Accept-Encoding` header names gzip, and not with a weight of zero, such as `gzip;q=0` or `gzip; q=0.0`. */
 const acceptsGzip = (acceptEncoding: string): boolean =>
   /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(acceptEncoding);
 
@@ -102,6 +104,7 @@ async function sendFile(file: SiteFile, { headers }: FastifyRequest, reply: Fast
   return reply.header('content-encoding', 'gzip').send(await file.compressed);
 }
 
+/** The parameters of a route such as `/docs/*`. */
 type AnyBelow = { Params: { '*': string } };
 
 /**
@@ -114,6 +117,7 @@ export function siteRoutes(baseUrl: string): FastifyPluginAsync {
     const files = listSite(baseUrl);
     // The OpenAPI document does not list these routes.
     const schema = { hide: true } as object;
+    /** Makes the handler that sends the file with this path of `listSite`. */
     const send = (path: string) => async (request: FastifyRequest, reply: FastifyReply) => {
       const file = files.get(path)?.();
       return file ? sendFile(file, request, reply) : reply.callNotFound();

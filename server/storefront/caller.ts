@@ -37,18 +37,23 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-function signingHeadersOf(headers: unknown): SigningHeaders {
+/** @throws ApiError `invalid_signature`, whose text names the first header that is missing or malformed */
+function signingHeadersOf(headers: Readonly<Record<string, unknown>>): SigningHeaders {
   const parsed = SigningHeaders.safeParse(headers);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const name = String(issue?.path[0]);
-  const value = (headers as Record<string, unknown>)[name];
+  const value = headers[name];
+  // The caller may have sent another credential, such as an API key, in this header.
   const kind = nameKind(String(value));
-  const fault = value === undefined ? 'is missing' : `${issue?.message}${kind ? `, and is ${kind}` : ''}`;
+  const malformed = `${issue?.message}${kind ? `, and is ${kind}` : ''}`;
   throw new ApiError('invalid_signature', {
-    description: `Invalid signature or missing signing headers: ${name} ${fault}`,
+    description: `Invalid signature or missing signing headers: ${name} ${value === undefined ? 'is missing' : malformed}`,
   });
 }
+
+const signatureError = (hint: string | undefined) =>
+  new ApiError('invalid_signature', { description: hint && `Invalid signature: ${hint}` });
 
 /** Makes the function that finds the integration that signed a request. The signature covers the raw body (interface 5.4). */
 export function createCallerAuthentication(dependencies: Dependencies) {
@@ -84,29 +89,26 @@ export function createCallerAuthentication(dependencies: Dependencies) {
   }
 
   /** @throws ApiError `invalid_signature`; `integration_inactive`; `rate_limited`, for which only rightly signed requests count */
-  return async function authenticate(headers: unknown, raw: Uint8Array): Promise<Caller> {
+  return async function authenticate(
+    headers: Readonly<Record<string, unknown>>,
+    raw: Uint8Array,
+  ): Promise<Caller> {
     const signingHeaders = signingHeadersOf(headers);
     const integrationId = signingHeaders['x-svc-integration-id'];
     const timestamp = signingHeaders['x-svc-timestamp'];
+    const signature = { integrationId, timestamp, value: signingHeaders['x-svc-signature'] };
     const integration = await findIntegration(integrationId);
     const secret = await sealing.open(integration?.sealedSecret ?? (await decoySecret));
-    const signature = { integrationId, timestamp, value: signingHeaders['x-svc-signature'] };
     // A secret is checked even if the integration is unknown, so that the time does not reveal which integrations exist.
     const hasSigned = isSignedWith(secret, signature, raw);
-    const presentVersion = hasSigned ? integration?.secretVersion : undefined;
-    const version =
-      presentVersion ?? (integration && (await findOldVersionThatSigned(integration, signature, raw)));
-    if (version === undefined || !integration) {
-      const mixUp = wrongKind('X-SVC-Integration-Id', integrationId, 'integrationId');
-      const hint =
-        mixUp ?? (integration?.mode === 'test' ? explainMismatch(secret, signature, raw) : undefined);
-      throw new ApiError('invalid_signature', hint ? { description: `Invalid signature: ${hint}` } : {});
-    }
-    if (Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkewSeconds) {
-      throw new ApiError('invalid_signature', {
-        description: `Invalid signature: X-SVC-Timestamp is more than ${timestampSkewSeconds} seconds off`,
-      });
-    }
+    if (!integration) throw signatureError(wrongKind('X-SVC-Integration-Id', integrationId, 'integrationId'));
+    const version = hasSigned
+      ? integration.secretVersion
+      : await findOldVersionThatSigned(integration, signature, raw);
+    if (version === undefined)
+      throw signatureError(integration.mode === 'test' ? explainMismatch(secret, signature, raw) : undefined);
+    if (Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkewSeconds)
+      throw signatureError(`X-SVC-Timestamp is more than ${timestampSkewSeconds} seconds off`);
     onSecretUsed(integration, version);
     const account = await requireActive(integration);
     await requireAllowance(integrationId);

@@ -25,11 +25,13 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** Returns the grant of a code of this client. @throws ApiError `code_not_found` for all other codes (interface 7.5) */
+/**
+ * Returns the grant of a code of this client.
+ * @throws ApiError `code_not_found` for all other codes (interface 7.5), and for other credentials, whose kind the text then names
+ */
 function requireOwnCode(grant: Grant | undefined, code: string, client: IntegrationHolder['client']): Grant {
   if (grant?.clientId === client._id && client.kind === 'storefront') return grant;
-  const description = wrongKind('code', code, 'code');
-  throw new ApiError('code_not_found', description === undefined ? {} : { description });
+  throw new ApiError('code_not_found', { description: wrongKind('code', code, 'code') });
 }
 
 /** The most shops that an error names. */
@@ -38,10 +40,11 @@ const mostNamedShops = 10;
 /** Returns the error for an unknown shop. For a test integration, it names the sent and the registered values. */
 function shopNotFound(sent: string, { mode, shops }: Caller['integration']): ApiError {
   if (mode !== 'test') return new ApiError('shop_not_found');
-  const form = /[:/]/.test(sent) ? '; a shop_domain is a host name, without https:// and without a path' : '';
+  const isAddress = /[:/]/.test(sent);
+  const hint = isAddress ? '; a shop_domain is a host name, without https:// and without a path' : '';
   const registered = `this integration has ${shops.slice(0, mostNamedShops).join(', ')}`;
   return new ApiError('shop_not_found', {
-    description: `${errorTable.shop_not_found.text}: ${showSent(sent)}${form}; ${registered}`,
+    description: `${errorTable.shop_not_found.text}: ${showSent(sent)}${hint}; ${registered}`,
   });
 }
 
@@ -56,13 +59,9 @@ function requirePositiveResult(grant: Grant, claims: ClaimsMap): void {
 }
 
 /** Makes the handler of `POST /api/integrations/storefront/verify/exchange` (interface 4.6). The signature is already verified. */
-export function createStorefrontExchange({
-  loadGrant,
-  charges,
-  rememberCustomer,
-  idKey,
-  clock,
-}: Dependencies) {
+export function createStorefrontExchange(dependencies: Dependencies) {
+  const { loadGrant, charges, rememberCustomer, idKey, clock } = dependencies;
+
   /**
    * Returns the access of a used code if the same request is repeated before the code expires. Nothing is billed again.
    * @throws ApiError `code_not_found` for another request, a revoked access or an expired code
@@ -84,17 +83,21 @@ export function createStorefrontExchange({
   ): Promise<Access> {
     const { client, partner, fingerprint } = caller;
     const cause = sha256(request.code);
-    const [found, past] = await Promise.all([loadGrant(request.code), charges.past({ ...client, cause })]);
+    const [found, earlierCharge] = await Promise.all([
+      loadGrant(request.code),
+      charges.past({ ...client, cause }),
+    ]);
     const grant = requireOwnCode(found, request.code, client);
-    if (past) return accessOfRepeatedRequest(past, fingerprint);
+    if (earlierCharge) return accessOfRepeatedRequest(earlierCharge, fingerprint);
     if (grant.expiresAt.getTime() <= clock.now()) throw new ApiError('code_not_found');
     if (grant.redirectUri !== request.redirect_uri) throw new ApiError('invalid_redirect_uri');
-    const accessTerms = termsOf(grant, client);
-    requirePositiveResult(grant, accessTerms.claims);
+    const granted = termsOf(grant, client);
+    requirePositiveResult(grant, granted.claims);
     const verificationLevel = verificationLevelOf(grant.evaluatedClaims.assurance_level);
-    const terms = { ...accessTerms, lifetimeSeconds: codeLifetimeSeconds, fingerprint, verificationLevel };
+    const terms = { ...granted, lifetimeSeconds: codeLifetimeSeconds, fingerprint, verificationLevel };
     const order = { kind: 'storefront', cause, terms, prices: partner.prices, ...context } as const;
     const charged = await charges.charge(order, (access) => access);
+    // The outcome is `used` if another request has used the code since `earlierCharge` was read.
     return charged.outcome === 'used' ? accessOfRepeatedRequest(charged.past, fingerprint) : charged.answer;
   }
 
@@ -106,7 +109,7 @@ export function createStorefrontExchange({
     const { integration, client } = caller;
     const shop = request.shop_domain.toLowerCase();
     if (!integration.shops.includes(shop)) throw shopNotFound(request.shop_domain, integration);
-    // Each storefront charge has a level. Its type allows none, because charges of other kinds have none.
+    // The type allows no level, because only storefront charges have one. Each of them has one.
     const { enrollmentId, claims, verificationLevel = 'basic' } = await buyAccess(request, caller, context);
     const customer = { clientId: client._id, shop, customerId: request.customer_id };
     await rememberCustomer(enrollmentId, customerHash(idKey, customer));

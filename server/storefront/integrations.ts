@@ -7,9 +7,11 @@ import {
   type UpdateIntegration,
 } from '../../contracts/admin/integrations.ts';
 import type { Total, Unpaged } from '../../contracts/admin/references.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
 import { changedList } from '../platform/admin-api/changed-list.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
-import { type Actor, type AuditEntry, auditEntry } from '../platform/database/audit-entry.ts';
+import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import { createAuditedChange } from '../platform/database/audited-change.ts';
 import type { RecordStore } from '../platform/database/records.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret } from '../platform/ids.ts';
@@ -22,7 +24,7 @@ interface Dependencies {
   clock: { now(): number };
   findClient: (
     id: string,
-  ) => Promise<{ client: Pick<Integration, 'partnerId' | 'mode'> & { kind: string } } | undefined>;
+  ) => Promise<{ client: { partnerId: string; mode: Mode; kind: string } } | undefined>;
 }
 
 /** An integration and its new secret. The secret is shown only once. */
@@ -30,6 +32,9 @@ export interface FreshIntegration {
   integration: Integration;
   integrationSecret: string;
 }
+
+const disabledError = (id: string) =>
+  new ApiError('conflict', { description: `Integration ${id} is disabled` });
 
 /** Returns the present secret as an old secret. @throws ApiError `conflict` while an earlier old secret is still accepted */
 function oldSecretOf(
@@ -51,19 +56,12 @@ export type Integrations = ReturnType<typeof createIntegrations>;
 
 /** Makes the methods that manage storefront integrations. A disabled integration cannot be enabled again. */
 export function createIntegrations({ store, sealing, clock, findClient }: Dependencies) {
+  const change = createAuditedChange(store, clock);
+
   async function newSecret() {
     const integrationSecret = randomSecret('integrationSecret');
     const sealedSecret = await sealing.seal(integrationSecret);
     return { integrationSecret, stored: { sealedSecret, last4: integrationSecret.slice(-4) } };
-  }
-
-  /** Returns the audit entry of a change of an integration. */
-  function auditEntryOf(
-    actor: Actor,
-    target: string,
-    changed: Pick<AuditEntry, 'before' | 'after'>,
-  ): AuditEntry {
-    return auditEntry(actor, { id: target, at: clock.now() }, changed);
   }
 
   async function requireStorefrontClient(partnerId: string, clientId: string) {
@@ -82,71 +80,68 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
     async create({ partnerId, clientId, shops }: CreateIntegration, actor: Actor): Promise<FreshIntegration> {
       const { mode } = await requireStorefrontClient(partnerId, clientId);
       const { integrationSecret, stored } = await newSecret();
-      const _id = randomId('integration');
+      const id = randomId('integration');
+      const now = clock.now();
       const fields = { partnerId, clientId, mode, status: 'active' as const, shops, secretVersion: 1 };
       const integration = await store.insert(
-        { _id, ...fields, ...stored, createdAt: new Date(clock.now()) },
-        auditEntryOf(actor, _id, { after: fields }),
+        { _id: id, ...fields, ...stored, createdAt: new Date(now) },
+        auditEntry(actor, { id, at: now }, { after: fields }),
       );
       return { integration, integrationSecret };
     },
 
     show: store.get,
 
-    list: ({ partnerId, clientId, mode, status, ...page }: ListIntegrations): Promise<Integration[]> =>
-      store.list({ partnerId, clientId, mode, status }, page),
+    list: ({ limit, after, ...filter }: ListIntegrations): Promise<Integration[]> =>
+      store.list(filter, { limit, after }),
 
-    count: ({ partnerId, clientId, mode, status }: Unpaged<ListIntegrations>): Promise<Total> =>
-      store.count({ partnerId, clientId, mode, status }),
+    count: (filter: Unpaged<ListIntegrations>): Promise<Total> => store.count(filter),
 
     /** Adds and removes shops. The secret does not change. */
     update: (
       { integrationId, addShops, removeShops }: UpdateIntegration,
       actor: Actor,
     ): Promise<Integration> =>
-      store.change(integrationId, ({ status, shops: before }) => {
-        if (status === 'disabled')
-          throw new ApiError('conflict', { description: `Integration ${integrationId} is disabled` });
-        const change = { add: addShops, remove: removeShops };
-        const shops = changedList(before, change, { noun: 'shop', most: mostShops });
+      change(integrationId, actor, ({ status, shops: before }) => {
+        if (status === 'disabled') throw disabledError(integrationId);
+        const shopList = { noun: 'shop', most: mostShops };
+        const shops = changedList(before, { add: addShops, remove: removeShops }, shopList);
         if (isDeepStrictEqual(shops, before)) return undefined;
-        const entry = auditEntryOf(actor, integrationId, { before: { shops: before }, after: { shops } });
-        return { set: { shops }, entry };
+        return { set: { shops }, before: { shops: before }, after: { shops } };
       }),
 
     /** Makes a new secret. The old secret becomes invalid after `keepOldSeconds`, which may be 0. */
     async rotateSecret(
-      { integrationId: id, keepOldSeconds }: RotateIntegrationSecret,
+      { integrationId, keepOldSeconds }: RotateIntegrationSecret,
       actor: Actor,
     ): Promise<FreshIntegration> {
       const { integrationSecret, stored } = await newSecret();
-      const integration = await store.change(id, (current) => {
-        const { status, secretVersion, last4 } = current;
-        if (status === 'disabled')
-          throw new ApiError('conflict', { description: `Integration ${id} is disabled` });
-        const now = clock.now();
-        const next = { secretVersion: secretVersion + 1 };
-        // The new secret was never used.
-        const set = { ...next, ...stored, lastUsedAt: undefined, rotatedAt: new Date(now) };
-        const before = { secretVersion, last4 };
-        if (keepOldSeconds === 0)
-          return {
-            set: { ...set, oldSecret: undefined },
-            entry: auditEntryOf(actor, id, { before, after: next }),
-          };
-        const oldSecret = oldSecretOf(current, now, keepOldSeconds);
-        const after = { ...next, keepOldSeconds };
-        return { set: { ...set, oldSecret }, entry: auditEntryOf(actor, id, { before, after }) };
+      const integration = await change(integrationId, actor, (current, now) => {
+        if (current.status === 'disabled') throw disabledError(integrationId);
+        const keepsOld = keepOldSeconds > 0;
+        const secretVersion = current.secretVersion + 1;
+        return {
+          set: {
+            ...stored,
+            secretVersion,
+            // The new secret was never used.
+            lastUsedAt: undefined,
+            oldSecret: keepsOld ? oldSecretOf(current, now, keepOldSeconds) : undefined,
+            rotatedAt: new Date(now),
+          },
+          before: { secretVersion: current.secretVersion, last4: current.last4 },
+          after: { secretVersion, ...(keepsOld ? { keepOldSeconds } : {}) },
+        };
       });
       return { integration, integrationSecret };
     },
 
     disable: (id: string, actor: Actor): Promise<Integration> =>
-      store.change(id, ({ status }) => {
-        if (status === 'disabled') return undefined;
-        const set = { status: 'disabled' as const };
-        return { set, entry: auditEntryOf(actor, id, { before: { status }, after: set }) };
-      }),
+      change(id, actor, ({ status }) =>
+        status === 'disabled'
+          ? undefined
+          : { set: { status: 'disabled' }, before: { status }, after: { status: 'disabled' } },
+      ),
 
     /** Finds an integration by its id. Simultaneous calls share one read. */
     find: createGroupCommit({ run: (ids: readonly string[]) => store.findAll(ids) }),

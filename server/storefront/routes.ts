@@ -11,7 +11,7 @@ import { createRequestCallers } from '../platform/http/request-callers.ts';
 import type { Caller } from './caller.ts';
 
 interface Dependencies {
-  authenticate: (headers: unknown, raw: Uint8Array) => Promise<Caller>;
+  authenticate: (headers: FastifyRequest['headers'], raw: Uint8Array) => Promise<Caller>;
   exchange: (
     request: StorefrontRequest,
     caller: Caller,
@@ -32,6 +32,7 @@ export function storefrontRoutes({ authenticate, exchange, deadline }: Dependenc
   const callers = createRequestCallers<Caller>();
 
   async function requireSignature(request: FastifyRequest): Promise<void> {
+    // A request without a body has none to parse, and is signed like one with an empty body.
     const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const caller = await authenticate(request.headers, raw);
     callers.set(request, caller);
@@ -41,6 +42,7 @@ export function storefrontRoutes({ authenticate, exchange, deadline }: Dependenc
 
   return async (scope) => {
     answerInTime(scope, deadline);
+    // The signature covers the bytes of the body, so Fastify must not parse them.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
       '*',

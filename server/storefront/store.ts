@@ -1,16 +1,11 @@
 import type { Db } from 'mongodb';
-import { createRecordStore, type RecordStore } from '../platform/database/records.ts';
+import { createRecordStore } from '../platform/database/records.ts';
 import { type Integration, indexes, integrationCollection } from './integration-store.ts';
-
-/** The stores of this feature. */
-export interface StorefrontStores {
-  integrations: RecordStore<Integration>;
-}
 
 export { indexes };
 
-export function createStorefrontStores(db: Db): StorefrontStores {
-  return {
-    integrations: createRecordStore<Integration>(db, integrationCollection, 'storefront integration'),
-  };
-}
+/** The stores of this feature. */
+export const createStorefrontStores = (db: Db) => ({
+  integrations: createRecordStore<Integration>(db, integrationCollection, 'storefront integration'),
+});
+export type StorefrontStores = ReturnType<typeof createStorefrontStores>;

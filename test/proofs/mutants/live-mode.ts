@@ -76,8 +76,8 @@ export const liveMode = [
     'server/checkbox/resolve.ts',
     ['isolation/two-of-everything', 'checkbox/resolve'],
     [
-      ['if (facts?.client.keyId !== key._id) throw', 'if (!facts) throw'],
-      [' && client.claims.includes(name))', ')'],
+      ['if (enrollment?.client.keyId !== key._id) throw', 'if (!enrollment) throw'],
+      ['const permitted = client.claims.filter(', 'const permitted = consentedClaims.filter('],
     ],
   ),
 ];

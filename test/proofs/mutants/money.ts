@@ -139,7 +139,7 @@ export const money = [
         "JSON.stringify(['checkbox', idempotencyKey])",
       ],
       ['JSON.stringify([request.enrollment_id, request.claims])', 'JSON.stringify([request.claims])'],
-      ['if (past) return replayed(past);', ''],
+      ['if (earlierCharge) return storedAnswer(earlierCharge);', ''],
       ['access.expiresAt.getTime() > now', 'access.expiresAt.getTime() >= now'],
       ["if (facts.enrolled.status !== 'active') throw new ApiError('access_denied');", ''],
     ],
@@ -150,7 +150,7 @@ export const money = [
     [
       ["if (grant.enrollment.status !== 'active') throw new ApiError('enrollment_blocked');", ''],
       ["if (!hasPositiveClaim(claims)) throw new ApiError('no_positive_claim');", ''],
-      ['if (past) return accessOfRepeatedRequest(past, fingerprint);', ''],
+      ['if (earlierCharge) return accessOfRepeatedRequest(earlierCharge, fingerprint);', ''],
       ['grant.expiresAt.getTime() <= clock.now()', 'grant.expiresAt.getTime() < clock.now()'],
       ['if (!integration.shops.includes(shop)) throw shopNotFound(request.shop_domain, integration);', ''],
     ],
