@@ -1,6 +1,6 @@
 import type { MemberRole } from '../../contracts/admin/members.ts';
 import { ApiError } from '../platform/errors.ts';
-import { identifyingFields, type OwnedKind, scope } from './scope.ts';
+import { identifyingFields, type OwnedKind, type ScopeRow, scope } from './scope.ts';
 
 /** The facts about a caller on which the decision depends. */
 export interface Caller {
@@ -16,32 +16,38 @@ export type IsOwn = (kind: OwnedKind, id: string, partnerId: string) => Promise<
 
 type Fields = Record<string, unknown>;
 
-const nouns: Readonly<Record<OwnedKind, string>> = {
-  partner: 'partner',
+/** The words for a record in messages, where they differ from the kind. */
+const nouns: Partial<Record<OwnedKind, string>> = {
   apiKey: 'API key',
-  client: 'client',
-  integration: 'integration',
-  session: 'session',
-  enrollment: 'enrollment',
-  event: 'event',
-  delivery: 'delivery',
   bulkJob: 'bulk job',
-  entry: 'entry',
-  request: 'request',
-  member: 'member',
-  warning: 'warning',
   auditEntry: 'audit entry',
 };
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** The most characters of a caller's text that an error repeats. */
+const mostShownCharacters = 128;
+
 const notFoundError = (kind: OwnedKind, id: string) =>
-  new ApiError('not_found', { description: `No ${nouns[kind]} ${id.slice(0, 128)}` });
+  new ApiError('not_found', { description: `No ${nouns[kind] ?? kind} ${id.slice(0, mostShownCharacters)}` });
 
 /** The identifiers in a field. The procedure's schema refuses other values. */
 const idsIn = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter((id) => typeof id === 'string');
+
+/** Returns the row of a procedure that the caller may call. @throws ApiError `route_not_found`, `not_permitted`, `passkey_required` */
+function requirePermission({ role, isFresh }: Caller, path: string): ScopeRow {
+  // `hasOwn`, because every object also has names such as `constructor`.
+  const row = Object.hasOwn(scope, path) ? scope[path] : undefined;
+  if (!row) throw new ApiError('route_not_found', { description: `No procedure found on path "${path}"` });
+  if (!row.roles.includes(role))
+    throw new ApiError('not_permitted', {
+      description: `The role ${role} does not allow ${path}; ${row.roles.join(', ')} may do it`,
+    });
+  if (row.needsFreshPasskey && !isFresh) throw new ApiError('passkey_required');
+  return row;
+}
 
 /** Decides which procedures a member may call, and with what input. No other code decides this. */
 export function createInputBinding(isOwn: IsOwn) {
@@ -68,25 +74,20 @@ export function createInputBinding(isOwn: IsOwn) {
    * @throws ApiError `route_not_found`, `not_permitted`, `passkey_required`, `bad_input`, `not_found`
    */
   return async function bindInput(caller: Caller, path: string, input: unknown = {}): Promise<unknown> {
-    const row = Object.hasOwn(scope, path) ? scope[path] : undefined;
-    if (!row) throw new ApiError('route_not_found', { description: `No procedure found on path "${path}"` });
-    const { roles, fields, cursorKind, isOnlySelf, needsFreshPasskey } = row;
-    if (!roles.includes(caller.role))
-      throw new ApiError('not_permitted', {
-        description: `The role ${caller.role} does not allow ${path}; ${roles.join(', ')} may do it`,
-      });
-    if (needsFreshPasskey && !caller.isFresh) throw new ApiError('passkey_required');
+    const { fields, cursorKind, isOnlySelf } = requirePermission(caller, path);
     // The procedure's schema refuses any input that is not an object.
     if (!isFields(input)) return input;
     const unknownField = Object.keys(input).find((name) => !fields.includes(name));
-    if (unknownField !== undefined)
-      throw new ApiError('bad_input', { description: `Unrecognized key: "${unknownField.slice(0, 64)}"` });
+    if (unknownField !== undefined) {
+      const name = unknownField.slice(0, mostShownCharacters);
+      throw new ApiError('bad_input', { description: `Unrecognized key: "${name}"` });
+    }
     await requireOwnFields(input, caller, cursorKind);
     if (isOnlySelf && input['memberId'] !== caller.memberId)
       throw new ApiError('not_permitted', { description: `${path} is for your own membership` });
     const { partnerId } = caller;
     const bound = fields.includes('partnerId') ? { ...input, partnerId } : input;
-    // A bulk job names its partner and records in a filter.
+    // A bulk job names its partner and records in a filter. The procedure's schema decides which fields a filter has.
     const { filter } = bound;
     if (!isFields(filter)) return bound;
     await requireOwnFields(filter, caller, undefined);

@@ -20,7 +20,7 @@ export function createBrowser(baseUrl: string) {
   const { origin, pathname, protocol } = new URL(baseUrl);
   const basePath = pathname.replace(/\/$/, '');
   const root = `${basePath}${mountPath}`;
-  const options = {
+  const cookieOptions = {
     path: root,
     httpOnly: true,
     // Not `strict`: a link in an e-mail then shows a page to a member who is signed in.
@@ -42,15 +42,19 @@ export function createBrowser(baseUrl: string) {
     basePath,
     /** The path of the portal's pages, as browsers see it. */
     root,
-    isSecure: options.secure,
+    isSecure: cookieOptions.secure,
     isFromOwnPage,
 
     /** The path of the requested page below `/portal`, such as `/clients`. */
-    pathOf: ({ url }: FastifyRequest): string => url.split('?', 1)[0]?.slice(mountPath.length) || '/',
+    pathOf({ url }: FastifyRequest): string {
+      const [path = ''] = url.split('?', 1);
+      return path.slice(mountPath.length) || '/';
+    },
 
     sessionOf: ({ cookies }: FastifyRequest): string | undefined => cookies[sessionCookie],
-    setSession: (reply: FastifyReply, secret: string) => void reply.setCookie(sessionCookie, secret, options),
-    clearSession: (reply: FastifyReply) => void reply.clearCookie(sessionCookie, options),
+    setSession: (reply: FastifyReply, secret: string) =>
+      void reply.setCookie(sessionCookie, secret, cookieOptions),
+    clearSession: (reply: FastifyReply) => void reply.clearCookie(sessionCookie, cookieOptions),
 
     /** The browser's nonce, or a new one if it has none. */
     nonceOf(request: FastifyRequest, reply: FastifyReply): string {
@@ -58,7 +62,7 @@ export function createBrowser(baseUrl: string) {
       // 32 bytes are 43 characters in base64url.
       if (present !== undefined && /^[\w-]{43}$/.test(present)) return present;
       const nonce = randomBytes(32).toString('base64url');
-      void reply.setCookie(nonceCookie, nonce, options);
+      void reply.setCookie(nonceCookie, nonce, cookieOptions);
       return nonce;
     },
 

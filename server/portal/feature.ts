@@ -16,7 +16,7 @@ import { createDeviceLogins } from './device/device-logins.ts';
 import { deviceRoutes } from './device/device-routes.ts';
 import { actorName, createMemberCalls } from './member-calls.ts';
 import type { Member } from './member-store.ts';
-import { createMembers, type Members } from './members.ts';
+import { createMembers, type Members, memberName } from './members.ts';
 import type { Language } from './messages/languages.ts';
 import { pageRoutes } from './page-routes.ts';
 import { passkeyRoutes } from './passkey-routes.ts';
@@ -116,18 +116,40 @@ const documents = [...clientDocuments, ...walletDocuments];
 
 /**
  * The most requests of the portal in flight. They have a limit of their own, so that they take no capacity from programs of
- * partners and from users. All of them count as `user` (see `routes.ts`).
+ * partners and from users. All of them count as `user` (see `routes.ts`), so the other kinds need no capacity.
  */
 const mostInFlight = { authenticated: 0, unauthenticated: 0, user: 64, returning_user: 0 };
 
-/** An action of a member that is not a procedure of the admin API. */
-interface NotedAction {
-  memberId: string;
-  partnerId: string;
-  /** The member's name in the audit log. */
-  name: string;
-  action: string;
-  input?: object;
+/** Makes the functions that write the audit entries of actions that are not procedures of the admin API. */
+function createActionNotes(recordCall: PortalDependencies['recordCall']) {
+  const note = (
+    { _id: memberId, partnerId }: Member,
+    {
+      name,
+      action,
+      request,
+      input,
+    }: { name: string; action: string; request: FastifyRequest; input?: object },
+  ) =>
+    recordCall(
+      {
+        operatorId: memberId,
+        operatorName: name,
+        action,
+        requestId: request.id,
+        address: request.ip,
+        partnerId,
+      },
+      { memberId, ...input },
+      { outcome: 'done', repeated: false },
+    );
+  const noteDevice: NoteDevice = (action, signedIn, { request, ...input }) =>
+    note(signedIn.member, { name: actorName(signedIn), action: `devices.${action}`, request, input });
+  return {
+    noteSignIn: (member: Member, request: FastifyRequest) =>
+      note(member, { name: memberName(member.role), action: 'members.signIn', request }),
+    noteDevice,
+  };
 }
 
 /** The portal of members, to be mounted at `/portal` of the public listener. */
@@ -158,23 +180,7 @@ export function createPortal(dependencies: PortalDependencies): FastifyPluginAsy
     bindInput: createInputBinding(isOwn),
   });
   const responses = createResponses({ browser, acceptedLanguage: dependencies.acceptedLanguage });
-  /** Writes the audit entry of an action that is not a procedure. */
-  const note = (
-    { memberId, partnerId, name, action, input = {} }: NotedAction,
-    { id: requestId, ip: address }: Pick<FastifyRequest, 'id' | 'ip'>,
-  ) =>
-    recordCall(
-      { operatorId: memberId, operatorName: name, action, requestId, address, partnerId },
-      { memberId, ...input },
-      { outcome: 'done', repeated: false },
-    );
-  const noteSignIn = ({ _id: memberId, partnerId, role }: Member, request: FastifyRequest) =>
-    note({ memberId, partnerId, name: `member (${role})`, action: 'members.signIn' }, request);
-  const noteDevice: NoteDevice = (action, signedIn, { request, ...input }) => {
-    const { _id: memberId, partnerId } = signedIn.member;
-    const name = actorName(signedIn);
-    return note({ memberId, partnerId, name, action: `devices.${action}`, input }, request);
-  };
+  const { noteSignIn, noteDevice } = createActionNotes(recordCall);
   const capacity = createCapacity({
     most: mostInFlight,
     onShed: dependencies.onShed,

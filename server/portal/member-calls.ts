@@ -7,6 +7,7 @@ import type { RequestLimit } from '../platform/http/request-limits.ts';
 import type { BindInput } from './bind-input.ts';
 import type { Browser } from './browser.ts';
 import type { DeviceLogins } from './device/device-logins.ts';
+import { memberName } from './members.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
 
 /** The most requests in a minute: of a member, and of an address without a signed-in member. */
@@ -21,9 +22,9 @@ interface Dependencies {
   recordCall: NonNullable<AdminContext['recordCall']>;
 }
 
-/** A member's name in the audit log. It is not the e-mail address, because audit entries are never deleted. */
+/** The name in the audit log of a member who acts in the portal or by the program `svc`. */
 export const actorName = ({ member: { role }, session }: Pick<SignedIn, 'member' | 'session'>): string =>
-  `member (${role})${session.device ? ' by svc' : ''}`;
+  `${memberName(role)}${session.device ? ' by svc' : ''}`;
 
 export type MemberCalls = ReturnType<typeof createMemberCalls>;
 
@@ -32,16 +33,15 @@ export function createMemberCalls(dependencies: Dependencies) {
   const { signIn, logins, browser, bindInput, limit, recordCall } = dependencies;
 
   /** Counts a request against the limit of its member, or against the limit of its address if no member sent it. */
-  async function count(request: FastifyRequest, signedIn: SignedIn | undefined): Promise<void> {
+  async function admit(
+    request: FastifyRequest,
+    signedIn: SignedIn | undefined,
+  ): Promise<SignedIn | undefined> {
+    if (signedIn) notePartner(request, signedIn.member.partnerId);
     const { allowed, retryAfter } = signedIn
       ? await limit('portal member', signedIn.member._id, requestsPerMinute.member)
       : await limit('portal address', subscriberOf(request.ip), requestsPerMinute.address);
     if (!allowed) throw new ApiError('rate_limited', { retryAfter });
-  }
-
-  async function admit(request: FastifyRequest, signedIn: SignedIn | undefined) {
-    if (signedIn) notePartner(request, signedIn.member.partnerId);
-    await count(request, signedIn);
     return signedIn;
   }
 
@@ -54,7 +54,7 @@ export function createMemberCalls(dependencies: Dependencies) {
     admit: async (request: FastifyRequest): Promise<SignedIn | undefined> =>
       admit(request, await signIn.find(browser.sessionOf(request))),
 
-    /** Does the same for a request of a program, which has a token. @throws ApiError `rate_limited` */
+    /** Counts a request of a program, and finds its member by the token. @throws ApiError `rate_limited` */
     admitToken: async (request: FastifyRequest, token: string): Promise<SignedIn | undefined> =>
       admit(request, await logins.find(token)),
 

@@ -65,11 +65,8 @@ export function createMemberSessionStore(db: Db) {
       await sessions.deleteMany(devicesOf(owner));
     },
 
-    /** Stores when the member last signed in with a passkey. @returns false if the member has no such device session */
-    async renewPasskey(
-      { id, memberId }: { id: string; memberId: string },
-      passkeyAt: Date,
-    ): Promise<boolean> {
+    /** Stores when the member last used the passkey. @returns false if the member has no session of a program with this id */
+    async setPasskeyTime(id: string, memberId: string, passkeyAt: Date): Promise<boolean> {
       const { matchedCount } = await sessions.updateOne(
         { _id: id, ...devicesOf({ memberId }) },
         { $set: { passkeyAt } },

@@ -15,7 +15,10 @@ export interface Member extends AuditedRecord {
   invitedBy: string;
   /** The link with which the member makes a passkey. It works once, and is then removed. */
   invitation?: { hash: string; expiresAt: Date };
-  /** `answeredAt`: when the last challenge that the passkey answered was issued, in ms since 1970. */
+  /**
+   * `answeredAt`: when the last challenge that the passkey answered was issued, in ms since 1970. Only answers to later challenges
+   * are accepted, so that no answer works twice.
+   */
   passkey?: Omit<PasskeyKey, 'publicKey'> & {
     /** COSE_Key, base64url. */
     publicKey: string;
@@ -37,7 +40,9 @@ const mostWarningEmails = 1_000;
 
 const collection = 'members';
 export const indexes: IndexDeclaration[] = [
+  // For audit entries that wait to be copied to the audit log.
   { collection, key: { auditAt: 1 }, sparse: true },
+  // For lists of the members of a partner. There is no list of all members.
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { 'invitation.hash': 1 }, sparse: true },
   { collection, key: { 'passkey.credentialId': 1 }, unique: true, sparse: true },
@@ -61,9 +66,9 @@ export function createMemberStore(db: Db) {
     /**
      * Holds one owner that matches the filter: until `until`, that owner cannot lose the role (see `changeOther`). The new
      * revision makes a simultaneous change of the owner read the record again, and so see the hold.
-     * @returns the id of the owner; undefined if none matches
+     * @returns the id of the owner; undefined if no owner matches
      */
-    async hold(filter: Filter<Member>, until: Date): Promise<string | undefined> {
+    async holdOwner(filter: Filter<Member>, until: Date): Promise<string | undefined> {
       const found = await members.findOneAndUpdate(
         { ...filter, role: 'owner' },
         { $set: { actingUntil: until }, $inc: { revision: 1 } },
@@ -72,7 +77,7 @@ export function createMemberStore(db: Db) {
       return found?._id;
     },
 
-    async release(memberId: string): Promise<void> {
+    async releaseOwner(memberId: string): Promise<void> {
       await members.updateOne({ _id: memberId }, { $unset: { actingUntil: '' }, $inc: { revision: 1 } });
     },
 
@@ -88,14 +93,14 @@ export function createMemberStore(db: Db) {
      * @returns false if the passkey has answered this or a later challenge, or does not belong to the member any more
      */
     async recordAnswer(
-      { _id, passkey }: Member,
+      { memberId, credentialId }: { memberId: string; credentialId: string },
       { issuedAt, use, at }: { issuedAt: number; use: PasskeyUse; at: Date },
     ): Promise<boolean> {
       const { matchedCount } = await members.updateOne(
         {
-          _id,
+          _id: memberId,
           status: 'active',
-          'passkey.credentialId': passkey?.credentialId ?? '',
+          'passkey.credentialId': credentialId,
           'passkey.answeredAt': { $lt: issuedAt },
         },
         {

@@ -1,6 +1,7 @@
 import type {
   InviteMember,
   ListMembers,
+  MemberRole,
   SetMemberRole,
   SetMemberWishes,
 } from '../../contracts/admin/members.ts';
@@ -8,6 +9,7 @@ import type { Total } from '../../contracts/admin/references.ts';
 import { identifierKind } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import { createAuditedChange } from '../platform/database/audited-change.ts';
 import { isDuplicateKey } from '../platform/database/failures.ts';
 import { ApiError } from '../platform/errors.ts';
 import { deriveId, isWellFormedSecret, randomSecret, sha256 } from '../platform/ids.ts';
@@ -17,7 +19,7 @@ import type { PortalStores } from './store.ts';
 
 /** The lifetime of an invitation, in milliseconds. */
 export const invitationLifetimeMs = 48 * 3_600_000;
-/** A hold (see `holdOwner`) ends after this time, in milliseconds, even if a crash has prevented its release. */
+/** A hold (see `holdOtherOwner`) ends after this time, in milliseconds, even if a crash has prevented its release. */
 const holdMs = 10_000;
 /** The time that a removed member stays in the list, without the e-mail address, in milliseconds. */
 export const removedRetentionMs = 30 * 86_400_000;
@@ -32,6 +34,9 @@ interface Dependencies {
 }
 
 export type Members = ReturnType<typeof createMembers>;
+
+/** A member's name in the audit log. It is not the e-mail address, because audit entries are never deleted. */
+export const memberName = (role: MemberRole): string => `member (${role})`;
 
 /** Whether an actor is a member. All other actors are operators. */
 export const isMemberId = (actorId: string): boolean => identifierKind(actorId) === 'member';
@@ -51,6 +56,7 @@ const removedMemberError = (memberId: string) =>
 /** Invites, changes and removes members of partners. The methods throw ApiError. */
 export function createMembers({ stores, clock, idKey, requirePartner }: Dependencies) {
   const { members, memberSessions } = stores;
+  const change = createAuditedChange(members, clock);
 
   /**
    * Holds another owner while a member is changed: until the release, that owner cannot lose the role. Without a hold, two
@@ -58,11 +64,11 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
    * owner, any other owner of the partner is held.
    * @returns the id of the held owner; undefined if an operator changes a member who is no owner, or the only owner
    */
-  async function holdOwner(memberId: string, { operatorId }: Actor): Promise<string | undefined> {
+  async function holdOtherOwner(memberId: string, { operatorId }: Actor): Promise<string | undefined> {
     const now = clock.now();
     const until = new Date(now + holdMs);
     if (isMemberId(operatorId)) {
-      const held = await members.hold({ _id: operatorId, status: 'active' }, until);
+      const held = await members.holdOwner({ _id: operatorId, status: 'active' }, until);
       if (!held) throw new ApiError('not_permitted');
       return held;
     }
@@ -71,30 +77,26 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
     const { partnerId } = member;
     const validInvitation = { status: 'invited' as const, 'invitation.expiresAt': { $gt: new Date(now) } };
     const isOtherMember = { partnerId, _id: { $ne: memberId } };
-    return members.hold({ ...isOtherMember, $or: [{ status: 'active' }, validInvitation] }, until);
+    return members.holdOwner({ ...isOtherMember, $or: [{ status: 'active' }, validInvitation] }, until);
   }
 
   /** Changes a member for an operator or for another owner. Refuses a change that would leave the partner without an owner. */
-  async function changeOther(
-    memberId: string,
-    actor: Actor,
-    decide: Parameters<typeof members.change>[1],
-  ): Promise<Member> {
-    const otherOwner = await holdOwner(memberId, actor);
+  async function changeOther(...[memberId, actor, decide]: Parameters<typeof change>): Promise<Member> {
+    const otherOwner = await holdOtherOwner(memberId, actor);
     try {
-      return await members.change(memberId, (before) => {
-        const wanted = decide(before);
+      return await change(memberId, actor, (before, now) => {
+        const wanted = decide(before, now);
         const endsOwnership = wanted && isOwner(before) && !isOwner({ ...before, ...wanted.set });
         if (!endsOwnership) return wanted;
-        // A simultaneous change of another owner relies on this member as the owner who remains.
-        if (before.actingUntil && before.actingUntil.getTime() > clock.now())
+        // This member is held, because a simultaneous change of another owner needs an owner who remains.
+        if (before.actingUntil && before.actingUntil.getTime() > now)
           throw new ApiError('conflict', { description: `${memberId} is changing members now; try again` });
-        // Only the removal of an active owner can leave the partner without one. An invited owner is not active yet.
+        // An owner who has not accepted the invitation yet is not counted, and can always be changed.
         if (before.status === 'active' && !otherOwner) throw lastOwnerError(before);
         return wanted;
       });
     } finally {
-      if (otherOwner) await members.release(otherOwner);
+      if (otherOwner) await members.releaseOwner(otherOwner);
     }
   }
 
@@ -132,25 +134,19 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       const now = clock.now();
       const secret = randomSecret('invitation');
       const invitation = { hash: sha256(secret), expiresAt: new Date(now + invitationLifetimeMs) };
-      const invited = { role, invitedBy: actor.operatorId, invitation };
-      const added = await add(
-        { _id: id, partnerId, email, status: 'invited', ...invited, createdAt: new Date(now) },
+      const fields = { email, role, invitedBy: actor.operatorId, invitation };
+      const newMember = await add(
+        { _id: id, partnerId, status: 'invited', ...fields, createdAt: new Date(now) },
         actor,
       );
-      if (added) return { member: added, secret };
+      if (newMember) return { member: newMember, secret };
       const member = await changeOther(id, actor, (before) => {
         // An active member can still sign in with the old passkey until the new link is used.
-        const status = before.status === 'active' ? ('active' as const) : ('invited' as const);
+        const status = before.status === 'active' ? 'active' : 'invited';
         return {
-          set: { ...invited, email, status, removedAt: undefined, purgeAt: undefined },
-          entry: auditEntry(
-            actor,
-            { id, at: now },
-            {
-              before: { role: before.role, status: before.status },
-              after: { role, status, invited: true },
-            },
-          ),
+          set: { ...fields, status, removedAt: undefined, purgeAt: undefined },
+          before: { role: before.role, status: before.status },
+          after: { role, status, invited: true },
         };
       });
       return { member, secret };
@@ -169,8 +165,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       const member = await changeOther(memberId, actor, (before) => {
         if (before.status === 'removed') throw removedMemberError(memberId);
         if (before.role === role) return undefined;
-        const difference = { before: { role: before.role }, after: { role } };
-        return { set: { role }, entry: auditEntry(actor, { id: memberId, at: clock.now() }, difference) };
+        return { set: { role }, before: { role: before.role }, after: { role } };
       });
       // The member allowed these programs to act in the old role only.
       await memberSessions.endDevices({ memberId });
@@ -179,33 +174,32 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
 
     /** Sets whether the member gets e-mails about warnings. */
     setWishes: ({ memberId, warnings }: SetMemberWishes, actor: Actor): Promise<Member> =>
-      members.change(memberId, (before) => {
+      change(memberId, actor, (before) => {
         if (before.status === 'removed') throw removedMemberError(memberId);
         if ((before.warnings ?? false) === warnings) return undefined;
-        const difference = { before: { warnings: !warnings }, after: { warnings } };
-        const entry = auditEntry(actor, { id: memberId, at: clock.now() }, difference);
-        return { set: { warnings: warnings ? true : undefined }, entry };
+        return {
+          // Only true is stored.
+          set: { warnings: warnings || undefined },
+          before: { warnings: !warnings },
+          after: { warnings },
+        };
       }),
 
     /** Ends the member's sessions, passkey and invitation, and erases the e-mail address. Idempotent. */
     async remove(memberId: string, actor: Actor): Promise<Member> {
       refuseSelf(memberId, actor);
-      const member = await changeOther(memberId, actor, ({ status }) => {
+      const member = await changeOther(memberId, actor, ({ status }, now) => {
         if (status === 'removed') return undefined;
-        const at = clock.now();
         const erased = { email: undefined, passkey: undefined, invitation: undefined, warnings: undefined };
         return {
           set: {
             ...erased,
             status: 'removed',
-            removedAt: new Date(at),
-            purgeAt: new Date(at + removedRetentionMs),
+            removedAt: new Date(now),
+            purgeAt: new Date(now + removedRetentionMs),
           },
-          entry: auditEntry(
-            actor,
-            { id: memberId, at },
-            { before: { status }, after: { status: 'removed' } },
-          ),
+          before: { status },
+          after: { status: 'removed' },
         };
       });
       await memberSessions.endAllOf(memberId);
@@ -226,14 +220,13 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
      * @returns undefined if another request has used or replaced the invitation since then
      */
     async accept(
-      { _id: id, invitation, passkey: oldPasskey }: Member,
+      { _id: id, role, invitation, passkey: oldPasskey }: Member,
       passkey: PasskeyKey,
       call: Omit<Actor, 'operatorId' | 'operatorName'>,
     ): Promise<Member | undefined> {
-      const at = clock.now();
-      const member = await members.change(id, (before) => {
+      const actor = { ...call, operatorId: id, operatorName: memberName(role) };
+      const member = await change(id, actor, (before, now) => {
         if (before.invitation?.hash !== invitation?.hash) return undefined;
-        const actor: Actor = { ...call, operatorId: id, operatorName: `member (${before.role})` };
         return {
           set: {
             status: 'active',
@@ -241,17 +234,15 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
             passkey: {
               ...passkey,
               publicKey: Buffer.from(passkey.publicKey).toString('base64url'),
-              addedAt: new Date(at),
+              addedAt: new Date(now),
               // Sign-in challenges that were issued before now are refused.
-              answeredAt: at,
+              answeredAt: now,
             },
-            lastSignInAt: new Date(at),
+            lastSignInAt: new Date(now),
           },
-          entry: auditEntry(
-            actor,
-            { id, at },
-            { before: { status: before.status }, after: { status: 'active', passkey: 'replaced' } },
-          ),
+          before: { status: before.status },
+          // The audit log has this word also for a member's first passkey.
+          after: { status: 'active', passkey: 'replaced' },
         };
       });
       // Nothing was changed if the invitation was not the same any more. The member then does not have the new passkey.

@@ -86,17 +86,8 @@ interface Outcome {
 }
 
 /** The pages of signed-in members. Each calls the scoped procedures, as `/portal/trpc` does. */
-export function pageRoutes({
-  router,
-  browser,
-  calls,
-  responses,
-  pages,
-  documents,
-  about,
-  previewConsent,
-  clock,
-}: Dependencies): FastifyPluginAsync {
+export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
+  const { router, browser, calls, responses, pages, documents, about, previewConsent, clock } = dependencies;
   const { root } = browser;
 
   /**
@@ -152,7 +143,8 @@ export function pageRoutes({
     const view = await page.view(context).catch(rethrow);
     const { m } = context;
     // A form needs the procedure that it names, else that of the page's forms, else that of the page.
-    const mayUse = ({ needs = page.changes ?? page.needs }: Form) => isAllowed(role, needs);
+    const mayUse = (form: Form | false) =>
+      form !== false && isAllowed(role, form.needs ?? page.changes ?? page.needs);
     const sections = [...(result?.sections ?? []), ...view.sections].map((section) => ({
       ...section,
       forms: section.forms?.filter(mayUse),
@@ -176,20 +168,21 @@ export function pageRoutes({
     });
   }
 
-  /** The address to show after an action. */
+  /** The address to show after an action. If the action changed something, the page there says so. */
   function addressAfter({ to, isUnchanged = false }: ActionResult, request: FastifyRequest): string {
     const address = `${root}${to ?? browser.pathOf(request)}`;
     if (isUnchanged) return address;
     return `${address}${address.includes('?') ? '&' : '?'}${doneParameter}`;
   }
 
-  /** Runs the action that a form names. */
-  async function act(page: PageRow, request: FastifyRequest, reply: FastifyReply) {
+  /** Runs the action that a form names, and shows its result or its error. */
+  async function runAction(page: PageRow, request: FastifyRequest, reply: FastifyReply) {
     const call = await memberOrSignInPage(request, reply);
     if (!call) return reply;
     browser.requireOwnForm(request, call.signedIn.secret);
     const given = textsOf(request.body);
     const { act: name = '' } = given;
+    // `hasOwn`, because every object also has names such as `constructor`.
     const action = Object.hasOwn(page.actions ?? {}, name) ? page.actions?.[name] : undefined;
     if (!action) throw new ApiError('bad_input');
     let result: ActionResult;
@@ -197,13 +190,13 @@ export function pageRoutes({
       result = (await action(contextOf(call), given)) ?? {};
     } catch (thrown) {
       const error = toApiError(thrown);
-      // A fault of the server gets a page of its own: this page would probably fail, too.
+      // After a fault of the server, the page itself could probably not be shown. So the error handler shows a simpler one.
       if (!(error instanceof ApiError) || error.status >= 500) throw error;
       noteFailure(request, error);
       return show(page, call, { error, given });
     }
     const { secret, text, sections } = result;
-    // These are shown once, in the answer to the form: no address leads to them.
+    // No address leads to these parts of a result, so they are shown in the answer to the form.
     if (secret || text || sections) return show(page, call, { result });
     return reply.redirect(addressAfter(result, request), 303);
   }
@@ -214,7 +207,7 @@ export function pageRoutes({
         const call = await memberOrSignInPage(request, reply);
         return call ? show(page, call) : reply;
       });
-      if (page.actions) scope.post(page.path, (request, reply) => act(page, request, reply));
+      if (page.actions) scope.post(page.path, (request, reply) => runAction(page, request, reply));
     }
     for (const row of documents)
       scope.get(row.path, { exposeHeadRoute: false }, async (request, reply) => {

@@ -29,20 +29,16 @@ const nextIn = (fields: unknown): string => {
   return path.length <= 200 && /^(\/[\w.-]+)+$/.test(path) ? path : '/';
 };
 
+/** Whether the passkey was not accepted. The page that asked for it is then shown again. */
 const isRejection = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.code === 'unauthorized';
 
 /** Sign-in, invitation and sign-out: the pages that need no session. */
-export function passkeyRoutes({
-  signIn,
-  browser,
-  calls,
-  responses,
-  noteSignIn,
-}: Dependencies): FastifyPluginAsync {
+export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
+  const { signIn, browser, calls, responses, noteSignIn } = dependencies;
   const { root } = browser;
 
-  /** @param error the rejection of a passkey, after which the page is shown again */
+  /** Shows the sign-in page. @param error the rejection of a passkey, after which the page is shown again */
   function showSignIn(request: FastifyRequest, reply: FastifyReply, error?: ApiError) {
     const nonce = browser.nonceOf(request, reply);
     const fields = request.method === 'GET' ? request.query : request.body;
@@ -51,13 +47,13 @@ export function passkeyRoutes({
       passkey: JSON.stringify(signIn.requestOptions(nonce)),
       csrf: issueToken(nonce),
       next: nextIn(fields),
-      // Set for a member who is signed in, and whose change needs a new use of the passkey.
+      // The link of a refused change has this field. The page then says that the change needs a new use of the passkey.
       again: text(fields, 'again') === '1',
       failed: error !== undefined,
     });
   }
 
-  /** @param error the rejection of a new passkey, after which the page is shown again */
+  /** Shows the page of an invitation. @param error the rejection of a new passkey, after which the page is shown again */
   async function showInvitation(request: FastifyRequest, reply: FastifyReply, error?: ApiError) {
     const { secret } = request.params as { secret: string };
     const nonce = browser.nonceOf(request, reply);
@@ -75,7 +71,7 @@ export function passkeyRoutes({
 
   /** Signs the browser in. The new session replaces an earlier one of the browser, which may be another member's. */
   async function startSession(reply: FastifyReply, secret: string, earlier: SignedIn | undefined) {
-    // The cookie comes first. If the database fails now, the browser is signed in all the same: an invitation works only once.
+    // The cookie comes first, so that it is sent even if the earlier session cannot be ended. An invitation would else be lost.
     browser.setSession(reply, secret);
     if (earlier) await signIn.end(earlier.secret);
   }

@@ -128,6 +128,7 @@ export function createResponses({ browser, acceptedLanguage }: Dependencies) {
       return reply
         .headers({
           'content-security-policy': documentPolicy,
+          // Replaces the `DENY` of all other pages.
           'x-frame-options': 'SAMEORIGIN',
           ...(fileName === undefined ? {} : { 'content-disposition': `attachment; filename="${fileName}"` }),
         })

@@ -52,7 +52,9 @@ export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
       });
     });
     scope.setNotFoundHandler(({ url }) => {
-      throw new ApiError('route_not_found', { description: (url.split('?', 1)[0] ?? '').slice(0, 128) });
+      // The message shows the path. A long one is shortened.
+      const [path = ''] = url.split('?', 1);
+      throw new ApiError('route_not_found', { description: path.slice(0, 128) });
     });
     for (const page of pages) await scope.register(page);
   };

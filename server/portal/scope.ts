@@ -1,24 +1,6 @@
 import type { MemberRole } from '../../contracts/admin/members.ts';
 
-/** The kinds of records that an identifier in an input can name. */
-export type OwnedKind =
-  | 'partner'
-  | 'apiKey'
-  | 'client'
-  | 'integration'
-  | 'session'
-  | 'enrollment'
-  | 'event'
-  | 'delivery'
-  | 'bulkJob'
-  | 'entry'
-  | 'request'
-  | 'member'
-  | 'warning'
-  | 'auditEntry';
-
-/** The input fields that name a record, each with the kind of the record. */
-export const identifyingFields: Readonly<Record<string, OwnedKind>> = {
+const kindOfField = {
   partnerId: 'partner',
   keyId: 'apiKey',
   clientId: 'client',
@@ -32,7 +14,11 @@ export const identifyingFields: Readonly<Record<string, OwnedKind>> = {
   entryId: 'entry',
   requestId: 'request',
   memberId: 'member',
-};
+} as const;
+/** The kinds of records that an input can name. A warning or an audit entry can be named only by the field `after` of a list. */
+export type OwnedKind = (typeof kindOfField)[keyof typeof kindOfField] | 'warning' | 'auditEntry';
+/** The input fields that name a record, each with the kind of the record. */
+export const identifyingFields: Readonly<Record<string, OwnedKind>> = kindOfField;
 
 /** Which members may call a procedure, and with what input. */
 export interface ScopeRow {
@@ -43,7 +29,10 @@ export interface ScopeRow {
   cursorKind?: OwnedKind;
   /** Whether `memberId` has to be the member's own. */
   isOnlySelf?: true;
-  /** Whether the passkey must have been used lately: for changes of secrets, members, and addresses of data. */
+  /**
+   * Whether the passkey must have been used in the last 30 minutes: for changes of secrets, members, spend caps, and addresses to
+   * which data is sent.
+   */
   needsFreshPasskey: boolean;
 }
 
@@ -54,20 +43,28 @@ const moneyReaders: readonly MemberRole[] = ['owner', 'finance', 'viewer'];
 const moneyEditors: readonly MemberRole[] = ['owner', 'finance'];
 const owners: readonly MemberRole[] = ['owner'];
 
-/** @param fields the names of the input fields, with spaces between them */
+/** Makes the row of a procedure. @param fields the names of the input fields, with spaces between them */
 const allow = (roles: readonly MemberRole[], fields: string, cursorKind?: OwnedKind): ScopeRow => ({
   roles,
   fields: fields.split(' '),
   needsFreshPasskey: false,
   ...(cursorKind ? { cursorKind } : {}),
 });
-const allowFresh = (roles: readonly MemberRole[], fields: string, cursorKind?: OwnedKind): ScopeRow => ({
-  ...allow(roles, fields, cursorKind),
+/** Makes the row of a procedure that needs a fresh use of the passkey. */
+const allowFresh = (...row: Parameters<typeof allow>): ScopeRow => ({
+  ...allow(...row),
   needsFreshPasskey: true,
 });
+/** Makes the row of a procedure that each member may call, for the own membership only. */
 const allowSelf = (fields: string): ScopeRow => ({ ...allow(everyone, fields), isOnlySelf: true });
+/** Makes the rows of a list and of its count. The list also has the fields of a page. @param kind the kind of the listed records */
+const listAndCount = (topic: string, roles: readonly MemberRole[], filter: string, kind: OwnedKind) => ({
+  [`${topic}.list`]: allow(roles, `${filter} limit after`, kind),
+  [`${topic}.count`]: allow(roles, filter),
+});
 
-const settings = 'brandName brandColor purpose privacyUrl passkeys maxVerificationAgeSeconds';
+/** The settings of a client that members may set. */
+const clientSettings = 'brandName brandColor purpose privacyUrl passkeys maxVerificationAgeSeconds';
 
 /**
  * The procedures of the admin API that members may call. A procedure without a row does not exist for them. Personal data of
@@ -78,27 +75,24 @@ export const scope: Readonly<Record<string, ScopeRow>> = {
   'partners.setLogo': allow(builders, 'partnerId image'),
   'partners.removeLogo': allow(builders, 'partnerId'),
 
-  'keys.list': allow(everyone, 'partnerId mode status limit after', 'apiKey'),
-  'keys.count': allow(everyone, 'partnerId mode status'),
+  ...listAndCount('keys', everyone, 'partnerId mode status', 'apiKey'),
   'keys.show': allow(everyone, 'keyId'),
   'keys.create': allowFresh(builders, 'partnerId mode'),
   'keys.rotate': allowFresh(builders, 'keyId keepOldSeconds'),
   'keys.revoke': allowFresh(builders, 'keyId'),
 
-  'clients.list': allow(everyone, 'partnerId keyId mode kind status limit after', 'client'),
-  'clients.count': allow(everyone, 'partnerId keyId mode kind status'),
+  ...listAndCount('clients', everyone, 'partnerId keyId mode kind status', 'client'),
   'clients.show': allow(everyone, 'clientId'),
-  'clients.create': allowFresh(builders, `partnerId keyId name kind redirectUris claims ${settings}`),
+  'clients.create': allowFresh(builders, `partnerId keyId name kind redirectUris claims ${clientSettings}`),
   'clients.update': allowFresh(
     builders,
-    `clientId keyId name redirectUris addRedirectUris removeRedirectUris claims ${settings}`,
+    `clientId keyId name redirectUris addRedirectUris removeRedirectUris claims ${clientSettings}`,
   ),
   'clients.rotateSecret': allowFresh(builders, 'clientId keepOldSeconds'),
   'clients.disable': allowFresh(builders, 'clientId'),
   'clients.enable': allowFresh(builders, 'clientId'),
 
-  'integrations.list': allow(everyone, 'partnerId clientId mode status limit after', 'integration'),
-  'integrations.count': allow(everyone, 'partnerId clientId mode status'),
+  ...listAndCount('integrations', everyone, 'partnerId clientId mode status', 'integration'),
   'integrations.show': allow(everyone, 'integrationId'),
   'integrations.create': allowFresh(builders, 'partnerId clientId shops'),
   'integrations.update': allowFresh(builders, 'integrationId addShops removeShops'),
@@ -121,22 +115,19 @@ export const scope: Readonly<Record<string, ScopeRow>> = {
   'webhooks.verify': allow(builders, 'keyId body signature computed'),
   'webhooks.relay': allowFresh(builders, 'keyId since after', 'delivery'),
 
-  'events.list': allow(
-    technicalReaders,
-    'partnerId keyId mode event sessionId enrollmentId sub since until limit after',
-    'event',
-  ),
-  'events.count': allow(
+  ...listAndCount(
+    'events',
     technicalReaders,
     'partnerId keyId mode event sessionId enrollmentId sub since until',
+    'event',
   ),
   'events.show': allow(technicalReaders, 'eventId'),
-  'deliveries.list': allow(
+  ...listAndCount(
+    'deliveries',
     technicalReaders,
-    'partnerId keyId mode event since until status eventId limit after',
+    'partnerId keyId mode event since until status eventId',
     'delivery',
   ),
-  'deliveries.count': allow(technicalReaders, 'partnerId keyId mode event since until status eventId'),
   'deliveries.show': allow(technicalReaders, 'deliveryId'),
   'deliveries.resend': allow(builders, 'deliveryIds dryRun'),
   'deliveries.cancel': allow(builders, 'deliveryId'),
@@ -145,26 +136,22 @@ export const scope: Readonly<Record<string, ScopeRow>> = {
   'bulk.show': allow(technicalReaders, 'bulkId'),
   'bulk.cancel': allow(builders, 'bulkId'),
 
-  'requests.list': allow(
+  ...listAndCount(
+    'requests',
     technicalReaders,
-    'partnerId clientId sessionId status path error since until limit after',
+    'partnerId clientId sessionId status path error since until',
     'request',
   ),
-  'requests.count': allow(technicalReaders, 'partnerId clientId sessionId status path error since until'),
   'requests.show': allow(technicalReaders, 'requestId'),
   'requests.refused': allow(technicalReaders, 'partnerId since limit'),
-  'sessions.list': allow(
-    technicalReaders,
-    'partnerId clientId enrollmentId stateHash clientReferenceId mode status since until limit after',
-    'session',
-  ),
-  'sessions.count': allow(
+  ...listAndCount(
+    'sessions',
     technicalReaders,
     'partnerId clientId enrollmentId stateHash clientReferenceId mode status since until',
+    'session',
   ),
   'sessions.show': allow(technicalReaders, 'sessionId'),
-  'enrollments.list': allow(technicalReaders, 'partnerId sub limit after', 'enrollment'),
-  'enrollments.count': allow(technicalReaders, 'partnerId sub'),
+  ...listAndCount('enrollments', technicalReaders, 'partnerId sub', 'enrollment'),
   'enrollments.show': allow(technicalReaders, 'enrollmentId'),
 
   'wallets.show': allow(moneyReaders, 'partnerId mode'),
@@ -174,13 +161,11 @@ export const scope: Readonly<Record<string, ScopeRow>> = {
   'limits.show': allow(everyone, 'partnerId mode'),
   'limits.set': allowFresh(moneyEditors, 'partnerId mode perMinute perHour'),
   'prices.show': allow(moneyReaders, 'partnerId'),
-  'warnings.list': allow(everyone, 'partnerId state limit after', 'warning'),
-  'warnings.count': allow(everyone, 'partnerId state'),
+  ...listAndCount('warnings', everyone, 'partnerId state', 'warning'),
   'warnings.settings': allow(everyone, 'partnerId'),
   'warnings.set': allow([...builders, 'finance'], 'partnerId emails lowBalance'),
 
-  'members.list': allow(owners, 'partnerId status limit after', 'member'),
-  'members.count': allow(owners, 'partnerId status'),
+  ...listAndCount('members', owners, 'partnerId status', 'member'),
   'members.show': allow(owners, 'memberId'),
   'members.acts': allow(owners, 'partnerId limit after', 'auditEntry'),
   'members.wishes': allowSelf('memberId'),

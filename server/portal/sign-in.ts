@@ -43,7 +43,7 @@ const passkeyError = () =>
 const invitationError = () =>
   new ApiError('not_found', { description: 'This invitation was used, has expired, or was replaced' });
 
-/** The WebAuthn user handle of a member: 16 bytes that look random. */
+/** The WebAuthn user handle of a member: 16 bytes that look random. It is never empty, because `_id` is a well-formed id. */
 const handleOf = ({ _id }: Member) => bytesOfId('member', _id)?.toString('base64url') ?? '';
 
 /** Signs members in by passkey. */
@@ -73,7 +73,7 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       createdAt: new Date(now),
       expiresAt: new Date(now + sessionLifetimeMs),
     });
-    // A removal or a new passkey ends existing sessions. It may have missed this session, which was not stored yet.
+    // A removal or a new passkey ends stored sessions. If it came just before, it has missed this session.
     const current = await stores.members.find(member._id);
     if (current?.status === 'active' && current.passkey?.credentialId === member.passkey?.credentialId)
       return secret;
@@ -93,22 +93,23 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
      */
     async signIn(answer: string, nonce: string): Promise<{ member: Member; secret: string }> {
       const assertion = readAssertion(answer);
+      if (!assertion) throw passkeyError();
+      const { credentialId, challenge } = assertion;
       // Undefined if the challenge has expired, or was issued to another browser or for another purpose.
-      const issuedAt = assertion && challenges.check(forSignIn(nonce), assertion.challenge);
-      if (!assertion || issuedAt === undefined) throw passkeyError();
-      const member = await stores.members.findByCredential(assertion.credentialId);
+      const issuedAt = challenges.check(forSignIn(nonce), challenge);
+      if (issuedAt === undefined) throw passkeyError();
+      const member = await stores.members.findByCredential(credentialId);
       if (member?.status !== 'active' || !member.passkey) throw passkeyError();
       // Authenticators may leave the user handle out.
       const { userHandle } = assertion.response;
       if (userHandle !== undefined && userHandle !== handleOf(member)) throw passkeyError();
       const publicKey = Buffer.from(member.passkey.publicKey, 'base64url');
-      const use = await relyingParty.verifyAssertion(assertion, assertion.challenge, {
-        ...member.passkey,
-        publicKey,
-      });
+      const use = await relyingParty.verifyAssertion(assertion, challenge, { ...member.passkey, publicKey });
       if (!use) throw passkeyError();
-      const at = new Date(clock.now());
-      const isFirstAnswer = await stores.members.recordAnswer(member, { issuedAt, use, at });
+      const isFirstAnswer = await stores.members.recordAnswer(
+        { memberId: member._id, credentialId },
+        { issuedAt, use, at: new Date(clock.now()) },
+      );
       if (!isFirstAnswer) throw passkeyError();
       return { member, secret: await createSession(member) };
     },
@@ -124,10 +125,14 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       return { member, options: relyingParty.creationOptions(challenge, user, excludedCredentials) };
     },
 
-    /** Uses an invitation, and signs the member in. @throws ApiError `not_found`, `unauthorized` */
+    /**
+     * Uses an invitation, and signs the member in.
+     * @param request the id and the address of the request, for the audit log
+     * @throws ApiError `not_found` if the invitation is not valid, `unauthorized` if the passkey is not
+     */
     async accept(
       { secret, nonce, answer }: { secret: string; nonce: string; answer: string },
-      origin: Pick<Actor, 'requestId' | 'address'>,
+      request: Pick<Actor, 'requestId' | 'address'>,
     ): Promise<{ member: Member; secret: string }> {
       const invited = await members.invited(secret);
       if (!invited) throw invitationError();
@@ -136,7 +141,7 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       if (!creation || challenges.check(purpose, creation.challenge) === undefined) throw passkeyError();
       const passkey = await relyingParty.verifyCreation(creation, creation.challenge);
       if (!passkey) throw passkeyError();
-      const member = await members.accept(invited, passkey, { ...origin, action: 'members.accept' });
+      const member = await members.accept(invited, passkey, { ...request, action: 'members.accept' });
       if (!member) throw invitationError();
       return { member, secret: await createSession(member) };
     },

@@ -41,7 +41,7 @@ export const endedLoginError = () => new ApiError('not_found', { description: 'T
 export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Dependencies) {
   const { members, memberSessions, deviceRequests } = stores;
 
-  /** The stored form of a user code. @throws ApiError `not_found` if the text is no user code */
+  /** The digest under which the request of a user code is stored. @throws ApiError `not_found` if the text is no user code */
   function digestOf(typedCode: string): string {
     const code = readUserCode(typedCode);
     if (code === undefined) throw userCodeError();
@@ -69,12 +69,20 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
       createdAt: new Date(now),
       device: { name, address, role },
     });
-    // A removal, a new role or a new passkey ends existing sessions. It may have missed this session, which was not stored yet.
+    // A removal, a new role or a new passkey ends stored sessions. If it came just before, it has missed this session.
     const member = await members.find(memberId);
     if (member?.passkey?.credentialId === credentialId && (await mayAct(member, role)))
       return { token, role, expiresAt };
     await memberSessions.end(sha256(token));
     throw new ApiError('device_login_denied', { description: 'The membership has changed: start again' });
+  }
+
+  async function decide(
+    typedCode: string,
+    decision: Pick<DeviceRequest, 'status' | 'confirmation'>,
+  ): Promise<void> {
+    const isPending = await deviceRequests.decide(digestOf(typedCode), new Date(clock.now()), decision);
+    if (!isPending) throw userCodeError();
   }
 
   /** The logins of one member, or of all members of a partner, that have not expired. The newest is the first. */
@@ -106,7 +114,7 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
           });
           return { deviceCode, userCode: shownUserCode(userCode) };
         } catch (error) {
-          // Another request has the same user code, so try another one.
+          // A duplicate means that another request has the same user code. The next turn of the loop makes a new code.
           if (!isDuplicateKey(error)) throw error;
         }
       }
@@ -123,6 +131,7 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
       if (!request || request.status === 'used') throw deviceCodeError();
       const { _id: id, status, expiresAt, polledAt, interval, confirmation } = request;
       if (expiresAt.getTime() <= now) throw new ApiError('expired_token');
+      // The program has to wait between two polls, whatever the member has decided meanwhile.
       const isEarly = polledAt !== undefined && now - polledAt.getTime() < interval * 1000;
       if (isEarly) {
         await deviceRequests.lengthenInterval(id, pollInterval);
@@ -147,19 +156,21 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
       if (!isFresh) throw new ApiError('passkey_required');
       if ((await list({ memberId: member._id })).length >= mostLogins)
         throw new ApiError('refused', { description: `You have ${mostLogins} logins: end one first` });
-      const { _id: memberId, partnerId, role } = member;
+      const { _id: memberId, partnerId, role, passkey } = member;
       const { passkeyAt } = session;
-      // A member who is signed in has a passkey.
-      const credentialId = member.passkey?.credentialId ?? '';
-      const confirmation = { memberId, partnerId, role, passkeyAt, credentialId };
-      if (!(await deviceRequests.confirm(digestOf(typedCode), new Date(clock.now()), confirmation)))
-        throw userCodeError();
+      // An active member has a passkey, so the id is never empty.
+      const confirmation = {
+        memberId,
+        partnerId,
+        role,
+        passkeyAt,
+        credentialId: passkey?.credentialId ?? '',
+      };
+      await decide(typedCode, { status: 'confirmed', confirmation });
     },
 
     /** Refuses a login request. @throws ApiError `not_found` */
-    async deny(typedCode: string): Promise<void> {
-      if (!(await deviceRequests.deny(digestOf(typedCode), new Date(clock.now())))) throw userCodeError();
-    },
+    deny: (typedCode: string): Promise<void> => decide(typedCode, { status: 'denied' }),
 
     /**
      * The member of a token; undefined for an invalid token. If the member may not act in the confirmed role any more, the token
@@ -185,8 +196,7 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
      */
     async allowChanges(id: string, { member, session, isFresh }: SignedIn): Promise<void> {
       if (!isFresh) throw new ApiError('passkey_required');
-      if (!(await memberSessions.renewPasskey({ id, memberId: member._id }, session.passkeyAt)))
-        throw endedLoginError();
+      if (!(await memberSessions.setPasskeyTime(id, member._id, session.passkeyAt))) throw endedLoginError();
     },
 
     /** Ends a login of this member. Idempotent. */

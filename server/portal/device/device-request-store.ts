@@ -63,19 +63,13 @@ export function createDeviceRequestStore(db: Db) {
       await requests.updateOne({ _id: id }, { $inc: { interval: seconds } });
     },
 
-    /** @returns false if the request is not pending any more */
-    async confirm(userCode: string, now: Date, confirmation: Confirmation): Promise<boolean> {
-      const { matchedCount } = await requests.updateOne(pending(userCode, now), {
-        $set: { status: 'confirmed', confirmation },
-      });
-      return matchedCount > 0;
-    },
-
-    /** @returns false if the request is not pending any more */
-    async deny(userCode: string, now: Date): Promise<boolean> {
-      const { matchedCount } = await requests.updateOne(pending(userCode, now), {
-        $set: { status: 'denied' },
-      });
+    /** Stores the decision of a member. @returns false if the request is not pending any more */
+    async decide(
+      userCode: string,
+      now: Date,
+      decision: Pick<DeviceRequest, 'status' | 'confirmation'>,
+    ): Promise<boolean> {
+      const { matchedCount } = await requests.updateOne(pending(userCode, now), { $set: decision });
       return matchedCount > 0;
     },
 

@@ -71,10 +71,11 @@ export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
   async function requireLogin(request: FastifyRequest): Promise<SignedIn> {
     const { authorization } = request.headers;
     const token = bearerToken(authorization);
-    // `admitToken` counts requests with a token. A request without one is counted here.
+    let login: SignedIn | undefined;
+    // Each request counts against a limit: with a token in `admitToken`, without one here, like a poll.
     if (token === undefined) await requireAllowance('polls', request);
-    const found = token === undefined ? undefined : await admitToken(request, token);
-    if (found) return found;
+    else login = await admitToken(request, token);
+    if (login) return login;
     const description = 'The login has ended, or was never made';
     throw new ApiError('invalid_token', {
       description,

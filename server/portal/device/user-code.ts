@@ -4,6 +4,7 @@ import { keyed } from '../../platform/ids.ts';
 /** Only consonants, so that no words appear, and without letters that look alike (RFC 8628 6.1). */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ';
 const length = 8;
+const codePattern = new RegExp(`^[${letters}]{${length}}$`);
 
 /** A code such as `WDJBMJHT`, with 34 random bits. */
 export const randomUserCode = (): string =>
@@ -15,8 +16,8 @@ export const shownUserCode = (code: string): string =>
 
 /** Reads a typed code; case, spaces and dashes do not matter. Undefined for any other text. */
 export function readUserCode(typed: string): string | undefined {
-  const code = typed.slice(0, 64).toUpperCase().replace(/[\s-]/g, '');
-  return code.length === length && [...code].every((letter) => letters.includes(letter)) ? code : undefined;
+  const code = typed.toUpperCase().replace(/[\s-]/g, '');
+  return codePattern.test(code) ? code : undefined;
 }
 
 /** The stored digest of a code. It is keyed: a plain hash of so short a code could be reversed by trying all codes. */

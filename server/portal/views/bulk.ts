@@ -1,4 +1,4 @@
-import { change, timeIn, unchecked } from './forms.ts';
+import { checkedByProcedure, timeIn, withoutResult } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
 import { text, time } from './text.ts';
 
@@ -9,7 +9,7 @@ export const resendSpan: Action = async ({ api, partnerId, m }, { key = '', sinc
     filter: {
       partnerId,
       keyId: key,
-      status: unchecked<'failed' | 'skipped' | 'delivered'>(status),
+      status: checkedByProcedure<'failed' | 'skipped' | 'delivered'>(status),
       since: timeIn(since),
       until: timeIn(until),
     },
@@ -17,12 +17,15 @@ export const resendSpan: Action = async ({ api, partnerId, m }, { key = '', sinc
   return job ? { to: `/bulk/${job.id}` } : { text: { label: m.resendSpan, value: m.nothingFound } };
 };
 
-async function showBulk({ api, m, params }: PageContext): Promise<View> {
-  const job = await api.bulk.show({ bulkId: params['bulk'] ?? '' });
+const bulkOf = ({ params }: PageContext) => ({ bulkId: params['bulk'] ?? '' });
+
+async function showBulk(context: PageContext): Promise<View> {
+  const { api, m } = context;
+  const job = await api.bulk.show(bulkOf(context));
   const isRunning = job.status === 'running';
   return {
     title: m.progress,
-    ...(isRunning ? { refresh: 5 } : {}),
+    refresh: isRunning ? 5 : undefined,
     sections: [
       {
         title: job.id,
@@ -34,13 +37,13 @@ async function showBulk({ api, m, params }: PageContext): Promise<View> {
           [m.until, time(job.filter.until)],
           [m.expectedEnd, time(job.expectedEndAt)],
         ],
-        forms: isRunning ? [{ act: 'cancel', fields: [], submit: m.cancel, danger: true }] : [],
+        forms: [isRunning && { act: 'cancel', fields: [], submit: m.cancel, danger: true }],
       },
     ],
   };
 }
 
-const cancel = change(({ api, params }) => api.bulk.cancel({ bulkId: params['bulk'] ?? '' }));
+const cancel = withoutResult((context) => context.api.bulk.cancel(bulkOf(context)));
 
 export const bulkPages: readonly PageRow[] = [
   { path: '/bulk/:bulk', needs: 'bulk.show', changes: 'bulk.cancel', view: showBulk, actions: { cancel } },

@@ -1,5 +1,5 @@
 import { type ClaimName, claimNames } from '../../../contracts/claims.ts';
-import { change, keepOldField, keepOldOf, keyOptions, select } from './forms.ts';
+import { keepOldField, keepOldOf, keyOptions, select, withoutResult } from './forms.ts';
 import { integrate, integrationsOf } from './integrations.ts';
 import type { Action, DocumentRow, Field, Given, PageContext, PageRow, Section, View } from './page.ts';
 import { link, options, queryOf, tableOf, text, time } from './text.ts';
@@ -51,7 +51,7 @@ function brandingOf(client: Client, { m, query }: PageContext): Section {
   const values = { brandName, brandColor, purpose, privacyUrl };
   return {
     title: m.branding,
-    ...(isTrial ? { note: m.notSaved } : {}),
+    note: isTrial ? m.notSaved : undefined,
     frame: { src: `/clients/${client.id}/preview?${queryOf(values)}`, title: m.preview },
     forms: [
       {
@@ -60,19 +60,19 @@ function brandingOf(client: Client, { m, query }: PageContext): Section {
           name,
           label: m[name],
           value: values[name] ?? '',
-          ...(name === 'brandColor' ? { placeholder: '#0a7f5c' } : {}),
+          placeholder: name === 'brandColor' ? '#0a7f5c' : undefined,
         })),
         submit: m.save,
-        other: { act: 'preview', submit: m.showPreview },
+        secondButton: { act: 'preview', submit: m.showPreview },
       },
     ],
   };
 }
 
-/** Shows the page again with the typed branding in its query, and saves nothing. */
+/** Shows the page again and saves nothing. The typed branding is in its query, where `brandingOf` finds it. */
 const preview: Action = async (context, given) => {
-  const trial = queryOf({ preview: 'yes', ...brandingIn(given) });
-  return { to: `/clients/${clientOf(context).clientId}?${trial}`, isUnchanged: true };
+  const trialQuery = queryOf({ preview: 'yes', ...brandingIn(given) });
+  return { to: `/clients/${clientOf(context).clientId}?${trialQuery}`, isUnchanged: true };
 };
 
 /** The form of the other settings. @param keys the keys to which the client can be moved */
@@ -111,7 +111,8 @@ async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
   const [client, keys] = await Promise.all([api.clients.show(clientOf(context)), keyOptions(context)]);
   const isActive = client.status === 'active';
-  const changeOfStatus = isActive ? ('disable' as const) : ('enable' as const);
+  // The name of the action and of its message.
+  const changeOfStatus = isActive ? 'disable' : 'enable';
   // The active keys do not include a revoked key of the client. The form needs it as the option that changes nothing.
   const isKeyActive = keys.some(({ value }) => value === client.keyId);
   const keyChoices = isKeyActive ? keys : [{ value: client.keyId, text: client.keyId }, ...keys];
@@ -152,17 +153,17 @@ async function previewOf(context: PageContext) {
     api.partners.show({ partnerId }),
   ]);
   const branding = brandingIn(query);
-  // The page escapes texts. The colour becomes a part of a style sheet's address, so it has to be a colour.
-  const isColor = /^#[0-9a-f]{6}$/i.test(branding.brandColor ?? '');
+  // The page escapes texts. The colour becomes a part of a style sheet's address, so any other text is ignored.
+  const [brandColor = null] = branding.brandColor?.toLowerCase().match(/^#[0-9a-f]{6}$/) ?? [];
   const content = previewConsent(
     {
       ...branding,
-      brandColor: isColor && branding.brandColor ? branding.brandColor.toLowerCase() : null,
+      brandColor,
       name: partner.name,
       logo: partner.logo,
       claims: client.claims,
       mode: client.mode,
-      // The page shows the host to which it leads. A client may have no URI any more.
+      // The page shows the host to which it leads. A client may have no redirect URI any more.
       redirectUri: client.redirectUris[0] ?? 'https://example.com/',
     },
     language,
@@ -177,22 +178,22 @@ export const clientPage: readonly PageRow[] = [
     changes: 'clients.update',
     view: show,
     actions: {
-      addUri: change((context, { uri = '' }) =>
+      addUri: withoutResult((context, { uri = '' }) =>
         context.api.clients.update({ ...clientOf(context), addRedirectUris: [uri.trim()] }),
       ),
-      removeUri: change((context, { uri = '' }) =>
+      removeUri: withoutResult((context, { uri = '' }) =>
         context.api.clients.update({ ...clientOf(context), removeRedirectUris: [uri] }),
       ),
-      settings: change((context, { name = '', keyId = '', ...given }) =>
+      settings: withoutResult((context, { name = '', keyId = '', ...given }) =>
         context.api.clients.update({ ...clientOf(context), name, keyId, claims: claimsIn(given) }),
       ),
-      brand: change((context, given) =>
+      brand: withoutResult((context, given) =>
         context.api.clients.update({ ...clientOf(context), ...brandingIn(given) }),
       ),
       preview,
       integrate,
-      disable: change((context) => context.api.clients.disable(clientOf(context))),
-      enable: change((context) => context.api.clients.enable(clientOf(context))),
+      disable: withoutResult((context) => context.api.clients.disable(clientOf(context))),
+      enable: withoutResult((context) => context.api.clients.enable(clientOf(context))),
       rotate: async (context, given) => {
         const { clientSecret } = await context.api.clients.rotateSecret({
           ...clientOf(context),

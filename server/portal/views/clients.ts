@@ -1,6 +1,6 @@
 import type { ClaimName } from '../../../contracts/claims.ts';
 import { claimFields, claimsIn } from './client.ts';
-import { keyOptions, select, unchecked } from './forms.ts';
+import { checkedByProcedure, keyOptions, select } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
 import { anyOption, link, nextPage, options, pageSize, tableOf, text, time, wordsOf } from './text.ts';
 
@@ -16,7 +16,7 @@ async function list(context: PageContext): Promise<View> {
     api.clients.list({
       partnerId,
       keyId: key,
-      status: unchecked<ListClients['status']>(status),
+      status: checkedByProcedure<ListClients['status']>(status),
       after,
       limit: pageSize,
     }),
@@ -71,7 +71,7 @@ const create: Action = async ({ api, partnerId, m }, given) => {
     partnerId,
     name,
     keyId,
-    kind: unchecked<'oauth' | 'storefront' | undefined>(kind),
+    kind: checkedByProcedure<'oauth' | 'storefront' | undefined>(kind),
     redirectUris: wordsOf(redirectUris),
     claims: claimsIn(given),
   });

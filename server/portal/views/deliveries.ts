@@ -1,6 +1,6 @@
 import { sentNames } from '../../../contracts/event-names.ts';
 import { resendSpan } from './bulk.ts';
-import { change, keyOptions, select, spanFields, timeIn, unchecked } from './forms.ts';
+import { checkedByProcedure, keyOptions, select, spanFields, timeIn, withoutResult } from './forms.ts';
 import type { Action, PageContext, PageRow, Section, View } from './page.ts';
 import {
   anyOption,
@@ -39,8 +39,8 @@ async function list(context: PageContext): Promise<View> {
     api.deliveries.list({
       partnerId,
       keyId: key,
-      status: unchecked<ListDeliveries['status']>(status),
-      event: unchecked<ListDeliveries['event']>(event),
+      status: checkedByProcedure<ListDeliveries['status']>(status),
+      event: checkedByProcedure<ListDeliveries['event']>(event),
       since: timeIn(since),
       until: timeIn(until),
       eventId,
@@ -108,18 +108,20 @@ function requestOf({ eventId, event }: Delivery, { attempt }: Attempt): string {
 
 /** The sections for the request and for the response of an attempt. */
 function attemptSections(delivery: Delivery, attempt: Attempt, { m }: PageContext): Section[] {
+  const { status, error, durationMs, retryAfter, location, answer } = attempt;
   const response = [
-    ...(attempt.retryAfter === null ? [] : [`Retry-After: ${attempt.retryAfter}`]),
-    ...(attempt.location === null ? [] : [`Location: ${attempt.location}`]),
-    ...(attempt.answer === null ? [] : [attempt.answer]),
-  ];
+    retryAfter === null ? null : `Retry-After: ${retryAfter}`,
+    location === null ? null : `Location: ${location}`,
+    answer,
+  ].filter((line) => line !== null);
   return [
     {
       title: `${m.attempt} ${attempt.attempt}: ${m.requestSent}`,
       facts: [
         [m.time, time(attempt.at)],
-        [m.status, toned(String(attempt.status ?? attempt.error ?? '–'), toneOfAnswer(attempt.status))],
-        [m.duration, text(attempt.durationMs === null ? null : `${attempt.durationMs} ms`)],
+        // An attempt without a response has an error instead of a status.
+        [m.status, toned(String(status ?? error ?? '–'), toneOfAnswer(status))],
+        [m.duration, text(durationMs === null ? null : `${durationMs} ms`)],
         [m.error, text(attempt.detail)],
         [m.address, text(attempt.address)],
         [m.cause, text(attempt.trigger)],
@@ -150,7 +152,7 @@ async function show(context: PageContext): Promise<View> {
           [m.key, link(delivery.keyId, `/webhooks/${delivery.keyId}`)],
           [m.created, time(delivery.createdAt)],
           [m.nextAttempt, time(delivery.nextAttemptAt)],
-          // Why the delivery was skipped, or why it cannot be sent now.
+          // The reason why the delivery was skipped, or why it waits.
           [m.error, text(delivery.skipped ?? delivery.waiting)],
           [m.repeats, linkIfAny(delivery.resendOf, '/deliveries')],
         ],
@@ -190,8 +192,10 @@ export const deliveryPages: readonly PageRow[] = [
     view: show,
     actions: {
       resend,
-      now: change((context) => context.api.deliveries.reschedule({ ...deliveryOf(context), inSeconds: 0 })),
-      cancel: change((context) => context.api.deliveries.cancel(deliveryOf(context))),
+      now: withoutResult((context) =>
+        context.api.deliveries.reschedule({ ...deliveryOf(context), inSeconds: 0 }),
+      ),
+      cancel: withoutResult((context) => context.api.deliveries.cancel(deliveryOf(context))),
     },
   },
 ];

@@ -49,7 +49,7 @@ function loginSection(login: DeviceSession, email: string, { m, now, memberId }:
       [m.deviceChanges, changesUntil > now ? time(new Date(changesUntil).toISOString()) : text(m.notAtAll)],
     ],
     forms: [
-      ...(isOwn ? [{ act: 'allow', fields, submit: m.deviceAllowChanges }] : []),
+      isOwn && { act: 'allow', fields, submit: m.deviceAllowChanges },
       { act: 'end', fields, submit: m.deviceEnd, danger: true },
     ],
   };
@@ -83,6 +83,7 @@ export function devicePages({ logins, limit, noteDevice }: Dependencies): PageRo
   const find: Action = async (context, given) => {
     const { m, role } = context;
     const { name, address, createdAt, expiresAt } = await findRequest(context, given);
+    // The code is well formed, because it has a request.
     const code = readUserCode(given['code'] ?? '') ?? '';
     const fields = [hidden('code', code)];
     const section: Section = {
@@ -106,11 +107,12 @@ export function devicePages({ logins, limit, noteDevice }: Dependencies): PageRo
 
   /** Makes the action that decides on a login request. */
   const decision =
-    (action: 'confirm' | 'deny', apply: (code: string, signedIn: SignedIn) => Promise<void>): Action =>
+    (action: 'confirm' | 'deny', decide: (code: string, signedIn: SignedIn) => Promise<void>): Action =>
     async (context, given) => {
       const { signedIn, request } = context;
+      // `findRequest` also counts this try of a code.
       const { name } = await findRequest(context, given);
-      await apply(given['code'] ?? '', signedIn);
+      await decide(given['code'] ?? '', signedIn);
       await noteDevice(action, signedIn, { request, name });
       return undefined;
     };
@@ -124,6 +126,7 @@ export function devicePages({ logins, limit, noteDevice }: Dependencies): PageRo
     return undefined;
   };
 
+  /** Ends a login. Owners can also end logins of other members. */
   const end: Action = async (context, given) => {
     const { signedIn, request } = context;
     const endable = [...(await ownLogins(context)), ...(await loginsOfOthers(context))];
@@ -157,8 +160,8 @@ export function devicePages({ logins, limit, noteDevice }: Dependencies): PageRo
             },
           ],
         },
-        ...(own.length === 0 ? [{ title: m.deviceLogins, note: m.none }] : []),
-        ...[...own, ...others].map(sectionOf),
+        ...(own.length > 0 ? own.map(sectionOf) : [{ title: m.deviceLogins, note: m.none }]),
+        ...others.map(sectionOf),
       ],
     };
   }

@@ -21,8 +21,8 @@ export const spanFields = (m: Messages, since?: string, until?: string): Field[]
   { name: 'until', label: m.until, value: until, placeholder: '2026-07-01 12:00' },
 ];
 
-/** Makes an action of a change that has no result to show. Its page is then shown again. */
-export const change =
+/** Makes an action from a function whose result is not shown. After it, the page is shown again. */
+export const withoutResult =
   (run: (context: PageContext, given: Given) => Promise<unknown>): Action =>
   async (context, given) => {
     await run(context, given);
@@ -43,11 +43,11 @@ export const keepOldOf = ({ keepOld = '' }: Given) => ({ keepOldSeconds: Number(
 export const modeOptions = options(Mode.options);
 export const modeField = (m: Messages, value?: string): Field => select('mode', m.mode, modeOptions, value);
 
-/** Gives a text the type `T` without a check, because the procedure refuses other values. */
-export const unchecked = <T>(value: string | undefined): T => value as T;
+/** Gives a typed text the type `T` that a procedure expects. The procedure itself refuses other values. */
+export const checkedByProcedure = <T>(value: string | undefined): T => value as T;
 
 /** The mode in a form or a query; undefined if none was chosen. */
-export const modeOf = ({ mode }: Given): Mode | undefined => unchecked(mode || undefined);
+export const modeOf = ({ mode }: Given): Mode | undefined => checkedByProcedure(mode || undefined);
 
 /** The most API keys that a form offers for a choice. */
 const mostKeys = 500;
@@ -58,10 +58,11 @@ export async function keyOptions({ api, partnerId }: Pick<PageContext, 'api' | '
   return keys.map(({ id, mode, last4 }) => ({ value: id, text: `${mode} …${last4}` }));
 }
 
-/** A secret of a record. The current one has no expiry. */
+/** A secret of a record. */
 interface Secret {
   last4: string | null;
   lastUsedAt: string | null;
+  /** Null for the current secret, which has no expiry. */
   expiresAt: string | null;
 }
 
@@ -81,6 +82,7 @@ export function timeIn(value: string | undefined): string | undefined {
   const typed = value?.trim();
   if (!typed) return undefined;
   const hasTimeOfDay = /\d{2}:\d{2}/.test(typed);
+  // `Z` makes it a time in UTC. A day without a time means its beginning.
   const at = new Date(hasTimeOfDay ? `${typed.replace(' ', 'T')}Z` : `${typed}T00:00Z`);
   return Number.isNaN(at.getTime()) ? typed : at.toISOString();
 }

@@ -1,4 +1,4 @@
-import { change, keepOldField, keepOldOf, secretTable, select } from './forms.ts';
+import { keepOldField, keepOldOf, secretTable, select, withoutResult } from './forms.ts';
 import type { Action, PageContext, PageRow, Section, View } from './page.ts';
 import { link, options, tableOf, text, time, wordsOf } from './text.ts';
 
@@ -84,13 +84,13 @@ export const integrationPages: readonly PageRow[] = [
     changes: 'integrations.update',
     view: show,
     actions: {
-      addShop: change((context, { shop = '' }) =>
+      addShop: withoutResult((context, { shop = '' }) =>
         context.api.integrations.update({ ...integrationOf(context), addShops: [shop] }),
       ),
-      removeShop: change((context, { shop = '' }) =>
+      removeShop: withoutResult((context, { shop = '' }) =>
         context.api.integrations.update({ ...integrationOf(context), removeShops: [shop] }),
       ),
-      disable: change((context) => context.api.integrations.disable(integrationOf(context))),
+      disable: withoutResult((context) => context.api.integrations.disable(integrationOf(context))),
       rotate: async (context, given) => {
         const { integrationSecret } = await context.api.integrations.rotateSecret({
           ...integrationOf(context),

@@ -1,4 +1,4 @@
-import { change, keepOldField, keepOldOf, modeField, modeOf, secretTable } from './forms.ts';
+import { keepOldField, keepOldOf, modeField, modeOf, secretTable, withoutResult } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
 import { link, nextPage, pageSize, tableOf, text, time } from './text.ts';
 
@@ -71,7 +71,7 @@ const rotate: Action = async (context, given) => {
   return { secret: { label: m.key, value: apiKey } };
 };
 
-const revoke = change((context) => context.api.keys.revoke(keyOf(context)));
+const revoke = withoutResult((context) => context.api.keys.revoke(keyOf(context)));
 
 export const keyPages: readonly PageRow[] = [
   { path: '/keys', nav: 'keys', needs: 'keys.list', changes: 'keys.create', view: list, actions: { create } },

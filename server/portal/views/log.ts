@@ -9,7 +9,8 @@ const asText = (value: unknown) => (typeof value === 'string' ? value : JSON.str
 function changeOf(before: Fields, after: Fields): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const parts = names.map((name) => {
-    const [oldValue, newValue] = [before?.[name], after?.[name]];
+    const oldValue = before?.[name];
+    const newValue = after?.[name];
     if (oldValue === undefined) return `${name}: ${asText(newValue)}`;
     if (newValue === undefined) return `${name}: ${asText(oldValue)} →`;
     return `${name}: ${asText(oldValue)} → ${asText(newValue)}`;
@@ -31,6 +32,7 @@ async function view(context: PageContext): Promise<View> {
         note: m.auditNote,
         table: tableOf(entries, [
           [m.time, ({ at, requestId }) => ({ ...time(at), note: requestId })],
+          // Members are shown by their e-mail addresses, which the audit log does not have.
           [m.who, ({ operatorId, operatorName }) => text(emails.get(operatorId) ?? operatorName)],
           [
             m.action,

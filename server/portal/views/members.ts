@@ -1,5 +1,5 @@
 import { MemberRole } from '../../../contracts/admin/members.ts';
-import { change, select, unchecked } from './forms.ts';
+import { checkedByProcedure, select, withoutResult } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
 import { link, nextPage, pageSize, tableOf, text, time } from './text.ts';
 
@@ -51,13 +51,18 @@ async function list(context: PageContext): Promise<View> {
 }
 
 const invite: Action = async ({ api, m, partnerId }, { email = '', role }) => {
-  const { link: url } = await api.members.invite({ partnerId, email, role: unchecked<MemberRole>(role) });
+  const { link: url } = await api.members.invite({
+    partnerId,
+    email,
+    role: checkedByProcedure<MemberRole>(role),
+  });
   return { secret: { label: m.invitation, value: url, note: m.inviteNote } };
 };
 
 async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
   const member = await api.members.show(memberOf(context));
+  const isMember = member.status !== 'removed';
   return {
     title: member.email ?? member.id,
     sections: [
@@ -70,14 +75,11 @@ async function show(context: PageContext): Promise<View> {
           [m.lastSignIn, time(member.lastSignInAt)],
           [m.invitation, time(member.invitedUntil)],
         ],
-        forms:
-          member.status === 'removed'
-            ? []
-            : [
-                { act: 'again', fields: [], submit: m.inviteAgain },
-                { act: 'role', fields: [roleField(context, member.role)], submit: m.save },
-                { act: 'remove', fields: [], submit: m.remove, danger: true },
-              ],
+        forms: [
+          isMember && { act: 'inviteAgain', fields: [], submit: m.inviteAgain },
+          isMember && { act: 'role', fields: [roleField(context, member.role)], submit: m.save },
+          isMember && { act: 'remove', fields: [], submit: m.remove, danger: true },
+        ],
       },
     ],
   };
@@ -90,13 +92,13 @@ export const memberPages: readonly PageRow[] = [
     needs: 'members.show',
     view: show,
     actions: {
-      again: async (context) => {
-        // A member who was removed meanwhile has no address, and the procedure then refuses the empty one.
+      inviteAgain: async (context) => {
+        // A member who was removed meanwhile has no address. The procedure refuses an empty address.
         const { email, role } = await context.api.members.show(memberOf(context));
         return invite(context, { email: email ?? '', role });
       },
-      role: change((context, { role }) =>
-        context.api.members.setRole({ ...memberOf(context), role: unchecked<MemberRole>(role) }),
+      role: withoutResult((context, { role }) =>
+        context.api.members.setRole({ ...memberOf(context), role: checkedByProcedure<MemberRole>(role) }),
       ),
       remove: async (context) => {
         await context.api.members.remove(memberOf(context));

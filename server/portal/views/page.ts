@@ -20,14 +20,15 @@ export interface Cell {
   isWhole?: boolean;
 }
 
-/** An input field. `lines` is a text of several lines. `check` is a check box, whose value is `yes` if it is checked. */
+/** An input field of a form. */
 export interface Field {
   name: string;
   label: string;
+  /** `lines`: a text of several lines. `check`: a check box, whose value is `yes` if it is checked. The default is `text`. */
   kind?: 'text' | 'hidden' | 'select' | 'lines' | 'check';
   value?: string | undefined;
   options?: readonly { value: string; text: string }[];
-  placeholder?: string;
+  placeholder?: string | undefined;
 }
 
 /** A form that posts to its own page. */
@@ -40,7 +41,7 @@ export interface Form {
   /** Whether the button is red. */
   danger?: boolean;
   /** A second button, which sends the same fields to another action. */
-  other?: { act: string; submit: string };
+  secondButton?: { act: string; submit: string };
   note?: string;
   /** The procedure that the form needs, if it differs from that of the page's other forms. */
   needs?: string;
@@ -64,13 +65,14 @@ interface Bar {
 /** A part of a page, with a heading. What it has is shown in this order: note, search, facts, frame, chart, table, text, links, forms. */
 export interface Section {
   title: string;
-  note?: string;
+  note?: string | undefined;
   facts?: readonly (readonly [name: string, cell: Cell])[];
   table?: { headings: readonly string[]; rows: readonly (readonly Cell[])[] };
   search?: Search;
-  forms?: readonly Form[];
+  /** The forms. `false` stands for a form that is not possible now. */
+  forms?: readonly (Form | false)[];
   /** Text that is shown unchanged, line by line. */
-  raw?: string;
+  raw?: string | undefined;
   chart?: { bars: readonly Bar[]; width: number; height: number; title: string };
   /** A document of the portal that is shown in a frame. `src`: its path within the portal. */
   frame?: { src: string; title: string };
@@ -85,7 +87,7 @@ export interface View {
   title: string;
   sections: readonly Section[];
   /** Seconds after which the browser reloads the page. */
-  refresh?: number;
+  refresh?: number | undefined;
 }
 
 /** Renders the consent page of a client with these settings. */

@@ -1,7 +1,7 @@
 import { errorExplanations } from '../../../contracts/error-explanations.ts';
 import { isErrorCode } from '../../../contracts/errors.ts';
 import { spanFields, timeIn } from './forms.ts';
-import type { PageContext, PageRow, View } from './page.ts';
+import type { PageContext, PageRow, Section, View } from './page.ts';
 import { link, linkIfAny, nextPage, pageSize, tableOf, text, time, toned } from './text.ts';
 
 async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
@@ -47,7 +47,7 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
   };
 }
 
-/** Finds one request, in the form of a list. */
+/** Finds one request, or none. The result has the form of a search, so that `list` shows it in the same way. */
 async function findById(api: PageContext['api'], requestId: string) {
   const { request } = await api.requests.show({ requestId });
   return { rows: request ? [request] : [], stoppedAfter: null };
@@ -58,6 +58,17 @@ async function show({ api, m, params }: PageContext): Promise<View> {
   if (!request) return { title: m.request, sections: [{ title: id, note: m.none }] };
   const code = request.error;
   const explained = code !== null && isErrorCode(code) ? errorExplanations[code] : undefined;
+  const meaning: Section[] = explained
+    ? [
+        {
+          title: m.meaning,
+          facts: [
+            [m.meaning, text(explained.cause)],
+            [m.fix, text(explained.fix)],
+          ],
+        },
+      ]
+    : [];
   return {
     title: `${request.method} ${request.route}`,
     sections: [
@@ -75,17 +86,7 @@ async function show({ api, m, params }: PageContext): Promise<View> {
         ],
         links: code === null ? [] : [{ text: m.explanation, to: `/docs/errors#${code}`, away: true }],
       },
-      ...(explained
-        ? [
-            {
-              title: m.meaning,
-              facts: [
-                [m.meaning, text(explained.cause)],
-                [m.fix, text(explained.fix)],
-              ] as const,
-            },
-          ]
-        : []),
+      ...meaning,
     ],
   };
 }

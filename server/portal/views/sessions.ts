@@ -1,4 +1,4 @@
-import { modeOf, modeOptions, select, unchecked } from './forms.ts';
+import { checkedByProcedure, modeOf, modeOptions, select } from './forms.ts';
 import type { PageContext, PageRow, View } from './page.ts';
 import { anyOption, link, linkIfAny, nextPage, options, pageSize, tableOf, text, time } from './text.ts';
 
@@ -14,7 +14,7 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
     : await api.sessions.list({
         partnerId,
         clientReferenceId: reference,
-        status: unchecked<ListSessions['status']>(status),
+        status: checkedByProcedure<ListSessions['status']>(status),
         clientId: client,
         mode,
         after,
@@ -38,6 +38,7 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
           [m.id, (row) => link(row.id, `/sessions/${row.id}`)],
           [m.reference, (row) => text(row.clientReferenceId)],
           [m.mode, (row) => text(row.mode)],
+          // A session that has expired keeps its last status.
           [m.status, (row) => text(row.expired ? `${row.status}, ${m.expires}` : row.status)],
           [m.created, (row) => time(row.createdAt)],
         ]),

@@ -53,8 +53,8 @@ export function nextPage(
   { rows, stoppedAfter = null }: { rows: readonly { id: string }[]; stoppedAfter?: string | null },
 ): string | undefined {
   const isFull = rows.length === pageSize;
-  const after = isFull ? rows.at(-1)?.id : stoppedAfter;
-  return after ? `${path}?${queryOf({ ...query, after })}` : undefined;
+  const lastRead = isFull ? rows.at(-1)?.id : stoppedAfter;
+  return lastRead ? `${path}?${queryOf({ ...query, after: lastRead })}` : undefined;
 }
 
 /** Returns options that show their values. */

@@ -56,7 +56,7 @@ async function show({ api, m, partnerId, params }: PageContext): Promise<View> {
           [m.created, time(user.createdAt)],
           [m.firstSession, link(user.firstSession, `/sessions/${user.firstSession}`)],
         ],
-        ...(user.status === 'blocked' ? { note: m.blockedNote } : {}),
+        note: user.status === 'blocked' ? m.blockedNote : undefined,
       },
       {
         title: m.sessions,

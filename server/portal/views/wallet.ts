@@ -3,7 +3,7 @@ import { dollars } from '../../../contracts/amounts.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { barsOf, startOfDay, usageByDay } from '../usage.ts';
-import { hidden, modeField, modeOf, timeIn, unchecked } from './forms.ts';
+import { checkedByProcedure, hidden, modeField, modeOf, timeIn } from './forms.ts';
 import type { Action, Document, DocumentRow, Given, PageContext, PageRow, Section, View } from './page.ts';
 import { link, queryOf, tableOf, text, time, toned } from './text.ts';
 
@@ -33,7 +33,7 @@ async function readStatement({ api }: PageContext, wanted: StatementRequest) {
     const page = await api.wallets.statement({ ...wanted, limit: mostPerCall, afterSeq, untilSeq });
     entries.push(...page.entries);
     closing = page.closing;
-    // A page without entries would be read again and again.
+    // After a page without entries, `afterSeq` would stay the same, and the loop would not end.
     more = page.more && page.entries.length > 0;
   }
   return { ...statement, closing, entries, more };
@@ -77,9 +77,10 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
     untilSeq: numberIn(untilSeq),
   });
   const { entries, opening, closing, more } = shown;
-  const last = entries.at(-1);
   const search = { mode, from, to };
-  const nextSearch = { ...search, afterSeq: String(last?.seq), untilSeq: String(shown.untilSeq) };
+  const last = more ? entries.at(-1) : undefined;
+  const nextQuery =
+    last && queryOf({ ...search, afterSeq: String(last.seq), untilSeq: String(shown.untilSeq) });
   return {
     title: m.statement,
     search: {
@@ -106,7 +107,7 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
           sessionId ? link(sessionId, `/sessions/${sessionId}`) : text(reference ?? reason),
       ],
     ]),
-    next: more && last ? `/wallet?${queryOf(nextSearch)}` : undefined,
+    next: nextQuery && `/wallet?${nextQuery}`,
     links: [{ text: m.statementCsv, to: `/wallet/statement.csv?${queryOf(search)}` }],
     forms: [
       {
@@ -170,9 +171,12 @@ async function view(context: PageContext): Promise<View> {
   };
 }
 
-/** Shows the statement as a signed text. A form without a mode is refused, because the procedure's default would be `test`. */
+/**
+ * Shows the statement as a signed text. A missing mode becomes an empty text, which the procedure refuses: without a mode, it would
+ * sign the statement of the test wallet.
+ */
 const sign: Action = async ({ api, m, partnerId }, { mode = '', ...period }) => {
-  const wanted = { partnerId, mode: unchecked<Mode>(mode), ...periodOf(period) };
+  const wanted = { partnerId, mode: checkedByProcedure<Mode>(mode), ...periodOf(period) };
   const { jws } = await api.wallets.signedStatement(wanted);
   return { text: { label: m.signedStatement, value: jws } };
 };
@@ -180,7 +184,7 @@ const sign: Action = async ({ api, m, partnerId }, { mode = '', ...period }) => 
 const setCaps: Action = async ({ api, partnerId }, { mode = '', perMinute, perHour }) => {
   await api.limits.set({
     partnerId,
-    mode: unchecked<Mode>(mode),
+    mode: checkedByProcedure<Mode>(mode),
     perMinute: Number(perMinute),
     perHour: Number(perHour),
   });

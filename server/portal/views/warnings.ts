@@ -3,7 +3,7 @@ import { decimal } from '../../../contracts/amounts.ts';
 import { identifierKind } from '../../../contracts/identifiers.ts';
 import type { Messages } from '../messages/en.ts';
 import { isAllowed } from '../scope.ts';
-import { change, select } from './forms.ts';
+import { select, withoutResult } from './forms.ts';
 import type { Cell, Given, PageContext, PageRow, Section, View } from './page.ts';
 import { link, tableOf, text, time, toned, wordsOf } from './text.ts';
 
@@ -20,11 +20,11 @@ const advice: Readonly<Record<WarningKind, keyof Messages>> = {
 
 type Warning = Awaited<ReturnType<PageContext['api']['warnings']['list']>>[number];
 
-/** The list of the records that have secrets: `/keys`, `/clients` or `/integrations`. */
-function secretOwners(id: string): string {
+/** The path of the page of a record that has secrets: an API key, an integration or a client. */
+function pathOfRecord(id: string): string {
   const kind = identifierKind(id);
-  if (kind === 'apiKey') return '/keys';
-  return kind === 'integration' ? '/integrations' : '/clients';
+  if (kind === 'apiKey') return `/keys/${id}`;
+  return kind === 'integration' ? `/integrations/${id}` : `/clients/${id}`;
 }
 
 /** The path of the page that a warning is about. */
@@ -33,14 +33,14 @@ function pathOf({ about, kind, mode }: Warning): string {
     case 'endpoint_failing':
       return `/webhooks/${about}`;
     case 'secret_expiring':
-      return `${secretOwners(about)}/${about}`;
+      return pathOfRecord(about);
     case 'low_balance':
     case 'cap_reached':
       return `/wallet?mode=${mode}`;
   }
 }
 
-/** A link to what a warning is about. A warning about a wallet has its mode as `about`, which is then not shown twice. */
+/** A link to what a warning is about: a record, or the wallet of a mode. Beside the id of a record, it shows the mode. */
 const aboutOf = (warning: Warning): Cell => {
   const { about, mode } = warning;
   return link(about, pathOf(warning), about === mode ? undefined : mode);
@@ -86,7 +86,7 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
   const settings: Section = {
     title: m.warningSettings,
     note: m.warningNote,
-    // The form shows the addresses to those who may change them.
+    // Members who may change the addresses see them in the form below.
     facts: isAllowed(role, 'warnings.set') ? [] : [[m.warningEmails, text(emails.join(', '))]],
     forms: [
       {
@@ -131,21 +131,22 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
   };
 }
 
-/** The threshold in a form. The procedure refuses an amount that is not a number, and so an empty one. */
+/** The threshold in a form; null for the default. The procedure refuses an amount that is not a number. */
 function thresholdIn({ lowBalance = '', amount = '' }: Given): SetWarnings['lowBalance'] {
   const typed = amount.trim().replace(',', '.');
+  // An empty text is no number here, although `Number('')` is 0.
   const number = typed === '' ? Number.NaN : Number(typed);
   if (lowBalance === 'days') return { days: number };
   if (lowBalance === 'dollars') return { cents: Math.round(number * 100) };
   return lowBalance === 'off' ? 'off' : null;
 }
 
-const set = change(({ api, partnerId }, form) =>
+const set = withoutResult(({ api, partnerId }, form) =>
   api.warnings.set({ partnerId, emails: wordsOf(form['emails']), lowBalance: thresholdIn(form) }),
 );
 
 /** Sets whether the member gets e-mails about warnings. */
-const wish = change(({ api, memberId }, form) =>
+const wish = withoutResult(({ api, memberId }, form) =>
   api.members.setWishes({ memberId, warnings: form['wanted'] === 'yes' }),
 );
 

@@ -1,5 +1,5 @@
 import { eventNames } from '../../../contracts/event-names.ts';
-import { change, hidden, select, unchecked } from './forms.ts';
+import { checkedByProcedure, hidden, select, withoutResult } from './forms.ts';
 import type { Action, PageContext, PageRow, Section, View } from './page.ts';
 import { link, nextPage, options, pageSize, percent, tableOf, text, time, toned } from './text.ts';
 
@@ -17,7 +17,7 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
     api.webhooks.health({ partnerId, limit: pageSize }),
   ]);
   // A key without a URL has no health, and so no state.
-  const stateOf = (keyId: string) => health.find((one) => one.keyId === keyId)?.state;
+  const stateOf = (keyId: string) => health.find((endpoint) => endpoint.keyId === keyId)?.state;
   return {
     title: m.webhooks,
     sections: [
@@ -61,6 +61,7 @@ async function healthOf(context: PageContext): Promise<Section> {
 
 /** The URL of an endpoint and its signing secret. The form `set` makes a new secret, `change` keeps the present one. */
 function addressOf(endpoint: Endpoint, { m }: PageContext): Section {
+  const hasUrl = endpoint.url !== null;
   const url = { name: 'url', label: m.url, value: endpoint.url ?? '' };
   return {
     title: endpoint.url ?? m.url,
@@ -72,13 +73,9 @@ function addressOf(endpoint: Endpoint, { m }: PageContext): Section {
     ],
     forms: [
       { act: 'set', fields: [url], submit: m.setUrl },
-      ...(endpoint.url
-        ? [
-            { act: 'change', fields: [url], submit: m.changeUrl },
-            { act: 'test', fields: [], submit: m.sendTest },
-            { act: 'unset', fields: [], submit: m.unsetUrl, danger: true },
-          ]
-        : []),
+      hasUrl && { act: 'change', fields: [url], submit: m.changeUrl },
+      hasUrl && { act: 'test', fields: [], submit: m.sendTest },
+      hasUrl && { act: 'unset', fields: [], submit: m.unsetUrl, danger: true },
     ],
   };
 }
@@ -93,9 +90,11 @@ function secretOf(endpoint: Endpoint, { m }: PageContext): Section {
     forms: [
       { act: 'prepare', fields: [], submit: m.prepare },
       // The form names the secret that the member sees. Another member may have prepared a new one meanwhile.
-      ...(prepared
-        ? [{ act: 'switch', fields: [hidden('last4', prepared.last4)], submit: m.switchSecret }]
-        : []),
+      prepared !== null && {
+        act: 'switch',
+        fields: [hidden('last4', prepared.last4)],
+        submit: m.switchSecret,
+      },
       { act: 'rotate', fields: [], submit: m.rotateNow, danger: true },
     ],
   };
@@ -112,26 +111,19 @@ function toolsOf({ mode, notices, pausedUntil }: Endpoint, { m, now }: PageConte
         [m.notices, text(notices ? m.on : m.off)],
       ],
       forms: [
-        {
-          act: 'pause',
-          fields: [select('hours', m.holdHours, options(pauseHours))],
-          submit: m.hold,
-        },
-        ...(isPaused ? [{ act: 'resume', fields: [], submit: m.resume }] : []),
+        { act: 'pause', fields: [select('hours', m.holdHours, options(pauseHours))], submit: m.hold },
+        isPaused && { act: 'resume', fields: [], submit: m.resume },
         {
           act: 'notices',
           fields: [hidden('notices', notices ? 'off' : 'on')],
           submit: notices ? m.stopNotices : m.sendNotices,
         },
-        ...(mode === 'test'
-          ? [
-              {
-                act: 'trigger',
-                fields: [select('event', m.event, options(eventNames))],
-                submit: m.sendSample,
-              },
-            ]
-          : []),
+        // Samples of events exist in test mode only.
+        mode === 'test' && {
+          act: 'trigger',
+          fields: [select('event', m.event, options(eventNames))],
+          submit: m.sendSample,
+        },
       ],
     },
     {
@@ -208,23 +200,23 @@ export const webhookPages: readonly PageRow[] = [
       set: withNewSecret((context, url) => context.api.webhooks.set({ ...keyOf(context), url })),
       prepare: withNewSecret((context) => context.api.webhooks.prepareSecret(keyOf(context))),
       rotate: withNewSecret((context) => context.api.webhooks.rotateSecret(keyOf(context))),
-      change: change((context, { url = '' }) =>
+      change: withoutResult((context, { url = '' }) =>
         context.api.webhooks.changeUrl({ ...keyOf(context), url: url.trim() }),
       ),
-      switch: change((context, { last4 = '' }) =>
+      switch: withoutResult((context, { last4 = '' }) =>
         context.api.webhooks.switchSecret({ ...keyOf(context), last4 }),
       ),
-      unset: change((context) => context.api.webhooks.unset(keyOf(context))),
-      pause: change((context, { hours = '' }) => {
+      unset: withoutResult((context) => context.api.webhooks.unset(keyOf(context))),
+      pause: withoutResult((context, { hours = '' }) => {
         const until = new Date(context.now + Number(hours) * 3_600_000);
         return context.api.webhooks.pause({ ...keyOf(context), until: until.toISOString() });
       }),
-      resume: change((context) => context.api.webhooks.resume(keyOf(context))),
-      notices: change((context, { notices }) =>
+      resume: withoutResult((context) => context.api.webhooks.resume(keyOf(context))),
+      notices: withoutResult((context, { notices }) =>
         context.api.webhooks.setNotices({ ...keyOf(context), notices: notices === 'on' }),
       ),
       trigger: async (context, { event }) => {
-        const wanted = { ...keyOf(context), event: unchecked<(typeof eventNames)[number]>(event) };
+        const wanted = { ...keyOf(context), event: checkedByProcedure<(typeof eventNames)[number]>(event) };
         const { id } = await context.api.webhooks.trigger(wanted);
         return { to: `/deliveries/${id}` };
       },
