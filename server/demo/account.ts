@@ -34,14 +34,15 @@ const claims: DemoClaim[] = ['age_18_plus', 'country', 'identity_verified'];
 const fundingCents = 5_000;
 const lowBalanceCents = 500;
 
-function readAccount(file: string): Partial<Account> {
+/** Reads the credentials of the last run; none if there was no run. */
+export function readAccount(file: string): Partial<Account> {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Account>) : {};
 }
 
-/** Whether the call of the admin API finds a record. @throws every error but `not_found` */
-async function isFound(call: Promise<unknown>): Promise<boolean> {
+/** Whether a read by the admin API finds the record. @throws every error but `not_found` */
+async function isFound(read: Promise<unknown>): Promise<boolean> {
   try {
-    await call;
+    await read;
     return true;
   } catch (error) {
     const data = error instanceof TRPCClientError ? (error.data as { error?: string } | null) : null;

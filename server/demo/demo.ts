@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type FastifyBaseLogger, fastify } from 'fastify';
-import { createAccount } from './account.ts';
+import { createAccount, readAccount } from './account.ts';
 import type { AdminApi } from './admin-api.ts';
 import { createPublicApi } from './exchange.ts';
 import { createPages } from './pages.ts';
@@ -11,6 +9,7 @@ import { demoRoutes } from './routes.ts';
 import { createVerifications } from './verification-client.ts';
 
 interface Settings {
+  /** The port of the shop. It cannot be 0 (any free port), because the redirect URI names the port before it is opened. */
   port: number;
   /** The base URL of the service. */
   baseUrl: string;
@@ -32,12 +31,8 @@ export interface Demo {
  * which means any free port.
  */
 function lastReceiverPort(file: string): number {
-  try {
-    const { webhookUrl } = JSON.parse(readFileSync(file, 'utf8')) as { webhookUrl?: string };
-    return webhookUrl ? Number(new URL(webhookUrl).port) : 0;
-  } catch {
-    return 0;
-  }
+  const { webhookUrl } = readAccount(file);
+  return webhookUrl ? Number(new URL(webhookUrl).port) : 0;
 }
 
 /**
@@ -47,6 +42,7 @@ function lastReceiverPort(file: string): number {
  */
 export async function startDemo(settings: Settings): Promise<Demo> {
   const { port, baseUrl, admin, dataDir, logger } = settings;
+  if (port === 0) throw new Error('the demo needs a fixed port');
   const app = fastify({ loggerInstance: logger, forceCloseConnections: 'idle' });
   const file = join(dataDir, 'demo.json');
   // The account needs the receiver's port. The receiver reads the account's secret later, when an event arrives.
@@ -71,9 +67,6 @@ export async function startDemo(settings: Settings): Promise<Demo> {
     await receiver.close();
     throw error;
   }
-  const { port: actualPort } = app.server.address() as AddressInfo;
-  // Port 0 means any free port, but the redirect URI above already names the port.
-  if (actualPort !== port) throw new Error('the demo needs a fixed port');
 
   return {
     url,

@@ -9,6 +9,7 @@ export interface Call {
   body: Record<string, unknown> | undefined;
 }
 
+/** Puts a text in quotes if it has characters that a shell would interpret. */
 const quoted = (text: string) =>
   /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 

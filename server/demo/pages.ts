@@ -53,16 +53,19 @@ const problems: Readonly<Record<ShopErrorCode, Problem>> = {
 /** The shop is like any partner's, so it has code of its own for amounts. */
 const dollars = (cents: number) => `${(cents / 100).toFixed(2)} USD`;
 
-/** Returns the claims of an access token, without a check of its signature. */
+/** Returns the claims of an access token, to show them. The signature is not checked, because nothing depends on the claims. */
 function decodePayload(token: unknown): unknown {
   if (typeof token !== 'string') return undefined;
   const [, payload = ''] = token.split('.');
   return JSON.parse(Buffer.from(payload, 'base64url').toString());
 }
 
-/** Shortens long texts, such as secrets, to their beginning. */
+/** The longest text that is shown whole, in characters. It is enough for ids and addresses. */
+const mostShownCharacters = 96;
+
+/** Shortens long texts, such as tokens, to their beginning. */
 function shorten(value: unknown): unknown {
-  if (typeof value === 'string' && value.length > 96) return `${value.slice(0, 60)}…`;
+  if (typeof value === 'string' && value.length > mostShownCharacters) return `${value.slice(0, 60)}…`;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shorten(part)]));
 }
@@ -76,6 +79,7 @@ function verdictOf({
   tokenCall,
 }: Verification): 'adult' | 'minor' | 'unknown' | 'refused' | 'failed' {
   if (!redirectParameters?.['code']) return 'failed';
+  // The service has refused the exchange of the code.
   if (tokenCall?.status !== 200) return 'refused';
   const claims = userinfoCall?.body?.['claims'] as Record<string, unknown> | undefined;
   if (claims?.['age_18_plus'] === true) return 'adult';

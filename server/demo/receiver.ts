@@ -25,7 +25,7 @@ function isSigned(raw: Buffer, header: unknown, secret: string | undefined): boo
  * @param port the port of the last run, so that the registered URL stays valid. If it is taken, another port is used
  */
 export async function startReceiver(port: number, signingSecret: () => string | undefined) {
-  const events = new Map<string, Received>();
+  const events: Received[] = [];
 
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -41,12 +41,12 @@ export async function startReceiver(port: number, signingSecret: () => string | 
         response.writeHead(401).end();
         return;
       }
+      // The signature shows that the service sent the body, so it is JSON.
       const body = JSON.parse(raw.toString()) as Record<string, unknown>;
-      const id = String(body['event_id']);
       // An event can arrive more than once, for example after a timeout.
-      if (!events.has(id)) events.set(id, { at: new Date(), event: String(body['event']), body });
-      const oldest = [...events.keys()].slice(0, -mostKeptEvents);
-      for (const each of oldest) events.delete(each);
+      const isRepeated = events.some((earlier) => earlier.body['event_id'] === body['event_id']);
+      if (!isRepeated) events.push({ at: new Date(), event: String(body['event']), body });
+      if (events.length > mostKeptEvents) events.shift();
       response.writeHead(204).end();
     });
   });
@@ -58,13 +58,14 @@ export async function startReceiver(port: number, signingSecret: () => string | 
         resolve();
       });
     });
+  // Port 0 means any free port.
   await listen(port).catch(() => listen(0));
-  const { port: actual } = server.address() as AddressInfo;
+  const { port: actualPort } = server.address() as AddressInfo;
 
   return {
-    port: actual,
+    port: actualPort,
     /** Returns the events that arrived since a time, in the order of arrival. */
-    since: (at: Date): Received[] => [...events.values()].filter((event) => event.at >= at),
+    since: (at: Date): Received[] => events.filter((event) => event.at >= at),
     async close(): Promise<void> {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

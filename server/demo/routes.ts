@@ -19,6 +19,7 @@ interface Dependencies {
 }
 
 const verificationCookie = 'svc_demo_visit';
+/** The form that starts a verification. Without a field, its body is null. */
 const SourceForm = z.object({ source: z.enum(identityWallets.map(({ name }) => name)).optional() }).nullish();
 
 /** A form leads to the service by a redirect, so browsers require that `form-action` allows the service too. */
@@ -33,11 +34,6 @@ function contentSecurityPolicy(baseUrl: string): string {
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; ');
-}
-
-/** Returns the parameters of the redirect to the callback. */
-function redirectParametersOf({ url }: FastifyRequest): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(url.split('?')[1]));
 }
 
 function acceptForms(app: FastifyInstance): void {
@@ -58,13 +54,8 @@ function sourceOf(body: unknown): string | null {
 }
 
 /** Returns the routes of the demo's site: a page with a button, the callback, and the page with the result. */
-export function demoRoutes({
-  verifications,
-  account,
-  pages,
-  baseUrl,
-  url,
-}: Dependencies): FastifyPluginAsync {
+export function demoRoutes(dependencies: Dependencies): FastifyPluginAsync {
+  const { verifications, account, pages, baseUrl, url } = dependencies;
   const html = (reply: FastifyReply, page: string) => reply.type('text/html; charset=utf-8').send(page);
   const { host } = new URL(url);
 
@@ -92,6 +83,7 @@ export function demoRoutes({
         .header('cache-control', 'no-store');
       // The demo holds credentials. Other sites must not reach it by another host name or by their own forms.
       if (headers.host !== host) throw new ShopError('route_not_found', `This site is ${url}`);
+      // Browsers send `Origin` with each form. Other programs may leave it out.
       if (method === 'POST' && headers.origin !== undefined && headers.origin !== url)
         throw new ShopError('cross_site_request', `The form was sent from ${headers.origin}`);
     });
@@ -122,7 +114,7 @@ export function demoRoutes({
 
     app.get('/callback', async (request, reply) => {
       const verification = verificationOf(request);
-      if (!(await verifications.finish(verification, redirectParametersOf(request))))
+      if (!(await verifications.finish(verification, request.query as Record<string, string>)))
         throw new ShopError('invalid_request', 'state or iss does not match this verification');
       return reply.redirect('/result', 303);
     });

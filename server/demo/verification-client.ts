@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Account, DemoAccount } from './account.ts';
 import type { Call, PublicApi } from './exchange.ts';
 import type { Received, Receiver } from './receiver.ts';
@@ -32,6 +33,7 @@ interface Dependencies {
   issuer: string;
 }
 
+/** The claims that the shop asks for. */
 const scope = 'age_18_plus country';
 const mostKeptVerifications = 50;
 /** Returns 32 random characters. */
@@ -44,7 +46,7 @@ const textOf = (call: Call | undefined, name: string) => {
 
 /** Makes the shop's side of verifications: starts them, handles the redirect, exchanges the code, and calls the API. */
 export function createVerifications({ account, api, receiver, issuer }: Dependencies) {
-  const verifications = new Map<string, Verification>();
+  const verifications = new LRUCache<string, Verification>({ max: mostKeptVerifications });
 
   /** Returns the events of a verification. They are matched by time, because the demo has one visitor. */
   const eventsOf = (verification: Verification): Received[] => receiver.since(verification.at);
@@ -55,8 +57,8 @@ export function createVerifications({ account, api, receiver, issuer }: Dependen
     return event && String(event.body['session_id']);
   }
 
-  async function exchange(verification: Verification, owner: Account, code: string): Promise<void> {
-    verification.tokenCall = await api.exchange(owner, code, verification.codeVerifier);
+  async function exchange(verification: Verification, credentials: Account, code: string): Promise<void> {
+    verification.tokenCall = await api.exchange(credentials, code, verification.codeVerifier);
     const token = textOf(verification.tokenCall, 'access_token');
     if (token) verification.userinfoCall = await api.userinfo(token);
     verification.balanceAfter = await account.balance();
@@ -69,25 +71,17 @@ export function createVerifications({ account, api, receiver, issuer }: Dependen
 
     /** Starts a verification. @param source the verification source; null is the sandbox */
     async begin(source: string | null): Promise<Verification> {
-      const owner = await account.ensure();
+      const credentials = await account.ensure();
       await account.setSource(source);
       // A PKCE verifier has at least 43 characters (RFC 7636 4.1).
       const codeVerifier = randomText() + randomText();
       const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
       const state = randomText();
-      const startUrl = api.startUrl(owner, { state, codeChallenge, scope });
+      const startUrl = api.startUrl(credentials, { state, codeChallenge, scope });
       const balanceBefore = await account.balance();
-      const verification: Verification = {
-        id: randomText(),
-        at: new Date(),
-        state,
-        codeVerifier,
-        startUrl,
-        balanceBefore,
-      };
-      verifications.set(verification.id, verification);
-      const ofOldest = [...verifications.keys()].slice(0, -mostKeptVerifications);
-      for (const id of ofOldest) verifications.delete(id);
+      const id = randomText();
+      const verification = { id, at: new Date(), state, codeVerifier, startUrl, balanceBefore };
+      verifications.set(id, verification);
       return verification;
     },
 
@@ -98,12 +92,13 @@ export function createVerifications({ account, api, receiver, issuer }: Dependen
       // The page was reloaded. The code has been exchanged already.
       if (verification.redirectParameters) return true;
       verification.redirectParameters = redirectParameters;
+      // Without a code, nothing is billed. The page shows that the balance is the same.
       if (code) await exchange(verification, await account.ensure(), code);
       else verification.balanceAfter = await account.balance();
       return true;
     },
 
-    /** Queries the session once, after an event has named its id. */
+    /** Queries the session after an event has named its id. The page shows the first answer. */
     async querySession(verification: Verification): Promise<void> {
       const sessionId = sessionIdOf(verification);
       if (sessionId && !verification.sessionCall)
