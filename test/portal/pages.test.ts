@@ -237,6 +237,20 @@ describe('an owner in the portal', () => {
     expect((await members.owner.browser.open(path)).html).not.toContain(secretOn(atOnce.html));
   });
 
+  it('shows a disabled integration without forms, because it cannot be changed any more', async () => {
+    const { partnerId, keyId } = partner;
+    const { id: clientId } = await server.admin.clients.create.mutate({
+      ...{ partnerId, keyId, name: 'Closed shop', kind: 'storefront', claims: ['age_18_plus'] },
+      redirectUris: ['http://localhost:9999/closed'],
+    });
+    const wanted = { partnerId, clientId, shops: ['closed.example'] };
+    const { id: integrationId } = await server.admin.integrations.create.mutate(wanted);
+    await server.admin.integrations.disable.mutate({ integrationId });
+    const { html } = await owner().browser.open(`/integrations/${integrationId}`);
+    expect(html).toContain('closed.example');
+    expect(html).not.toContain('name="act"');
+  });
+
   it('resends the failed deliveries of a time span, and sees the progress of the bulk job', async () => {
     await server.db
       .collection('deliveries')

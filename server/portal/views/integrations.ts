@@ -39,6 +39,7 @@ async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
   const integration = await api.integrations.show(integrationOf(context));
   const { shops, last4, lastUsedAt, oldSecret } = integration;
+  // A disabled integration cannot be changed any more.
   const isActive = integration.status === 'active';
   const currentSecret = { last4, lastUsedAt, expiresAt: null };
   return {
@@ -53,14 +54,14 @@ async function show(context: PageContext): Promise<View> {
           [m.created, time(integration.createdAt)],
           [m.rotated, time(integration.rotatedAt)],
         ],
-        forms: isActive ? [{ act: 'disable', fields: [], submit: m.disable, danger: true }] : [],
+        forms: [isActive && { act: 'disable', fields: [], submit: m.disable, danger: true }],
       },
       {
         title: m.shops,
         table: tableOf(shops, [[m.shop, text]]),
         forms: [
-          { act: 'addShop', fields: [{ name: 'shop', label: m.shop }], submit: m.add },
-          {
+          isActive && { act: 'addShop', fields: [{ name: 'shop', label: m.shop }], submit: m.add },
+          isActive && {
             act: 'removeShop',
             fields: [select('shop', m.shop, options(shops))],
             submit: m.remove,
@@ -71,7 +72,7 @@ async function show(context: PageContext): Promise<View> {
       {
         title: m.secrets,
         table: secretTable(m, oldSecret ? [currentSecret, oldSecret] : [currentSecret]),
-        forms: isActive ? [{ act: 'rotate', fields: [keepOldField(m)], submit: m.rotateSecret }] : [],
+        forms: [isActive && { act: 'rotate', fields: [keepOldField(m)], submit: m.rotateSecret }],
       },
     ],
   };
