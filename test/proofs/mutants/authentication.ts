@@ -152,7 +152,7 @@ export const authentication = [
       ["if (session.keyId !== key._id) throw new ApiError('foreign_session');", ''],
       ['clock.now() >= session.expiresAt.getTime()', 'clock.now() > session.expiresAt.getTime()'],
       ['const queriesPerMinute = 60;', 'const queriesPerMinute = 61;'],
-      [', { until: isActive }', ''],
+      [', { acceptCached: isActive }', ''],
     ],
   ),
   ...inFile(

@@ -141,7 +141,7 @@ export const money = [
       ['JSON.stringify([request.enrollment_id, request.claims])', 'JSON.stringify([request.claims])'],
       ['if (earlierCharge) return storedAnswer(earlierCharge);', ''],
       ['access.expiresAt.getTime() > now', 'access.expiresAt.getTime() >= now'],
-      ["if (facts.enrolled.status !== 'active') throw new ApiError('access_denied');", ''],
+      ["if (enrollment.status !== 'active') throw new ApiError('access_denied');", ''],
     ],
   ),
   ...inFile(
