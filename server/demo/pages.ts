@@ -21,13 +21,8 @@ export const identityWallets = [
   { name: 'test-wallet-mdl', label: 'Driving licence' },
 ] as const;
 
-interface Problem {
-  title: string;
-  text: string;
-}
-
 /** Texts of the error pages of the shop. */
-const problems: Readonly<Record<ShopErrorCode, Problem>> = {
+const problems: Readonly<Record<ShopErrorCode, { title: string; text: string }>> = {
   not_found: {
     title: 'Start at the shop',
     text: 'This browser has no verification here, or the shop was restarted since. Choose "Verify my age" again.',

@@ -150,11 +150,8 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
         const { webhook } = current;
         if (!webhook) throw missingUrlError(keyId);
         if (webhook.url === url) return undefined;
-        return {
-          set: { webhook: { ...webhook, url, setAt: new Date(now) } },
-          before: { url: webhook.url },
-          after: { url },
-        };
+        const changed = { ...webhook, url, setAt: new Date(now) };
+        return { set: { webhook: changed }, before: { url: webhook.url }, after: { url } };
       }),
 
     /**
@@ -184,38 +181,30 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       change(keyId, actor, (current) => {
         assertActive(current);
         if ((current.notices ?? false) === notices) return undefined;
-        return {
-          // Only true is stored.
-          set: { notices: notices || undefined },
-          before: { notices: !notices },
-          after: { notices },
-        };
+        // Only true is stored.
+        return { set: { notices: notices || undefined }, before: { notices: !notices }, after: { notices } };
       }),
 
     /** Ends a pause. The waiting events can then be sent. */
     resume: (keyId: string, actor: Actor): Promise<ApiKey> =>
-      change(
-        keyId,
-        actor,
-        ({ pause }) =>
-          pause && {
-            set: { pause: undefined },
-            before: { pausedUntil: pause.until },
-            after: { pausedUntil: null },
-          },
-      ),
+      change(keyId, actor, ({ pause }) => {
+        if (!pause) return undefined;
+        return {
+          set: { pause: undefined },
+          before: { pausedUntil: pause.until },
+          after: { pausedUntil: null },
+        };
+      }),
 
     /** Removes the URL and the signing secret. */
     unset: (keyId: string, actor: Actor): Promise<ApiKey> =>
-      change(
-        keyId,
-        actor,
-        ({ webhook, webhookSecrets }) =>
-          webhook && {
-            set: { webhook: undefined },
-            before: { url: webhook.url, secretVersion: webhookSecrets, last4: webhook.last4 },
-            after: { url: null, secretVersion: webhookSecrets },
-          },
-      ),
+      change(keyId, actor, ({ webhook, webhookSecrets: secretVersion }) => {
+        if (!webhook) return undefined;
+        return {
+          set: { webhook: undefined },
+          before: { url: webhook.url, secretVersion, last4: webhook.last4 },
+          after: { url: null, secretVersion },
+        };
+      }),
   };
 }

@@ -171,14 +171,8 @@ export function createPortal(dependencies: PortalDependencies): FastifyPluginAsy
     idKey: keyring.id,
     isSuspended: async (partnerId) => (await showPartner(partnerId)).status === 'suspended',
   });
-  const calls = createMemberCalls({
-    signIn,
-    logins,
-    browser,
-    limit,
-    recordCall,
-    bindInput: createInputBinding(isOwn),
-  });
+  const bindInput = createInputBinding(isOwn);
+  const calls = createMemberCalls({ signIn, logins, browser, limit, recordCall, bindInput });
   const responses = createResponses({ browser, acceptedLanguage: dependencies.acceptedLanguage });
   const { noteSignIn, noteDevice } = createActionNotes(recordCall);
   const capacity = createCapacity({

@@ -177,8 +177,8 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       change(memberId, actor, (before) => {
         if (before.status === 'removed') throw removedMemberError(memberId);
         if ((before.warnings ?? false) === warnings) return undefined;
+        // Only true is stored.
         return {
-          // Only true is stored.
           set: { warnings: warnings || undefined },
           before: { warnings: !warnings },
           after: { warnings },

@@ -59,11 +59,8 @@ export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
     kind: keyof typeof devicesPerMinute,
     { ip }: FastifyRequest,
   ): Promise<void> {
-    const { allowed, retryAfter } = await limit(
-      `portal device ${kind}`,
-      subscriberOf(ip),
-      devicesPerMinute[kind],
-    );
+    const perMinute = devicesPerMinute[kind];
+    const { allowed, retryAfter } = await limit(`portal device ${kind}`, subscriberOf(ip), perMinute);
     if (!allowed) throw new ApiError('rate_limited', { retryAfter });
   }
 
