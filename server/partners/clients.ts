@@ -12,7 +12,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import { changedList } from '../platform/admin-api/changed-list.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
-import { createAuditedChange } from '../platform/database/audited-change.ts';
+import { createAuditedChange, type Decide } from '../platform/database/audited-change.ts';
 import { givenFields } from '../platform/database/look-through.ts';
 import type { Change } from '../platform/database/records.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -123,7 +123,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
   }
 
   /** Changes a client, and makes all processes read it again. */
-  async function change(...[clientId, actor, decide]: Parameters<typeof changeRecord>): Promise<Client> {
+  async function change(clientId: string, actor: Actor, decide: Decide<Client>): Promise<Client> {
     const client = await changeRecord(clientId, actor, decide);
     await directory.changed(clientId);
     return client;

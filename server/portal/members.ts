@@ -9,7 +9,7 @@ import type { Total } from '../../contracts/admin/references.ts';
 import { identifierKind } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
-import { createAuditedChange } from '../platform/database/audited-change.ts';
+import { createAuditedChange, type Decide } from '../platform/database/audited-change.ts';
 import { isDuplicateKey } from '../platform/database/failures.ts';
 import { ApiError } from '../platform/errors.ts';
 import { deriveId, isWellFormedSecret, randomSecret, sha256 } from '../platform/ids.ts';
@@ -81,7 +81,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
   }
 
   /** Changes a member for an operator or for another owner. Refuses a change that would leave the partner without an owner. */
-  async function changeOther(...[memberId, actor, decide]: Parameters<typeof change>): Promise<Member> {
+  async function changeOther(memberId: string, actor: Actor, decide: Decide<Member>): Promise<Member> {
     const otherOwner = await holdOtherOwner(memberId, actor);
     try {
       return await change(memberId, actor, (before, now) => {

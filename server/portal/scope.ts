@@ -51,10 +51,7 @@ const allow = (roles: readonly MemberRole[], fields: string, cursorKind?: OwnedK
   ...(cursorKind ? { cursorKind } : {}),
 });
 /** Makes the row of a procedure that needs a fresh use of the passkey. */
-const allowFresh = (...row: Parameters<typeof allow>): ScopeRow => ({
-  ...allow(...row),
-  needsFreshPasskey: true,
-});
+const allowFresh: typeof allow = (...row) => ({ ...allow(...row), needsFreshPasskey: true });
 /** Makes the row of a procedure that each member may call, for the own membership only. */
 const allowSelf = (fields: string): ScopeRow => ({ ...allow(everyone, fields), isOnlySelf: true });
 /** Makes the rows of a list and of its count. The list also has the fields of a page. @param kind the kind of the listed records */

@@ -7,19 +7,15 @@ export interface AuditedChange<R extends AuditedRecord> extends Pick<AuditEntry,
   set: Change<R>['set'];
 }
 
-/**
- * Makes the function that changes a record of the store, and writes the audit entry of the actor with the change.
- * Its `decide` may run again after a concurrent change. If `decide` returns undefined, nothing is written.
- */
+/** Decides on a change of a record. It may run again after a concurrent change. If it returns undefined, nothing is written. */
+export type Decide<R extends AuditedRecord> = (current: R, now: number) => AuditedChange<R> | undefined;
+
+/** Makes the function that changes a record of the store, and writes the audit entry of the actor with the change. */
 export function createAuditedChange<R extends AuditedRecord>(
   store: Pick<RecordStore<R>, 'change'>,
   clock: Pick<Clock, 'now'>,
 ) {
-  return (
-    id: string,
-    actor: Actor,
-    decide: (current: R, now: number) => AuditedChange<R> | undefined,
-  ): Promise<R> =>
+  return (id: string, actor: Actor, decide: Decide<R>): Promise<R> =>
     store.change(id, (current) => {
       const now = clock.now();
       const change = decide(current, now);
