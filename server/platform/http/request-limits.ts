@@ -18,16 +18,10 @@ export type RequestLimit = (name: string, id: string, max: number) => Promise<Al
 /** How long counters are kept, in milliseconds: a window is a minute long. */
 export const windowRetentionMs = 2 * minute;
 
-/**
- * Limits whose ids are chosen by callers without credentials. The digests of these ids are not cached, because the ids can
- * be long and may never come again.
- */
-const chosenByCallers: ReadonlySet<string> = new Set(['wrong-secret', 'start', 'sign-in']);
-
-/** The length of a digest in a counter's id. */
+/** The length of the digest in a counter's id. */
 const digestBytes = 16;
 
-/** How many digests and counters a process remembers, about 2 MB each. */
+/** How many counts and reserves a process remembers, about 2 MB each. */
 const cacheSize = 10_000;
 
 /**
@@ -55,20 +49,14 @@ interface Request {
  */
 export function createRequestLimits({ db, clock, key }: Dependencies): RequestLimit {
   const countGroups = createRequestCounters(db);
-  const digests = new LRUCache<string, string>({ max: cacheSize });
   /** The count of each counter that has come near its limit, as this process has last seen it. */
   const lastCounts = new LRUCache<string, number>({ max: cacheSize });
   /** How many requests of each counter this process has reserved and not used yet. */
   const reserves = new LRUCache<string, number>({ max: cacheSize });
 
   /** The id of a counter begins with a keyed digest, so that callers cannot choose it. */
-  function counterOf(name: string, id: string, minuteNumber: number): string {
-    const cacheKey = `${name}:${id}`;
-    const digest =
-      digests.get(cacheKey) ?? keyed(key, ['counter', name, id]).toString('base64url', 0, digestBytes);
-    if (!chosenByCallers.has(name)) digests.set(cacheKey, digest);
-    return `${digest}:${minuteNumber}`;
-  }
+  const counterOf = (name: string, id: string, minuteNumber: number): string =>
+    `${keyed(key, ['counter', name, id]).toString('base64url', 0, digestBytes)}:${minuteNumber}`;
 
   function groupOf(counter: string, requests: readonly Request[]): RequestGroup {
     const max = Math.min(...requests.map((request) => request.max));
@@ -93,7 +81,8 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     addReserves(groups, results);
     return requests.map(({ counter, max }) => {
       const result = results.get(counter) ?? 'admitted'; // Every group has a result.
-      if (result === 'admitted' || result instanceof Error) return result === 'admitted' || result;
+      if (result instanceof Error) return result;
+      if (result === 'admitted') return true;
       // Not the whole group is within the limit, so its requests are counted one by one.
       result.count += 1;
       lastCounts.set(counter, result.count);
