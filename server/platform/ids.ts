@@ -10,45 +10,22 @@ import {
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const checksumLength = 6;
 
-/**
- * Base62 digits that are converted together. A chunk of eight is below 2^53, so a JavaScript number holds it exactly. Then
- * only one division in eight has to use big integers, which are slow.
- */
-const chunkLength = 8;
-const chunkSize = 62n ** BigInt(chunkLength);
-
 /** Base62 of a number in hexadecimal, padded with zeros to `length` characters. */
 function base62(hex: string, length: number): string {
-  let text = '';
-  for (let rest = BigInt(`0x${hex}`); rest > 0n; rest /= chunkSize) {
-    text = chunkDigits(Number(rest % chunkSize)) + text;
-  }
-  // The first chunk may have more leading zeros than the text needs.
-  return text.padStart(length, '0').slice(-length);
-}
-
-/** The digits of one chunk, with leading zeros. */
-function chunkDigits(value: number): string {
   let digits = '';
-  let rest = value;
-  while (digits.length < chunkLength) {
-    digits = alphabet.charAt(rest % 62) + digits;
-    rest = Math.floor(rest / 62);
-  }
-  return digits;
+  for (let rest = BigInt(`0x${hex}`); rest > 0n; rest /= 62n)
+    digits = alphabet.charAt(Number(rest % 62n)) + digits;
+  return digits.padStart(length, '0');
 }
 
 /** Decodes a text that `base62` has made; undefined for any other text. */
 function fromBase62(text: string, { bytes, characters }: Shape): Buffer | undefined {
   if (text.length !== characters) return undefined;
   let value = 0n;
-  for (let start = 0; start < characters; start += chunkLength) {
-    const digits = [...text.slice(start, start + chunkLength)].map((character) =>
-      alphabet.indexOf(character),
-    );
-    if (digits.includes(-1)) return undefined;
-    const part = digits.reduce((sum, digit) => sum * 62 + digit, 0);
-    value = value * 62n ** BigInt(digits.length) + BigInt(part); // The last chunk may be shorter.
+  for (const character of text) {
+    const digit = alphabet.indexOf(character);
+    if (digit === -1) return undefined;
+    value = value * 62n + BigInt(digit);
   }
   const hex = value.toString(16).padStart(bytes * 2, '0');
   const isTooLarge = hex.length > bytes * 2; // The characters can express more numbers than the bytes.
