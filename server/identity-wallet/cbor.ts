@@ -102,7 +102,7 @@ export function coseKeyOf(key: KeyObject): Map<number, unknown> {
   ]);
 }
 
-/** A COSE_Sign1 as it was sent (RFC 9052 4.2). */
+/** A COSE_Sign1, which is a signed message in CBOR, as it was sent (RFC 9052 4.2). */
 export interface Sign1 {
   protectedBytes: Uint8Array;
   protectedHeaders: CborMap;
@@ -114,9 +114,9 @@ export interface Sign1 {
 
 /** The identifier of ES256 (RFC 9053 2.1). */
 export const es256 = -7;
-const p256Scheme = { curve: 'prime256v1', hash: 'sha256', signatureBytes: 64 };
-const p384Scheme = { curve: 'secp384r1', hash: 'sha384', signatureBytes: 96 };
-const p521Scheme = { curve: 'secp521r1', hash: 'sha512', signatureBytes: 132 };
+const p256Scheme = { curve: 'prime256v1', curveName: 'P-256', hash: 'sha256', signatureBytes: 64 };
+const p384Scheme = { curve: 'secp384r1', curveName: 'P-384', hash: 'sha384', signatureBytes: 96 };
+const p521Scheme = { curve: 'secp521r1', curveName: 'P-521', hash: 'sha512', signatureBytes: 132 };
 /** ECDSA by algorithm identifier: each has the one of RFC 9053 2.1, and the fully specified one of RFC 9864. */
 const schemes = new Map([
   [es256, p256Scheme],
@@ -178,14 +178,11 @@ export function checkSign1(sign1: Sign1, { key, payload, refusal, algorithms = o
   const { protectedBytes, protectedHeaders, signature } = sign1;
   const algorithm = Number(protectedHeaders.get(headerLabels.algorithm));
   const scheme = algorithms.includes(algorithm) ? schemes.get(algorithm) : undefined;
-  demand(scheme, refusal, algorithms === onP256 ? 'the algorithm is not ES256' : 'unknown algorithm');
+  const isOnlyEs256 = algorithms === onP256;
+  demand(scheme, refusal, isOnlyEs256 ? 'the algorithm is not ES256' : 'unknown algorithm');
   demand(!protectedHeaders.has(headerLabels.critical), refusal, 'unknown critical header');
-  const { curve, hash, signatureBytes } = scheme;
-  demand(
-    key.asymmetricKeyDetails?.namedCurve === curve,
-    refusal,
-    `the key is not on ${curve === 'prime256v1' ? 'P-256' : curve}`,
-  );
+  const { curve, curveName, hash, signatureBytes } = scheme;
+  demand(key.asymmetricKeyDetails?.namedCurve === curve, refusal, `the key is not on ${curveName}`);
   const signed = signedBytes(protectedBytes, payload);
   demand(signature.length === signatureBytes, refusal);
   demand(verify(hash, signed, { key, dsaEncoding: 'ieee-p1363' }, signature), refusal);

@@ -70,26 +70,28 @@ export function parseCertificate(der: Uint8Array): Certificate {
     throw new Error(`signature algorithm ${signatureAlgorithm.algorithm}`);
   }
   const extensions = [...(tbs.extensions ?? [])];
-  const extensionValue = (id: string) => extensions.find(({ extnID }) => extnID === id)?.extnValue;
-  const constraints = extensionValue(id_ce_basicConstraints);
-  const usage = extensionValue(id_ce_keyUsage);
-  const purposes = extensionValue(id_ce_extKeyUsage);
-  const identifier = extensionValue(id_ce_subjectKeyIdentifier);
-  const basic = constraints && AsnConvert.parse(constraints, BasicConstraints);
-  const [firstByte = 0] = usage ? new Uint8Array(AsnConvert.parse(usage, KeyUsage).value) : [];
+  const extension = <T>(id: string, type: new () => T): T | undefined => {
+    const encoded = extensions.find(({ extnID }) => extnID === id)?.extnValue;
+    return encoded && AsnConvert.parse(encoded, type);
+  };
+  const constraints = extension(id_ce_basicConstraints, BasicConstraints);
+  const usage = extension(id_ce_keyUsage, KeyUsage);
+  const keyIdentifier = extension(id_ce_subjectKeyIdentifier, SubjectKeyIdentifier);
+  const [firstByte = 0] = usage ? new Uint8Array(usage.value) : [];
+  const allows = (bit: number) => (firstByte & bit) !== 0;
   return {
     x509,
     notBefore: millisecondsOf(tbs.validity.notBefore),
     notAfter: millisecondsOf(tbs.validity.notAfter),
-    isAuthority: basic?.cA === true,
-    pathLength: basic?.pathLenConstraint,
+    isAuthority: constraints?.cA === true,
+    pathLength: constraints?.pathLenConstraint,
     usages: usage && {
-      signs: (firstByte & usageBits.digitalSignature) !== 0,
-      commits: (firstByte & usageBits.contentCommitment) !== 0,
-      issues: (firstByte & usageBits.keyCertSign) !== 0,
+      signs: allows(usageBits.digitalSignature),
+      commits: allows(usageBits.contentCommitment),
+      issues: allows(usageBits.keyCertSign),
     },
-    keyIdentifier: identifier && new Uint8Array(AsnConvert.parse(identifier, SubjectKeyIdentifier).buffer),
-    purposes: purposes ? [...AsnConvert.parse(purposes, ExtendedKeyUsage)] : [],
+    keyIdentifier: keyIdentifier && new Uint8Array(keyIdentifier.buffer),
+    purposes: [...(extension(id_ce_extKeyUsage, ExtendedKeyUsage) ?? [])],
     unknownCritical: extensions
       .filter(({ critical, extnID }) => critical && !knownExtensions.includes(extnID))
       .map(({ extnID }) => extnID),
@@ -98,7 +100,7 @@ export function parseCertificate(der: Uint8Array): Certificate {
 
 /** Returns the country in the name of the certificate's owner, such as `DE`. Undefined if there is none. */
 export const countryOf = ({ x509 }: Certificate): string | undefined =>
-  /^C=([A-Z]{2})$/m.exec(x509.subject)?.[1];
+  /^C=(?<country>[A-Z]{2})$/m.exec(x509.subject)?.groups?.['country'];
 
 /** Returns the certificates in a PEM text, in their order. @throws Error if the text has none */
 export function parsePem(text: string): Certificate[] {
@@ -119,24 +121,27 @@ const same = (a: Certificate, b: Certificate) => a.x509.raw.equals(b.x509.raw);
 export function authorityFault(certificate: Certificate, now: number): string | undefined {
   if (!certificate.isAuthority) return 'not a certificate authority';
   if (!certificate.usages?.issues) return 'key usage without keyCertSign';
-  return generalFault(certificate, now);
+  return commonFault(certificate, now);
 }
 
-function generalFault({ notBefore, notAfter, unknownCritical }: Certificate, now: number) {
+/** Returns a fault that neither authorities nor signers may have. An unknown critical extension is one (RFC 5280 4.2). */
+function commonFault({ notBefore, notAfter, unknownCritical: [unknown] }: Certificate, now: number) {
   if (now < notBefore) return 'not yet valid';
   if (now > notAfter) return 'expired';
-  return unknownCritical.length > 0 ? `critical extension ${unknownCritical[0]}` : undefined;
+  return unknown === undefined ? undefined : `critical extension ${unknown}`;
 }
 
-function signerFault(signer: Certificate, { purposes, usage = 'signs' }: Omit<Trust, 'anchors' | 'now'>) {
+function signerFault(signer: Certificate, { purposes, usage = 'signs' }: Trust): string | undefined {
   if (signer.isAuthority) return 'a certificate authority must not sign attestations';
   if (!signer.usages?.[usage]) return `key usage without ${usageNames[usage]}`;
-  const suits = !purposes || purposes.some((purpose) => signer.purposes.includes(purpose));
-  return suits ? undefined : `extended key usage without ${purposes.join(' or ')}`;
+  const hasPurpose = !purposes || purposes.some((purpose) => signer.purposes.includes(purpose));
+  return hasPurpose ? undefined : `extended key usage without ${purposes.join(' or ')}`;
 }
 
 /** The most certificates that a presentation may contain. */
 const longestPath = 4;
+/** The most characters of a parser's message in a refusal. */
+const longestMessage = 80;
 
 interface Trust {
   anchors: readonly Certificate[];
@@ -153,7 +158,8 @@ function parsePath(path: readonly Uint8Array[]): Certificate[] {
   try {
     return path.map(parseCertificate);
   } catch (error) {
-    throw new PresentationRefused('issuer certificate unusable', (error as Error).message.slice(0, 80));
+    const { message } = error as Error;
+    throw new PresentationRefused('issuer certificate unusable', message.slice(0, longestMessage));
   }
 }
 
@@ -195,7 +201,7 @@ export function validatePath(path: readonly Uint8Array[], trust: Trust): Certifi
   if (!signer) throw new PresentationRefused('issuer certificate unusable', 'no certificate');
   const anchor = anchorOf(authorities.at(-1) ?? signer, trust);
   checkAuthorities(signer, [...authorities, anchor], now);
-  const fault = generalFault(signer, now) ?? signerFault(signer, trust);
+  const fault = commonFault(signer, now) ?? signerFault(signer, trust);
   if (fault) throw new PresentationRefused('issuer certificate unusable', fault);
   return signer;
 }

@@ -86,10 +86,10 @@ export function applyDisclosures(payload: Json, disclosures: readonly string[]) 
   }
 
   /** In an object, `_sd` lists the digests of the members that can be disclosed (RFC 9901 4.2.4.1). */
-  function replaceInObject({ _sd: digests = [], ...open }: Json, path: Path): Json {
+  function replaceInObject({ _sd: digests = [], ...members }: Json, path: Path): Json {
     demand(Array.isArray(digests), 'malformed', 'digests');
     const plain = new Map<string, unknown>();
-    for (const [name, value] of Object.entries(open)) {
+    for (const [name, value] of Object.entries(members)) {
       // At the top, `_sd_alg` names the digest algorithm and is no claim.
       if (name !== '_sd_alg' || path.length > 0) plain.set(name, replaceDigests(value, [...path, name]));
     }

@@ -15,8 +15,12 @@ export interface Facts {
   identifier?: string | undefined;
 }
 
-function text(value: unknown): string | undefined {
-  demand(value === undefined || (typeof value === 'string' && value.length <= 256), 'malformed', 'claim');
+/** Texts in documents are shorter than this. */
+const longestText = 256;
+
+function optionalText(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  demand(typeof value === 'string' && value.length <= longestText, 'malformed', 'claim');
   return value;
 }
 
@@ -46,12 +50,14 @@ export function factsOfMdoc(elements: ReadonlyMap<string, unknown>): Facts {
   return {
     ages: agesOf(elements, /^age_over_(?<years>\d{1,3})$/),
     // A date has the tag of full dates (RFC 8943), or is plain text.
-    birthdate: text(born instanceof Tagged ? born.value : born),
+    birthdate: optionalText(born instanceof Tagged ? born.value : born),
     countries: texts(elements.get('nationality')),
-    issuingCountry: text(elements.get('issuing_country')),
-    issuingAuthority: text(elements.get('issuing_authority')),
-    // A PID has a personal number. Licences and photo IDs have the number of the document.
-    identifier: text(elements.get('personal_administrative_number') ?? elements.get('document_number')),
+    issuingCountry: optionalText(elements.get('issuing_country')),
+    issuingAuthority: optionalText(elements.get('issuing_authority')),
+    // A PID, which is the EU's identity credential, has a personal number. Licences and photo IDs have a document number.
+    identifier: optionalText(
+      elements.get('personal_administrative_number') ?? elements.get('document_number'),
+    ),
   };
 }
 
@@ -60,10 +66,10 @@ export function factsOfSdJwt(claims: Readonly<Record<string, unknown>>): Facts {
   demand(typeof ages === 'object' && ages !== null, 'malformed', 'age');
   return {
     ages: agesOf(Object.entries(ages), /^(?<years>\d{1,3})$/),
-    birthdate: text(claims['birthdate']),
+    birthdate: optionalText(claims['birthdate']),
     countries: texts(claims['nationalities']),
-    issuingCountry: text(claims['issuing_country']),
-    identifier: text(claims['personal_administrative_number']),
+    issuingCountry: optionalText(claims['issuing_country']),
+    identifier: optionalText(claims['personal_administrative_number']),
   };
 }
 
@@ -72,12 +78,11 @@ export function factsOfSdJwt(claims: Readonly<Record<string, unknown>>): Facts {
  * 18, and a person who is not 18 is not 21.
  */
 export function ageFrom(ages: Facts['ages'], years: number): boolean | null {
-  const known = [...ages];
-  const yes = known.some(([age, reached]) => reached && age >= years);
-  const no = known.some(([age, reached]) => !reached && age <= years);
-  demand(!(yes && no), 'malformed', 'ages contradict each other');
-  if (yes) return true;
-  return no ? false : null;
+  const attested = [...ages];
+  const isReached = attested.some(([age, reached]) => reached && age >= years);
+  const isNotReached = attested.some(([age, reached]) => !reached && age <= years);
+  demand(!(isReached && isNotReached), 'malformed', 'ages contradict each other');
+  return isReached || isNotReached ? isReached : null;
 }
 
 function countryOf({ countries, issuingCountry }: Facts): string | null {
@@ -96,7 +101,7 @@ interface Basis {
 /** The highest of our levels (1 to 3). */
 const highAssurance = 3;
 
-/** Returns the function for the claim that a person has reached an age. Attested ages count before the date of birth. */
+/** Returns the function for the claim that a person has reached an age. The date of birth counts if no attested age decides. */
 const reachedAge =
   (years: number) =>
   ({ facts, now }: Basis): ClaimValue =>

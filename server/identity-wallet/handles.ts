@@ -17,7 +17,10 @@ export interface Handle {
 const tokenPattern =
   /^(?<sessionId>ses_[0-9A-Za-z]{22})\.(?<device>computer|phone)\.(?<number>\d{1,2})\.[A-Za-z0-9_-]{43}$/;
 
-/** Returns the request that a token claims to be of; undefined if it is malformed. `isTokenOf` verifies the token. */
+/**
+ * Returns the session and the request that an answer with this token is for; undefined if the token is malformed. It may be
+ * forged until `isTokenOf` has verified it.
+ */
 export function destinationOfToken(token: string) {
   const { sessionId, device, number } = tokenPattern.exec(token)?.groups ?? {};
   return sessionId ? { sessionId, device: device as Device, number: Number(number) } : undefined;

@@ -7,8 +7,11 @@ function isTooDeep(text: string): boolean {
   let inString = false;
   for (let index = 0; index < text.length; index += 1) {
     const character = text[index];
-    if (character === '"') inString = !inString;
-    else if (inString) index += character === '\\' ? 1 : 0;
+    const isEscape = inString && character === '\\';
+    // The escaped character is skipped, because it may be a quotation mark that does not end the string.
+    if (isEscape) index += 1;
+    else if (character === '"') inString = !inString;
+    else if (inString) continue;
     else if (character === '{' || character === '[') depth += 1;
     else if (character === '}' || character === ']') depth -= 1;
     if (depth > maxDepth) return true;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import {
   asArray,
   asBytes,
@@ -20,7 +20,7 @@ import { type Certificate, validatePath } from './certificates.ts';
 import { demand } from './refused.ts';
 import type { StatusReference } from './status-list.ts';
 
-/** The requirements that an mdoc must meet. */
+/** The requirements that an mdoc must meet. An mdoc is a credential in the format of ISO/IEC 18013-5. */
 export interface MdocExpectation {
   docType: string;
   anchors: readonly Certificate[];
@@ -162,6 +162,12 @@ export function verifyMdoc(bytes: Uint8Array, expected: MdocExpectation): Verifi
   const issuerSigned = asMap(document.get('issuerSigned'), 'issuer-signed data');
   const { deviceKey, ...verified } = verifyIssuerSigned(issuerSigned, expected);
   const deviceSigned = asMap(document.get('deviceSigned'), 'device-signed data');
+  checkDeviceSignature(deviceSigned, publicKeyOf(deviceKey), expected);
+  return verified;
+}
+
+/** Checks the holder's proof: the signature of the device over the transcript and the document type (9.1.3.4). */
+function checkDeviceSignature(deviceSigned: CborMap, key: KeyObject, expected: MdocExpectation): void {
   // Elements of the device itself are attested by no issuer, and none is asked for.
   const namespaces = embedded(deviceSigned.get('nameSpaces'), 'device namespaces');
   demand(asMap(decodeCbor(namespaces), 'device namespaces').size === 0, 'more than was asked for');
@@ -169,17 +175,11 @@ export function verifyMdoc(bytes: Uint8Array, expected: MdocExpectation): Verifi
   demand(proof !== undefined, 'holder proof wrong', 'no device signature');
   const signature = parseSign1(proof, 'device signature');
   demand(signature.payload === null, 'malformed', 'device signature');
-  // What the device has signed (9.1.3.4).
   const authentication = joinAsArray(
     encode('DeviceAuthentication'),
     expected.transcript,
     encode(expected.docType),
     embed(namespaces),
   );
-  checkSign1(signature, {
-    key: publicKeyOf(deviceKey),
-    payload: embed(authentication),
-    refusal: 'holder proof wrong',
-  });
-  return verified;
+  checkSign1(signature, { key, payload: embed(authentication), refusal: 'holder proof wrong' });
 }

@@ -22,8 +22,8 @@ function decidingAge([namespace, name]: ClaimPath, elements: Elements): string |
 }
 
 /**
- * Returns the paths that an mdoc shows, in terms of the request. An issuer attests only some ages. If another age is requested,
- * a wallet answers with the nearest one that decides it (ISO/IEC 18013-5, 7.2.5). The requested path then counts as shown.
+ * Returns the paths that an mdoc shows. An issuer attests only some ages. If another age is requested, a wallet shows the
+ * nearest one that decides it (ISO/IEC 18013-5, 7.2.5). The requested path is then returned in its place.
  */
 export function pathsShown(elements: Elements, asked: readonly ClaimPath[]): ClaimPath[] {
   const shown = [...elements].flatMap(([namespace, values]) =>
@@ -33,10 +33,10 @@ export function pathsShown(elements: Elements, asked: readonly ClaimPath[]): Cla
   const answeredByOtherAge = asked.filter(
     (path) => !isShown(path) && decidingAge(path, elements) !== undefined,
   );
-  const standIns = answeredByOtherAge.map((path) => decidingAge(path, elements));
+  const otherAges = answeredByOtherAge.map((path) => decidingAge(path, elements));
   const isAsked = ([namespace, name]: ClaimPath) =>
     asked.some((path) => path[0] === namespace && path[1] === name);
-  // A stand-in is left out. It was not requested itself, so it would count as more than was asked for.
-  const shownForThemselves = shown.filter((path) => isAsked(path) || !standIns.includes(path[1]));
-  return [...shownForThemselves, ...answeredByOtherAge];
+  // The other ages were not requested themselves, so they would count as more than was asked for.
+  const withoutOtherAges = shown.filter((path) => isAsked(path) || !otherAges.includes(path[1]));
+  return [...withoutOtherAges, ...answeredByOtherAge];
 }

@@ -11,7 +11,7 @@ import { statusListTypes } from './status-token.ts';
 import { accessCertificate, createTestIssuer, type TestIssuer } from './test-wallet/issuer.ts';
 import { testStatusList } from './test-wallet/status.ts';
 import { createTestIdentityWallet, type TestIdentityWallet } from './test-wallet/wallet.ts';
-import { createVerifier, type Proof, type Verifier } from './verifier.ts';
+import { createVerifier, type Proof, type Verifier, type VerifierDependencies } from './verifier.ts';
 
 export { annexC } from './digital-request.ts';
 export { destinationOfToken, type Handle } from './handles.ts';
@@ -66,23 +66,24 @@ export function createIdentityWallets(dependencies: Dependencies) {
   const testIdentityWallet = `${baseUrl}/verify/test-wallet`;
   const statusUri = `${testIdentityWallet}/status`;
 
-  /** The test issuer. It is made again each day, so that no certificate expires while a server runs. */
-  let current: { issuer: TestIssuer; madeAt: number } | undefined;
+  let latest: { issuer: TestIssuer; madeAt: number } | undefined;
+  /** Returns the test issuer. It is made again each day, so that no certificate expires while a server runs. */
   function testIssuer(): TestIssuer {
     const now = clock.now();
-    if (!current || now - current.madeAt > day) {
-      current = { issuer: createTestIssuer({ key, statusUri, now }), madeAt: now };
+    if (!latest || now - latest.madeAt > day) {
+      latest = { issuer: createTestIssuer({ key, statusUri, now }), madeAt: now };
     }
-    return current.issuer;
+    return latest.issuer;
   }
 
+  /** The status list of the test issuer. A process does not fetch it from itself. */
   async function statusList() {
     const { signer } = testIssuer();
     return { type: statusListTypes.jwt, body: await testStatusList(signer, statusUri, clock.now()) };
   }
 
   const lists = createStatusLists((uri) => (uri === statusUri ? statusList() : fetchStatusList(uri)));
-  const common = {
+  const verifierDependencies: VerifierDependencies = {
     baseUrl,
     key,
     clock,
@@ -90,11 +91,12 @@ export function createIdentityWallets(dependencies: Dependencies) {
     check: createPresentationCheck(lists),
     testAnchors: () => parsePem(testIssuer().anchorPem),
   };
-  // They trust the test issuer only, by `testAnchors`.
   const builtIn = testSettings(key, clock.now()).map((source) =>
-    createVerifier(source, common, { trustAnchors: undefined }),
+    createVerifier(source, undefined, verifierDependencies),
   );
-  const configured = settings.map((source) => createVerifier(source, common));
+  const configured = settings.map((source) =>
+    createVerifier(source, source.trustAnchors, verifierDependencies),
+  );
 
   return {
     verifiers: [...builtIn, ...configured] as readonly Verifier[],

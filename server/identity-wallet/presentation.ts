@@ -19,7 +19,7 @@ import { verifySdJwt } from './sd-jwt.ts';
 import type { StatusLists, StatusReference } from './status-list.ts';
 import { audienceOf, type Handover, transcriptOf } from './transcript.ts';
 
-/** The part of a request against which the answer is verified. */
+/** The part of a request against which the answer is verified. The holder's key signs the `handover`; see `transcript.ts`. */
 export interface Expectation {
   settings: IdentityWalletSettings;
   claims: readonly ClaimName[];
@@ -79,9 +79,9 @@ function readMdoc(response: Uint8Array, query: CredentialQuery, expected: Expect
     transcript: transcriptOf(handover),
     now,
   });
-  // Without requested paths, no element counts as the answer for another age.
-  const asked = mayShowOtherAge(settings) ? query.options.flat() : [];
-  const shown = pathsShown(elements, asked);
+  // With an empty list, `pathsShown` puts no requested age in the place of the one that is shown.
+  const replaceable = mayShowOtherAge(settings) ? query.options.flat() : [];
+  const shown = pathsShown(elements, replaceable);
   checkCompleteness(query, {
     has: (path) => shown.some((shownPath) => overlaps(shownPath, path)),
     disclosed: shown,
@@ -172,6 +172,7 @@ export function createPresentationCheck(statusLists: StatusLists) {
         : await readToken(presented, queries, expected);
     checkIssuingCountry(facts, issuer);
     for (const status of statuses) await statusLists.check(status, { anchors, now });
+    // A proof of age has no name or number of the person. The other credentials identify a person.
     const isIdentity = settings.profile !== 'eu-age-verification';
     const identifier = settings.stableIdentifier ? facts.identifier : undefined;
     return {

@@ -20,7 +20,7 @@ export type CredentialQueries = readonly CredentialQuery[];
 
 type Choice = readonly (readonly ClaimPath[])[];
 
-/** Returns every combination of one alternative of each choice, the preferred ones first. */
+/** Returns every combination of one alternative of each choice: from `[a, b]` and `[c, d]`, these are ac, ad, bc and bd. */
 const combine = (choices: readonly Choice[]): Choice =>
   choices.reduce<Choice>(
     (combinations, choice) =>
@@ -41,15 +41,14 @@ const agesIn = (claims: readonly ClaimName[]): number[] => claims.flatMap((claim
 function ageQuery({ docType }: IdentityWalletSettings, claims: readonly ClaimName[]): CredentialQueries {
   const ages = agesIn(claims);
   if (ages.length === 0) return [];
-  const asked = ages.map((years) => [docType, `age_over_${years}`]);
-  // Every proof of age has this element, and may lack other ages (Annex A of the age verification profile).
-  const guaranteed = [[docType, 'age_over_18']];
-  const isAskedAlready = ages.every((years) => years === 18);
-  const options = isAskedAlready ? [asked] : [asked, guaranteed];
+  const pathOf = (years: number): ClaimPath => [docType, `age_over_${years}`];
+  const options = [ages.map(pathOf)];
+  // Every proof of age attests 18 years, and may lack other ages (Annex A of the age verification profile).
+  if (ages.some((years) => years !== 18)) options.push([pathOf(18)]);
   return [{ id: 'proof_of_age', format: 'mso_mdoc', types: [docType], options }];
 }
 
-/** Where a format of a PID has the values that are asked for. */
+/** Where a format of a PID (person identification data, the EU's identity credential) has the values that are asked for. */
 interface PersonPaths {
   age: (years: number) => ClaimPath;
   birthdate: ClaimPath;

@@ -63,20 +63,23 @@ function presented(vpToken: unknown): IdentityWalletResponse {
 }
 
 /**
- * Reads the answer of an identity wallet. With a key, the answer must be encrypted for it, but an error may be sent in clear.
+ * Reads the answer of an identity wallet. An error may be sent in clear, even if the request asked for encryption.
+ * @param key decrypts the answer; undefined if the request did not ask for encryption
  * @throws ApiError `invalid_request` if it is not an answer to this request
  */
 export async function readResponse(
   { channel, body }: IdentityWalletAnswer,
   key: KeyObject | undefined,
 ): Promise<IdentityWalletResponse> {
-  const isPosted = channel === 'response-uri';
-  const { error, response, vp_token: token } = fieldsOf(isPosted ? body : parsed(String(body), 'data'));
+  // The identity wallet posts a form to the response URI. The Digital Credentials API returns JSON.
+  const isForm = channel === 'response-uri';
+  const { error, response, vp_token: token } = fieldsOf(isForm ? body : parsed(String(body), 'data'));
   if (error !== undefined) return errorResponse(error);
   if (key) return readEncrypted(response, key);
-  // A posted form has the object as text. The Digital Credentials API may return the object itself.
-  if (isPosted && typeof token !== 'string') throw unreadable('it has no vp_token in JSON');
-  return presented(typeof token === 'string' ? parsed(token, 'vp_token') : token);
+  if (typeof token === 'string') return presented(parsed(token, 'vp_token'));
+  // Only JSON can have the token as an object.
+  if (isForm) throw unreadable('it has no vp_token in JSON');
+  return presented(token);
 }
 
 /** Reads an answer that is encrypted for `key`. An error may be inside too. */

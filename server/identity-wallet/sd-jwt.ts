@@ -6,7 +6,7 @@ import { certificatesOfJwt, readJwt } from './jwt.ts';
 import { demand, PresentationRefused } from './refused.ts';
 import type { StatusReference } from './status-list.ts';
 
-/** The requirements that an SD-JWT VC must meet. */
+/** The requirements that an SD-JWT VC must meet. It is a credential as a JWT, whose claims can be disclosed one by one. */
 export interface SdJwtExpectation {
   types: readonly string[];
   anchors: readonly Certificate[];
@@ -24,7 +24,7 @@ export interface VerifiedSdJwt {
   issuer: Certificate;
 }
 
-/** How many seconds the clock of a holder may be ahead. */
+/** How many seconds the clock of a holder or issuer may be ahead. */
 const clockSkewSeconds = 60;
 /** How long the holder's proof is accepted after the holder signed it, in seconds. */
 const freshnessSeconds = 600;
@@ -90,6 +90,7 @@ async function checkKeyBinding(
   demand(hash === digest, 'holder proof wrong', 'wrong digest');
 }
 
+/** Checks the validity. The issuer chooses its limits `exp` and `nbf`, but `iat` is the time of a clock that may be ahead. */
 function checkValidity({ exp, nbf, iat }: z.infer<typeof Payload>, now: number): void {
   const time = now / 1000;
   demand(exp === undefined || time < exp, 'attestation expired');
@@ -119,15 +120,15 @@ export async function verifySigned(
 ): Promise<Omit<VerifiedSdJwt, 'issuer'>> {
   // The parts are the JWT of the issuer, any number of disclosures, and the holder's proof.
   const [issued = '', ...disclosures] = presentation.split('~');
-  const binding = disclosures.pop();
-  demand(binding, 'holder proof wrong', 'no key binding');
+  const holderProof = disclosures.pop();
+  demand(holderProof, 'holder proof wrong', 'no key binding');
   const signed = await readJwt(issued, { type: 'dc+sd-jwt', key, refusal: 'issuer signature wrong' });
   const payload = parsed(Payload, signed, 'claims');
   demand(expected.types.includes(payload.vct), 'wrong type');
   checkValidity(payload, expected.now);
   const { claims, disclosed } = applyDisclosures(payload, disclosures);
   const signedOver = `${[issued, ...disclosures].join('~')}~`;
-  await checkKeyBinding(binding, payload.cnf.jwk, signedOver, expected);
+  await checkKeyBinding(holderProof, payload.cnf.jwk, signedOver, expected);
   return { claims, disclosed, statuses: statusesOf(payload) };
 }
 

@@ -28,6 +28,10 @@ const defaultLifetimeSeconds = 300;
 /** How long any list is cached at most, in seconds. */
 const longestLifetimeSeconds = 86_400;
 const clockSkewSeconds = 60;
+/** The expiry of a list that does not expire. */
+const never = Number.POSITIVE_INFINITY;
+/** A set of identifiers in hex takes about so many times the memory of their bytes. */
+const memoryOfIdentifiers = 4;
 
 const Claims = z.object({
   sub: z.string(),
@@ -114,16 +118,15 @@ function identifiersOf(list: unknown): Set<string> {
 function checkClaims(claims: unknown, kind: ListKind, { uri, now }: { uri: string; now: number }): number {
   const parsed = Claims.safeParse(claims);
   demand(parsed.success, 'status unknown', 'malformed list');
-  const { sub, iat, exp, nbf, ttl = defaultLifetimeSeconds } = parsed.data;
+  const { sub, iat, exp = never, nbf = 0, ttl = defaultLifetimeSeconds } = parsed.data;
   const seconds = now / 1000;
   demand(sub === uri, 'status unknown', 'list of another address');
   demand(iat <= seconds + clockSkewSeconds, 'status unknown', 'list from the future');
-  demand(nbf === undefined || nbf <= seconds, 'status unknown', 'list not yet valid');
-  // ISO/IEC 18013-5, 12.3.6.3 requires an expiry.
-  demand(exp !== undefined || kind === 'index', 'status unknown', 'list without an end');
-  demand(exp === undefined || seconds < exp, 'status unknown', 'list expired');
-  const lifetime = Math.min(ttl, longestLifetimeSeconds, exp === undefined ? ttl : exp - seconds);
-  return now + lifetime * 1000;
+  demand(nbf <= seconds, 'status unknown', 'list not yet valid');
+  // A list of identifiers must have an expiry (ISO/IEC 18013-5, 12.3.6.3). For one of statuses by index, it is optional.
+  demand(exp !== never || kind === 'index', 'status unknown', 'list without an end');
+  demand(seconds < exp, 'status unknown', 'list expired');
+  return now + Math.min(ttl, longestLifetimeSeconds, exp - seconds) * 1000;
 }
 
 /** Verifies and reads a list. @throws PresentationRefused; another error if a compressed list cannot be expanded */
@@ -138,8 +141,7 @@ export async function readStatusToken(
   const { claims, list } = isJwt ? await readJwtList(body, trust) : readCwtList(body, kind, trust);
   const until = checkClaims(claims, kind, { uri, now: trust.now });
   if (kind === 'identifier') {
-    // Identifiers are kept in hex, in a set, which takes more memory than the bytes of the list.
-    return { kind, until, size: body.length * 4, identifiers: identifiersOf(list) };
+    return { kind, until, size: body.length * memoryOfIdentifiers, identifiers: identifiersOf(list) };
   }
   const statuses = await statusesOf(list);
   // The cache does not accept the size 0 of an empty list.

@@ -30,6 +30,7 @@ const pemOf = (pemOrPath: string) => (isPem(pemOrPath) ? pemOrPath : readFileSyn
 
 const noAnchors: Vical = { authorities: [], nextUpdate: undefined };
 
+/** Trust anchors are configured as certificates, or as a VICAL: a list of authorities, signed by one of its `providers`. */
 function originOf({ given, docType }: Pick<Dependencies, 'given' | 'docType'>): Origin {
   if (given === undefined) return { files: [], read: () => noAnchors };
   if (typeof given === 'string') {
@@ -76,7 +77,7 @@ export function createTrust(dependencies: Dependencies) {
     return hasChanged;
   }
 
-  /** Does the same, but remembers and logs an error in place of throwing it. */
+  /** Reads the files if they have changed. An error is logged when it occurs first, and kept as `fileFault`. */
   function tryToRead(): void {
     try {
       if (!readIfChanged()) return;
@@ -107,9 +108,10 @@ export function createTrust(dependencies: Dependencies) {
     },
     /** Returns why the trust anchors cannot be used, or soon will not be usable; undefined if they can. */
     fault(now: number): string | undefined {
-      const isUsable = this.anchors().some((anchor) => authorityFault(anchor, now) === undefined);
+      const anchors = this.anchors(); // Reads the files again if it is time, so `fileFault` is asked afterwards.
       if (fileFault !== undefined) return fileFault;
-      if (!isUsable) return 'no trust anchor is a valid certificate authority';
+      if (anchors.every((anchor) => authorityFault(anchor, now) !== undefined))
+        return 'no trust anchor is a valid certificate authority';
       const { nextUpdate } = current;
       const isOld = nextUpdate !== undefined && now > nextUpdate;
       return isOld

@@ -64,12 +64,12 @@ export interface Verifier extends Pick<IdentityWalletSettings, 'name' | 'label' 
 
 /**
  * Makes the verifier of one source from its configuration.
- * @param trustAnchors those of the configuration by default; undefined for the built-in sources, which trust only the test issuer
+ * @param trustAnchors undefined for the built-in sources, which trust only the test issuer
  */
 export function createVerifier(
   settings: IdentityWalletSettings,
+  trustAnchors: TrustAnchors | undefined,
   dependencies: VerifierDependencies,
-  { trustAnchors }: { trustAnchors: TrustAnchors | undefined } = settings,
 ): Verifier {
   const { name, label, modes, profile } = settings;
   const { baseUrl, key, clock, logger, check, testAnchors } = dependencies;

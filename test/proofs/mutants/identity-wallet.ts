@@ -30,7 +30,7 @@ export const wallet = [
   ]),
   ...inFile(`${folder}/json.ts`, tests('nested', 'unreadable'), [
     ['if (isTooDeep(text)) throw', 'if (text.length < 0) throw'],
-    ["character === '\\\\' ? 1 : 0", '0'],
+    ['if (isEscape) index += 1;', 'if (isEscape) index += 0;'],
   ]),
   ...inFile(`${source}/routes.ts`, tests('response'), [
     ['if (!answered.isRefused) return reply.send(back);', 'return reply.send(back);'],
@@ -69,9 +69,9 @@ export const wallet = [
   ...inFile(`${folder}/status-token.ts`, tests('status'), [
     ['iat: z.number(),', 'iat: z.number().default(0),'],
     ["demand(sub === uri, 'status unknown', 'list of another address');", ''],
-    ["demand(exp !== undefined || kind === 'index', 'status unknown', 'list without an end');", ''],
-    ["demand(exp === undefined || seconds < exp, 'status unknown', 'list expired');", ''],
-    ["demand(nbf === undefined || nbf <= seconds, 'status unknown', 'list not yet valid');", ''],
+    ["demand(exp !== never || kind === 'index', 'status unknown', 'list without an end');", ''],
+    ["demand(seconds < exp, 'status unknown', 'list expired');", ''],
+    ["demand(nbf <= seconds, 'status unknown', 'list not yet valid');", ''],
     ["demand(sign1.protectedHeaders.get(typeLabel) === type, 'status unknown', 'type');", 'void type;'],
   ]),
   ...inFile(`${folder}/status-list.ts`, tests('status'), [
@@ -94,7 +94,7 @@ export const wallet = [
   ]),
   ...inFile(`${folder}/nearest-age.ts`, tests('annex-c'), [
     ['value === true && attestedYears >= years', 'value === true && attestedYears <= years'],
-    ['isAsked(path) || !standIns.includes(path[1])', 'isAsked(path)'],
+    ['isAsked(path) || !otherAges.includes(path[1])', 'isAsked(path)'],
   ]),
   ...inFile(`${folder}/presentation.ts`, tests('annex-c'), [
     ['issuingAuthority === undefined ? state :', 'state ? state :'],

@@ -21,7 +21,7 @@ function overviewAt(now: number) {
   }) as IdentityWalletSettings;
   const clock = { now: () => now };
   const logger = { error: () => undefined, info: () => undefined, warn: () => undefined } as never;
-  const verifier = createVerifier(settings, {
+  const verifier = createVerifier(settings, settings.trustAnchors, {
     baseUrl: 'https://verify.test',
     key: randomBytes(32),
     clock,
