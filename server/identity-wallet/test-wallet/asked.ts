@@ -91,8 +91,7 @@ export function pathsToShow(
   { claims = [], claim_sets: sets }: AskedCredential,
   has: (path: readonly (string | null)[]) => boolean,
 ): readonly (readonly (string | null)[])[] | undefined {
-  const options = sets?.map((ids) => claims.filter(({ id }) => id !== undefined && ids.includes(id))) ?? [
-    claims,
-  ];
+  const claimsIn = (ids: readonly string[]) => claims.filter(({ id = '' }) => ids.includes(id));
+  const options = sets?.map(claimsIn) ?? [claims];
   return options.map((option) => option.map((claim) => claim.path)).find((paths) => paths.every(has));
 }

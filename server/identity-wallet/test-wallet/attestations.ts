@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
 import { encode, Tagged } from 'cborg';
-import { coseKeyOf } from '../cbor.ts';
+import { cborTag, coseKeyOf, es256, headerLabels } from '../cbor.ts';
 
 /** A key with its certificates, the signer's first. */
 export interface Signer {
@@ -37,15 +37,10 @@ export interface SdJwtContent extends Content {
 export const signEs256 = (key: KeyObject, data: Uint8Array): Buffer =>
   sign('sha256', data, { key, dsaEncoding: 'ieee-p1363' });
 
-/** CBOR tags of embedded CBOR and of a text date. */
-const tag = { embedded: 24, textDate: 0 };
-/** COSE header parameters, and the algorithm ES256 (RFC 9052 3.1, RFC 9360 2, RFC 9053 2.1). */
-const headerLabel = { algorithm: 1, certificates: 33 };
-const es256 = -7;
-
-const embedded = (value: unknown) => new Tagged(tag.embedded, encode(value));
+const embedded = (value: unknown) => new Tagged(cborTag.embedded, encode(value));
 /** Returns a time as a text date without fractions of a second (ISO/IEC 18013-5, 9.1.2.4). */
-const textDate = (time: number) => new Tagged(tag.textDate, `${new Date(time).toISOString().slice(0, 19)}Z`);
+const textDate = (time: number) =>
+  new Tagged(cborTag.textDate, `${new Date(time).toISOString().slice(0, 19)}Z`);
 
 /** Issues an attestation as an ISO mdoc. Returns the encoded `IssuerSigned`. */
 export function issueMdoc(content: MdocContent): Uint8Array {
@@ -69,12 +64,12 @@ export function issueMdoc(content: MdocContent): Uint8Array {
       ...(status ? { status } : {}),
     }),
   );
-  const headers = encode(new Map([[headerLabel.algorithm, es256]]));
+  const headers = encode(new Map([[headerLabels.algorithm, es256]]));
   const noExternalData = new Uint8Array();
   const signature = signEs256(signer.key, encode(['Signature1', headers, noExternalData, payload]));
   // A single certificate is not in a list (RFC 9360 2).
   const chain = signer.certificates.length === 1 ? signer.certificates[0] : signer.certificates;
-  const issuerAuth = [headers, new Map([[headerLabel.certificates, chain]]), payload, signature];
+  const issuerAuth = [headers, new Map([[headerLabels.certificates, chain]]), payload, signature];
   return encode({ nameSpaces: { [namespace]: items }, issuerAuth });
 }
 

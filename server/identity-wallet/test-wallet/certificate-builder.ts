@@ -63,35 +63,24 @@ const keyIdentifier = (key: KeyObject) =>
   createHash('sha1')
     .update(new Uint8Array(publicInfo(key).subjectPublicKey))
     .digest();
-const extension = (extnID: string, critical: boolean, value: unknown) =>
+const extension = (extnID: string, value: unknown, critical = false) =>
   new Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) });
+const criticalExtension = (extnID: string, value: unknown) => extension(extnID, value, true);
 
 function extensionsOf(content: CertificateContent): Extension[] {
   const { key, issuer, isAuthority = false, pathLength, purposes, unknownCritical = [] } = content;
   const usages = content.usages ?? (isAuthority ? KeyUsageFlags.keyCertSign : KeyUsageFlags.digitalSignature);
-  const signer = issuer?.key ?? key;
+  const issuerIdentifier = new KeyIdentifier(keyIdentifier(issuer?.key ?? key));
+  const constraints = new BasicConstraints({ cA: true });
+  if (pathLength !== undefined) constraints.pathLenConstraint = pathLength;
+  const anyValue = new OctetString(new Uint8Array([1]));
   return [
-    extension(id_ce_subjectKeyIdentifier, false, new SubjectKeyIdentifier(keyIdentifier(key))),
-    extension(
-      id_ce_authorityKeyIdentifier,
-      false,
-      new AuthorityKeyIdentifier({ keyIdentifier: new KeyIdentifier(keyIdentifier(signer)) }),
-    ),
-    extension(id_ce_keyUsage, true, new KeyUsage(usages)),
-    ...(isAuthority
-      ? [
-          extension(
-            id_ce_basicConstraints,
-            true,
-            new BasicConstraints({
-              cA: true,
-              ...(pathLength === undefined ? {} : { pathLenConstraint: pathLength }),
-            }),
-          ),
-        ]
-      : []),
-    ...(purposes ? [extension(id_ce_extKeyUsage, true, new ExtendedKeyUsage([...purposes]))] : []),
-    ...unknownCritical.map((id) => extension(id, true, new OctetString(new Uint8Array([1])))),
+    extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(keyIdentifier(key))),
+    extension(id_ce_authorityKeyIdentifier, new AuthorityKeyIdentifier({ keyIdentifier: issuerIdentifier })),
+    criticalExtension(id_ce_keyUsage, new KeyUsage(usages)),
+    ...(isAuthority ? [criticalExtension(id_ce_basicConstraints, constraints)] : []),
+    ...(purposes ? [criticalExtension(id_ce_extKeyUsage, new ExtendedKeyUsage([...purposes]))] : []),
+    ...unknownCritical.map((id) => criticalExtension(id, anyValue)),
   ];
 }
 

@@ -46,21 +46,13 @@ const contextWith = (key: KeyObject): Pick<MdocContext, 'crypto' | 'cose'> => ({
 });
 
 /** Returns the transcript of annex C. The library does not know this handover, so the transcript is given encoded. */
-const annexCTranscript = (encryptionInfo: string, origin: string): SessionTranscript =>
-  Object.create(SessionTranscript.prototype, {
-    encodedStructure: {
-      value: [
-        null,
-        null,
-        [
-          'dcapi',
-          createHash('sha256')
-            .update(encode([encryptionInfo, origin]))
-            .digest(),
-        ],
-      ],
-    },
-  }) as SessionTranscript;
+function annexCTranscript(encryptionInfo: string, origin: string): SessionTranscript {
+  const values = encode([encryptionInfo, origin]);
+  const handover = ['dcapi', createHash('sha256').update(values).digest()];
+  const [deviceEngagement, readerKey] = [null, null]; // Only devices that are near each other exchange them.
+  const encodedStructure = { value: [deviceEngagement, readerKey, handover] };
+  return Object.create(SessionTranscript.prototype, { encodedStructure }) as SessionTranscript;
+}
 
 async function transcriptFor(context: PresentationContext, platform: ReturnType<typeof contextWith>) {
   const { nonce, thumbprint } = context;
@@ -115,22 +107,17 @@ export async function presentMdoc(request: MdocRequest): Promise<string> {
 }
 
 /** By a frame, the SD-JWT library chooses what to disclose: it has the structure of the claims, and `true` for each value. */
-type Frame = { [name: string]: Frame | boolean };
+type Frame = { [name: string]: Frame | true };
 
 /** Returns the frame that discloses the values at these paths. Null in a path stands for every element of a list. */
-function frameOf(paths: readonly (readonly (string | null)[])[], claims: unknown): Frame {
-  const frame: Frame = {};
-  for (const [first, ...rest] of paths) {
-    const value = claims as Record<string, unknown>;
-    if (first === undefined) continue;
-    const names = first === null ? Object.keys(value) : [first];
-    for (const name of names) {
-      const inner = rest.length > 0 ? frameOf([rest], value[name]) : true;
-      const before = frame[name];
-      frame[name] = typeof before === 'object' && typeof inner === 'object' ? { ...before, ...inner } : inner;
-    }
-  }
-  return frame;
+function frameOf(paths: readonly (readonly (string | null)[])[], claims: unknown): Frame | true {
+  if (paths.some((path) => path.length === 0)) return true;
+  const entries = Object.entries(claims as object).flatMap(([name, value]) => {
+    const pathsHere = paths.filter(([first]) => first === null || first === name);
+    const pathsInside = pathsHere.map(([, ...rest]) => rest);
+    return pathsInside.length > 0 ? [[name, frameOf(pathsInside, value)] as const] : [];
+  });
+  return Object.fromEntries(entries);
 }
 
 interface SdJwtRequest {

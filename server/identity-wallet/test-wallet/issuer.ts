@@ -1,4 +1,5 @@
 import { Tagged } from 'cborg';
+import { cborTag } from '../cbor.ts';
 import { documentSigner } from '../certificates.ts';
 import { deriveKeyPair } from '../derived-key.ts';
 import { issueMdoc, issueSdJwt, type Signer } from './attestations.ts';
@@ -8,29 +9,25 @@ const day = 86_400_000;
 const country = 'EU';
 /** The document type of a proof of age. */
 export const proofOfAgeType = 'eu.europa.ec.av.1';
-/** The CBOR tag of a full date, which is a date without a time (RFC 8943). */
-const fullDate = 1004;
 
-/** The people whose attestations the test identity wallet holds. */
+/** The people whose attestations the test identity wallet holds. Those with an `age` are so old in every year. */
 export const holders = {
   adult: { birthdate: '1990-05-17', nationality: 'DE', number: 'TEST-0001' },
-  'young-adult': { birthdate: undefined, nationality: 'FR', number: 'TEST-0002' },
-  minor: { birthdate: undefined, nationality: 'AT', number: 'TEST-0003' },
+  'young-adult': { age: 19, nationality: 'FR', number: 'TEST-0002' },
+  minor: { age: 14, nationality: 'AT', number: 'TEST-0003' },
 } as const;
 export type HolderName = keyof typeof holders;
 
-/** The age in years of people whose age never changes. */
-const fixedAges: Partial<Record<HolderName, number>> = { 'young-adult': 19, minor: 14 };
 const agesAttested = [13, 14, 15, 16, 18, 21, 65];
 
 /** Returns the data of a person. `reached` has the attested ages, each with whether the person is at least so old. */
 function personOf(name: HolderName, now: number) {
-  const { birthdate, nationality, number } = holders[name];
-  const year = new Date(now).getUTCFullYear();
-  // People of a fixed age have their birthday on the last day of the year. So their age is the same until then.
-  const born = birthdate ?? `${year - (fixedAges[name] ?? 0) - 1}-12-31`;
-  // The adult may be a year older than this, which changes none of the attested ages.
-  const age = fixedAges[name] ?? year - Number(born.slice(0, 4)) - 1;
+  const { nationality, number, ...person } = holders[name];
+  const lastYear = new Date(now).getUTCFullYear() - 1;
+  // People with a fixed age have their birthday on the last day of the year. So they reach their age at the end of last year.
+  const born = 'age' in person ? `${lastYear - person.age}-12-31` : person.birthdate;
+  // The birthday of this year is not counted, because it changes none of the attested ages.
+  const age = lastYear - Number(born.slice(0, 4));
   return { born, nationality, number, reached: agesAttested.map((years) => [years, age >= years] as const) };
 }
 
@@ -134,7 +131,7 @@ export function createTestIssuer({
       const elements = {
         family_name: 'Mustermann',
         given_name: 'Erika',
-        birth_date: new Tagged(fullDate, born),
+        birth_date: new Tagged(cborTag.fullDate, born),
         nationality: [nationality],
         issuing_country: country,
         issuing_authority: 'SVC test issuer',

@@ -54,10 +54,9 @@ function contextOf(asked: Asked, act: Act, thumbprint: Uint8Array | undefined): 
 
 /** Returns the request of a page for which the holder signs. Some acts replace its origin or encryption info by wrong ones. */
 function annexCContext({ encryptionInfo }: AskedByAnnexC, act: Act, origin: string): PresentationContext {
-  // Every request has its own encryption info, which also contains the nonce.
   const isOtherRequest = act === 'wrong-nonce' || act === 'replay';
   return {
-    nonce: '',
+    nonce: '', // It is inside the encryption info, which is another one in each request.
     origin: act === 'wrong-audience' ? 'https://other.example' : origin,
     encryptionInfo: isOtherRequest ? `${encryptionInfo}AA` : encryptionInfo,
   };
@@ -73,39 +72,41 @@ function holds(claims: unknown, [first, ...rest]: readonly (string | null)[]): b
 
 /**
  * Makes a test identity wallet for both protocols. Its libraries are not those of the verifier, so that tests find errors of
- * either.
+ * either. Production does not use it, so the libraries are loaded when they are needed.
  */
 export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies) {
-  async function present(
-    credential: AskedCredential,
-    instruction: Instruction,
-    context: PresentationContext,
-  ) {
-    const { act, holder } = instruction;
-    // Production does not use the test identity wallet, so its libraries are loaded when they are needed.
-    const { presentMdoc, presentSdJwt } = await import('./holder.ts');
-    const order = { holder, flaw: flawOfAct(act), now: clock.now() };
-    const key = issuer.holderKey;
-    const { doctype_value: docType = '', vct_values: [type = ''] = [] } = credential.meta;
-    if (credential.format === 'mso_mdoc') {
-      const isProofOfAge = docType === proofOfAgeType;
-      // The attestation has all elements, so the first alternative is always chosen.
-      const paths = pathsToShow(credential, () => true) ?? [];
-      // All requested elements are in one namespace.
-      const namespace = paths[0]?.[0] ?? docType;
-      const issuerSigned = isProofOfAge
-        ? issuer.proofOfAge(order)
-        : issuer.personMdoc(order, docType, namespace);
-      const elements = paths.map(([, name]) => name ?? '');
-      const notRequested = isProofOfAge ? 'age_over_65' : 'family_name';
-      const shown = act === 'too-much' ? [...elements, notRequested] : elements;
-      return presentMdoc({ issuerSigned, key, docType, namespace, elements: shown, context });
-    }
-    const { credential: issued, claims } = await issuer.personSdJwt(order, type);
-    const paths = pathsToShow(credential, (path) => holds(claims, path)) ?? [];
-    const shown = act === 'too-much' ? [...paths, ['family_name']] : paths;
-    return presentSdJwt({ credential: issued, claims, key, paths: shown, context, now: clock.now() });
+  const key = issuer.holderKey;
+  const orderOf = ({ act, holder }: Instruction) => ({ holder, flaw: flawOfAct(act), now: clock.now() });
+
+  async function mdocOf(asked: AskedCredential, instruction: Instruction, context: PresentationContext) {
+    const { presentMdoc } = await import('./holder.ts');
+    const { doctype_value: docType = '' } = asked.meta;
+    const isProofOfAge = docType === proofOfAgeType;
+    // The attestation has all elements, so the first alternative is always chosen.
+    const paths = pathsToShow(asked, () => true) ?? [];
+    // All requested elements are in one namespace.
+    const namespace = paths[0]?.[0] ?? docType;
+    const order = orderOf(instruction);
+    const issuerSigned = isProofOfAge
+      ? issuer.proofOfAge(order)
+      : issuer.personMdoc(order, docType, namespace);
+    const elements = paths.map(([, name]) => name ?? '');
+    const notRequested = isProofOfAge ? 'age_over_65' : 'family_name';
+    const shown = instruction.act === 'too-much' ? [...elements, notRequested] : elements;
+    return presentMdoc({ issuerSigned, key, docType, namespace, elements: shown, context });
   }
+
+  async function sdJwtOf(asked: AskedCredential, instruction: Instruction, context: PresentationContext) {
+    const { presentSdJwt } = await import('./holder.ts');
+    const { vct_values: [type = ''] = [] } = asked.meta;
+    const { credential, claims } = await issuer.personSdJwt(orderOf(instruction), type);
+    const paths = pathsToShow(asked, (path) => holds(claims, path)) ?? [];
+    const shown = instruction.act === 'too-much' ? [...paths, ['family_name']] : paths;
+    return presentSdJwt({ credential, claims, key, paths: shown, context, now: clock.now() });
+  }
+
+  const present = (asked: AskedCredential, instruction: Instruction, context: PresentationContext) =>
+    (asked.format === 'mso_mdoc' ? mdocOf : sdJwtOf)(asked, instruction, context);
 
   return {
     /** Returns the `data` that a page gets by ISO/IEC TS 18013-7, annex C. Undefined if the wallet refuses. */
