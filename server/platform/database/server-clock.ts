@@ -14,7 +14,7 @@ const readByQuery = async (db: Db): Promise<Date | undefined> => {
   }
 };
 
-/** Reads the time from the `hello` reply, which every supported server sends. */
+/** Reads the time from the `hello` reply, where every MongoDB sends it. The embedded engine does not. */
 const readByHello = async (db: Db): Promise<Date | undefined> => {
   const { localTime } = (await db.command({ hello: 1 })) as { localTime?: Date };
   return localTime;

@@ -7,7 +7,7 @@ import type { Sealing } from './sealing.ts';
 
 export type KeyUse = 'signing' | 'code' | 'id' | 'pairwise';
 
-/** A sealed key. The newest active key of a use is the current one; older ones still verify. */
+/** A key, sealed (encrypted) under the master key. The newest active key of a use is current; older ones still verify. */
 export interface KeyDocument {
   _id: string;
   use: KeyUse;

@@ -106,30 +106,30 @@ export function createProcessMetrics({ roles }: { roles: Iterable<string> }): Pr
       /** When each connection was taken from the pool, by `performance.now()`. A monitoring connection has no number. */
       const inUse = new Map<number | '<monitor>', number>();
       let open = 0;
-      const show = () => {
+      const setGauge = () => {
         connections.set({ state: 'open' }, open);
         connections.set({ state: 'in_use' }, inUse.size);
       };
-      show();
+      setGauge();
       client.on('connectionCreated', () => {
         open += 1;
-        show();
+        setGauge();
       });
       client.on('connectionClosed', ({ connectionId }) => {
         open -= 1;
         inUse.delete(connectionId);
-        show();
+        setGauge();
       });
       client.on('connectionCheckedOut', ({ connectionId, durationMS }) => {
         poolWaits.observe(durationMS / 1000);
         inUse.set(connectionId, performance.now());
-        show();
+        setGauge();
       });
       client.on('connectionCheckedIn', ({ connectionId }) => {
-        const since = inUse.get(connectionId);
+        const takenAt = inUse.get(connectionId);
         inUse.delete(connectionId);
-        if (since !== undefined) databaseDurations.observe((performance.now() - since) / 1000);
-        show();
+        if (takenAt !== undefined) databaseDurations.observe((performance.now() - takenAt) / 1000);
+        setGauge();
       });
       client.on('connectionCheckOutFailed', () => poolFailures.inc());
       client.on('topologyDescriptionChanged', ({ newDescription: { servers } }) => {
