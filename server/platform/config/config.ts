@@ -1,16 +1,12 @@
 import { resolve } from 'node:path';
-import type { z } from 'zod';
-import type { IdentityWalletSettings } from '../../../contracts/identity-wallet-sources.ts';
-import type { OidcSettings } from '../../../contracts/oidc-sources.ts';
 import { adminHostFault } from './admin-host.ts';
-import { Environment, type ProcessRole } from './environment.ts';
+import { Environment } from './environment.ts';
 import { readIdentityWalletSources } from './identity-wallet-config.ts';
-import { type Imprint, missingImprint, readImprint } from './imprint.ts';
+import { missingImprint, readImprint } from './imprint.ts';
 import { readPasskeys } from './passkeys.ts';
-import { anyFreePort, type PeerAddress } from './peer-address.ts';
-import type { ProxyTrust } from './proxy-trust.ts';
-import { readSecretFiles } from './secret-files.ts';
-import { type ClaimFreshness, readOidcSources, SourceFault } from './source-config.ts';
+import { anyFreePort } from './peer-address.ts';
+import { type Given, readSecretFiles } from './secret-files.ts';
+import { readOidcSources, SourceFault } from './source-config.ts';
 
 /** The listener of probes and metrics. `byDefault`: not configured, so a port that is in use does not stop the start. */
 interface HealthListener {
@@ -31,55 +27,6 @@ function healthOf({
   return { host, port: port ?? defaultHealthPort, byDefault: port === undefined };
 }
 
-/** The configuration of this process, frozen at the start. Durations are in milliseconds, prices in cents. */
-export interface Config {
-  environment: 'development' | 'staging' | 'production';
-  public: { host: string; port: number };
-  admin: { host: string; port: number };
-  /** A listener with the probes and this process's metrics; undefined for none. */
-  health: HealthListener | undefined;
-  /** Where other processes reach this one; without a host, at the machine's address. Undefined: no process hands work over. */
-  peer: PeerAddress | undefined;
-  /** Issuer and root of all links, without a trailing slash. */
-  baseUrl: string;
-  roles: ReadonlySet<ProcessRole>;
-  mongodbUri: string | undefined;
-  /** An absolute path. */
-  dataDir: string;
-  /** Undefined only in development, where a key is generated into the data directory. */
-  masterKeys: [Uint8Array, ...Uint8Array[]] | undefined;
-  /** `off`: the first operator has no token here. Undefined only in development, where one is generated. */
-  adminToken: string | undefined;
-  /** `localhost`: whether test endpoints may be at `http://localhost`. */
-  webhooks: { retryDelays: readonly number[]; localhost: boolean };
-  priceCents: number;
-  /** Sessions that one address may start with one client in a minute; undefined for no limit. */
-  startsPerMinute: number | undefined;
-  /** OpenID providers that authenticate users. */
-  oidcSources: readonly OidcSettings[];
-  /** European identity wallets that authenticate users. */
-  identityWalletSources: readonly IdentityWalletSettings[];
-  /** How long claims stay fresh, in milliseconds; the default is 365 days. */
-  claimLifetimes: z.infer<typeof ClaimFreshness>;
-  /** Who runs this installation, for the hosted pages. */
-  imprint: Imprint;
-  /** Whether members of partners can sign in at `/portal`. */
-  portal: boolean;
-  /** The relying party of users' passkeys (WebAuthn), a host name; undefined if passkeys are off. */
-  passkeyRpId: string | undefined;
-  /** The port of the demo partner's site; always undefined outside development. */
-  demoPort: number | undefined;
-  /** At a stop: milliseconds from the end of readiness to the end of the listeners. */
-  drainDelay: number;
-  logLevel: string;
-  /** Whose `X-Forwarded-For` is trusted: every client's, that of so many proxies, or of proxies in these ranges. */
-  trustProxy: ProxyTrust;
-  /** The mail server and the sender of warnings; undefined if no e-mails are sent. */
-  smtp: { url: string; from: string } | undefined;
-  /** The address for traces, by OTLP over HTTP; undefined if no traces are sent. */
-  traceEndpoint: string | undefined;
-}
-
 /** The error for an unusable environment, with all faults. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
@@ -89,8 +36,6 @@ export class ConfigError extends Error {
     this.faults = faults;
   }
 }
-
-type Given = Readonly<Record<string, string | undefined>>;
 
 /** Parses one variable. Undefined if it is malformed, or if it is unset and has no default. */
 function parseVariable<N extends keyof Environment>(given: Given, name: N): Environment[N] | undefined {
@@ -168,10 +113,11 @@ function identityWalletsOf(given: Given) {
 }
 
 /**
- * Reads the environment. An empty variable counts as unset.
+ * Reads the configuration of this process from the environment. An empty variable counts as unset. Durations are in
+ * milliseconds, prices in cents.
  * @throws ConfigError, which names every wrong variable
  */
-export function readConfig(environment: Given): Config {
+export function readConfig(environment: Given) {
   const variables = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const { given, faults: fileFaults } = readSecretFiles(variables);
   // One malformed variable makes the whole result unusable. So the checks below parse the variables that they need by
@@ -203,40 +149,61 @@ export function readConfig(environment: Given): Config {
   const env = parsed.data;
   const development = env.SVC_ENVIRONMENT === 'development';
   const [firstKey, ...otherKeys] = env.SVC_MASTER_KEY ?? [];
-  const masterKeys: Config['masterKeys'] = firstKey ? [firstKey, ...otherKeys] : undefined;
+  const masterKeys: [Uint8Array, ...Uint8Array[]] | undefined = firstKey
+    ? [firstKey, ...otherKeys]
+    : undefined;
 
   return Object.freeze({
     environment: env.SVC_ENVIRONMENT,
     public: { host: env.SVC_HOST, port: env.SVC_PORT },
     admin: { host: env.SVC_ADMIN_HOST, port: env.SVC_ADMIN_PORT },
+    /** A listener with the probes and this process's metrics; undefined for none. */
     health: healthOf(env),
+    /** Where other processes reach this one; without a host, at the machine's address. Undefined: no process hands work over. */
     peer: env.SVC_PEER_ADDRESS === 'off' ? undefined : (env.SVC_PEER_ADDRESS ?? { port: anyFreePort }),
+    /** Issuer and root of all links, without a trailing slash. */
     baseUrl,
     roles: new Set(env.SVC_ROLES),
     mongodbUri: env.MONGODB_URI,
+    /** An absolute path. */
     dataDir: resolve(env.SVC_DATA_DIR),
+    /** Undefined only in development, where a key is generated into the data directory. */
     masterKeys,
-    // Outside development, only a process without the role `admin` may lack the token, and it does not need one.
+    /**
+     * `off`: the first operator has no token here. Undefined only in development, where one is generated. Outside development,
+     * only a process without the role `admin` may lack the token, and it does not need one.
+     */
     adminToken: env.SVC_ADMIN_TOKEN ?? (development ? undefined : 'off'),
+    /** `localhost`: whether test endpoints may be at `http://localhost`. */
     webhooks: {
       retryDelays: env.SVC_WEBHOOK_RETRY_DELAYS,
       localhost: env.SVC_LOCALHOST_WEBHOOKS ?? development,
     },
     priceCents: env.SVC_PRICE_CENTS,
+    /** Sessions that one address may start with one client in a minute; undefined for no limit. */
     startsPerMinute: env.SVC_STARTS_PER_MINUTE === 'off' ? undefined : env.SVC_STARTS_PER_MINUTE,
     oidcSources: oidc.sources,
     identityWalletSources: identityWallets.sources,
+    /** How long claims stay fresh, in milliseconds; the default is 365 days. */
     claimLifetimes: env.SVC_CLAIM_FRESHNESS ?? {},
+    /** Who runs this installation, for the hosted pages. */
     imprint: readImprint(env),
+    /** Whether members of partners can sign in at `/portal`. */
     portal: env.SVC_PORTAL,
+    /** The relying party of users' passkeys (WebAuthn), a host name; undefined if passkeys are off. */
     passkeyRpId: passkeys.rpId,
+    /** The port of the demo partner's site; always undefined outside development. */
     demoPort: development && env.SVC_DEMO_PORT !== 'off' ? env.SVC_DEMO_PORT : undefined,
+    /** At a stop: milliseconds from the end of readiness to the end of the listeners. */
     drainDelay: env.SVC_DRAIN_DELAY ?? (development ? 0 : 5_000),
     logLevel: env.SVC_LOG_LEVEL,
+    /** Whose `X-Forwarded-For` is trusted: every client's, that of so many proxies, or of proxies in these ranges. */
     trustProxy: env.SVC_TRUST_PROXY,
-    // `missingSender` has refused a mail server without a sender.
+    /** The mail server and the sender of warnings; undefined if no e-mails are sent. `missingSender` requires the sender. */
     smtp:
       env.SVC_SMTP_URL === undefined ? undefined : { url: env.SVC_SMTP_URL, from: env.SVC_SMTP_FROM ?? '' },
+    /** The address for traces, by OTLP over HTTP; undefined if no traces are sent. */
     traceEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,
   });
 }
+export type Config = ReturnType<typeof readConfig>;

@@ -4,6 +4,7 @@ import {
   type IdentityWalletSettings,
   IdentityWalletSources,
 } from '../../../contracts/identity-wallet-sources.ts';
+import type { Given } from './secret-files.ts';
 import { readSourceList, SourceFault } from './source-config.ts';
 
 const isPem = (text: string) => text.includes('-----BEGIN ');
@@ -51,11 +52,10 @@ function checkKey(pem: string, certificates: string, what: string): void {
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
 type Source = ReturnType<typeof IdentityWalletSources.parse>[number];
 
 /** Reads the certificates and the key with which requests to wallets are signed. */
-function accessOf({ name, access }: Source, environment: Environment): IdentityWalletSettings['access'] {
+function accessOf({ name, access }: Source, environment: Given): IdentityWalletSettings['access'] {
   if (!access) return undefined;
   const { key: keySetting, clientId } = access;
   const certificates = pemOf(access.certificates, `${name}: access.certificates`);
@@ -89,7 +89,7 @@ function checkAnchors({ name, trustAnchors }: Source): void {
  */
 export function readIdentityWalletSources(
   text: string | undefined,
-  environment: Environment,
+  environment: Given,
 ): readonly IdentityWalletSettings[] {
   return readSourceList(text, IdentityWalletSources).map((source) => {
     checkAnchors(source);

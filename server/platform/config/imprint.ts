@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DisplayName } from '../../../contracts/display-text.ts';
 import { WebAddress } from '../../../contracts/web-address.ts';
+import type { Given } from './secret-files.ts';
 
 /** Who runs this installation, for its hosted pages. In production, all fields are set. */
 export interface Imprint {
@@ -30,7 +31,7 @@ export const readImprint = (env: Variables): Imprint => ({
 });
 
 /** The missing variables of the imprint. Production needs all: users have to know who asks, and where to get help. */
-export const missingImprint = (given: Readonly<Record<string, string | undefined>>): string[] =>
+export const missingImprint = (given: Given): string[] =>
   Object.keys(imprintVariables)
     .filter((name) => !given[name])
     .map((name) => `${name}: required in production; the hosted pages show it`);

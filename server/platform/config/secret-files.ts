@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-type Given = Readonly<Record<string, string | undefined>>;
+/** The variables of the environment, as the process was given them. */
+export type Given = Readonly<Record<string, string | undefined>>;
 
 /** Variables of this service that hold a secret. */
 const secretVariables = ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'MONGODB_URI', 'SVC_SMTP_URL'] as const;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ClaimName, claimNames } from '../../../contracts/claims.ts';
 import { parseDuration } from '../../../contracts/durations.ts';
 import { type OidcSettings, OidcSources } from '../../../contracts/oidc-sources.ts';
-import { SecretFileFault, secretOf } from './secret-files.ts';
+import { type Given, SecretFileFault, secretOf } from './secret-files.ts';
 
 /** Parses lifetimes such as `365d,country=30d` into milliseconds: a default, and those of single claims. */
 export const ClaimFreshness = z
@@ -31,8 +31,6 @@ export const ClaimFreshness = z
     }
     return lifetimes;
   });
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A fault in a list of verification sources. */
 export class SourceFault extends Error {}
@@ -63,7 +61,7 @@ export function readSourceList<T>(text: string | undefined, schema: z.ZodType<re
  * variables, or in files that `_FILE` variables name.
  * @throws SourceFault, whose message contains no secret
  */
-export function readOidcSources(text: string | undefined, environment: Environment): readonly OidcSettings[] {
+export function readOidcSources(text: string | undefined, environment: Given): readonly OidcSettings[] {
   return readSourceList(text, OidcSources).map((source) => {
     const { name, clientSecret: secret } = source;
     const clientSecret = typeof secret === 'object' ? readSecret(name, secret.env, environment) : secret;
@@ -72,7 +70,7 @@ export function readOidcSources(text: string | undefined, environment: Environme
 }
 
 /** Reads the secret of a source from the variable that its settings name. */
-function readSecret(source: string, variable: string, environment: Environment): string {
+function readSecret(source: string, variable: string, environment: Given): string {
   try {
     const secret = secretOf(environment, variable);
     if (secret !== undefined) return secret;
