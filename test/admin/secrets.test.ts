@@ -113,7 +113,7 @@ describe('secrets.find for a leaked secret', () => {
     expect(await find('webhookSecret', secret)).toMatchObject({ id });
   });
 
-  it('finds a signing secret among more secrets than one batch unseals', async () => {
+  it('finds a signing secret among 250 other ones', async () => {
     const sealing = createSealing([new Uint8Array(32).fill(7)]);
     const apiKeys = server.db.collection<{ _id: string; hash: string }>('apiKeys');
     const [{ _id, hash: _hash, ...like } = { _id: '', hash: '' }] = await apiKeys

@@ -66,21 +66,6 @@ export async function requireMasterKeys(
   ]);
 }
 
-/** How many values are opened at the same time. */
-const openedAtOnce = 100;
-
-/** Yields the documents of a cursor in batches. */
-async function* batchesOf(cursor: AsyncIterable<Identified>): AsyncGenerator<Identified[]> {
-  let batch: Identified[] = [];
-  for await (const document of cursor) {
-    batch.push(document);
-    if (batch.length < openedAtOnce) continue;
-    yield batch;
-    batch = [];
-  }
-  yield batch;
-}
-
 /**
  * Finds the `_id` of a document that has a value for which `matches` is true; undefined if there is none. It opens every
  * value, some thousands a second. A stored digest would be faster, but could be out of date.
@@ -90,18 +75,13 @@ export async function findSealed(
   { collection, field }: SealedField,
   { sealing, matches }: { sealing: Pick<Sealing, 'open'>; matches: (value: string) => boolean },
 ): Promise<string | undefined> {
-  const isMatch = async (document: Document): Promise<boolean> => {
-    // A value that was tampered with matches nothing.
-    const value = await sealing.open(String(valueAt(document, field))).catch(() => undefined);
-    return value !== undefined && matches(value);
-  };
   const cursor = db
     .collection<Identified>(collection)
     .find({ [field]: { $type: 'string' } } as Filter<Identified>, { projection: { [field]: 1 } });
-  for await (const batch of batchesOf(cursor)) {
-    const results = await Promise.all(batch.map(isMatch));
-    const match = batch[results.indexOf(true)];
-    if (match) return match._id;
+  for await (const document of cursor) {
+    // A value that was tampered with matches nothing.
+    const value = await sealing.open(String(valueAt(document, field))).catch(() => undefined);
+    if (value !== undefined && matches(value)) return document._id;
   }
   return undefined;
 }

@@ -78,10 +78,7 @@ export const authentication = [
   ...inFile(
     'server/platform/keys/sealed-values.ts',
     ['admin/secrets'],
-    [
-      ['const match = batch[results.indexOf(true)];', 'const match = batch[0];'],
-      ['if (match) return match._id;', 'return match?._id;'],
-    ],
+    [['value !== undefined && matches(value)', 'value !== undefined']],
   ),
   ...inFile(
     'server/wiring/secret-owners.ts',
