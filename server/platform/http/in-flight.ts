@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 import type { Logger } from '../telemetry/logging.ts';
@@ -41,21 +42,8 @@ const promptKinds: readonly CallerKind[] = ['unauthenticated', 'authenticated', 
 /** If all places of such a kind are taken and none is given back for this many milliseconds, requests no longer end. */
 const stuckAfter = 10_000;
 
-/** A limit of the requests in flight: each request takes a place of its kind. */
-export interface Capacity {
-  /** Takes a place. False if all are taken. */
-  take(kind: CallerKind): boolean;
-  giveBack(kind: CallerKind): void;
-  /** Rejects after a delay with the refusal of one more request. */
-  refuse(kind: CallerKind): Promise<never>;
-  /**
-   * Whether all places of some kind were taken, and none was given back, for 10 s. Users who return from another server do not
-   * count, because their requests may wait for that server.
-   */
-  isStuck(): boolean;
-}
-
-export function createCapacity(settings: Settings): Capacity {
+/** Limits the requests in flight: each request takes a place of its kind. */
+export function createCapacity(settings: Settings) {
   const { most, refusalDelay = refusalDelayMs, onShed, onInFlight, logger } = settings;
   const { now = () => performance.now() } = settings;
   const inFlight = { unauthenticated: 0, authenticated: 0, user: 0, returning_user: 0 };
@@ -65,7 +53,8 @@ export function createCapacity(settings: Settings): Capacity {
   let loggedAt = Number.NEGATIVE_INFINITY;
 
   return {
-    take(kind) {
+    /** Takes a place. False if all are taken. */
+    take(kind: CallerKind): boolean {
       if (inFlight[kind] >= most[kind]) return false;
       inFlight[kind] += 1;
       if (inFlight[kind] === most[kind]) fullSince[kind] = now();
@@ -73,13 +62,14 @@ export function createCapacity(settings: Settings): Capacity {
       return true;
     },
 
-    giveBack(kind) {
+    giveBack(kind: CallerKind): void {
       inFlight[kind] -= 1;
       fullSince[kind] = undefined;
       onInFlight(kind, inFlight[kind]);
     },
 
-    refuse(kind) {
+    /** Rejects after a delay with the refusal of one more request. */
+    async refuse(kind: CallerKind): Promise<never> {
       onShed(kind);
       refusedSinceLogged += 1;
       if (now() - loggedAt > logEvery) {
@@ -87,18 +77,19 @@ export function createCapacity(settings: Settings): Capacity {
         loggedAt = now();
         refusedSinceLogged = 0;
       }
-      return new Promise((_resolve, reject) => {
-        setTimeout(() => reject(overloaded), refusalDelay);
-      });
+      await delay(refusalDelay);
+      throw overloaded;
     },
 
-    isStuck: () =>
-      promptKinds.some((kind) => {
-        const since = fullSince[kind];
-        return since !== undefined && now() - since > stuckAfter;
-      }),
+    /**
+     * Whether all places of some kind were taken, and none was given back, for 10 s. Users who return from another server do
+     * not count, because their requests may wait for that server.
+     */
+    isStuck: (): boolean => promptKinds.some((kind) => now() - (fullSince[kind] ?? now()) > stuckAfter),
   };
 }
+
+export type Capacity = ReturnType<typeof createCapacity>;
 
 /** A request in a scope of `boundInFlight`. */
 interface LimitedRequest {

@@ -20,13 +20,6 @@ interface Reason {
   text: string;
 }
 
-export interface Readiness {
-  /** The reasons why this process cannot serve; empty if it can. Sends a request to the database, and logs a change. */
-  check(): Promise<readonly Reason[]>;
-  /** The reasons as far as they are known without a request to the database, where the last check counts. */
-  reasons(): readonly Reason[];
-}
-
 interface Dependencies {
   db: Db;
   clock: Pick<Clock, 'trusted'>;
@@ -51,7 +44,7 @@ const wrongClock: Reason = {
   text: 'the clock is more than 2 s off the database, or was not measured lately',
 };
 
-export function createReadiness(dependencies: Dependencies): Readiness {
+export function createReadiness(dependencies: Dependencies) {
   const { db, clock, tryWrite, isStopping, starting, outdated, isStuck, logger } = dependencies;
   let databaseReasons: Reason[] = [];
   let lastLogged = '';
@@ -77,7 +70,8 @@ export function createReadiness(dependencies: Dependencies): Readiness {
     return step === undefined ? undefined : { obstacle: 'starting', text: step };
   }
 
-  function reasons(): Reason[] {
+  /** The reasons why this process cannot serve; empty if it can. For the database, the last check counts. */
+  function reasons(): readonly Reason[] {
     const overriding = overridingReason();
     if (overriding) return [overriding];
     return [...databaseReasons, ...(isStuck() ? [stuck] : []), ...(clock.trusted() ? [] : [wrongClock])];
@@ -95,7 +89,8 @@ export function createReadiness(dependencies: Dependencies): Readiness {
   return {
     reasons,
 
-    async check() {
+    /** The reasons after a new check of the database. Logs a change. */
+    async check(): Promise<readonly Reason[]> {
       if (!overridingReason()) databaseReasons = await checkDatabase();
       const found = reasons();
       logChange(found.map(({ text }) => text));
@@ -103,3 +98,4 @@ export function createReadiness(dependencies: Dependencies): Readiness {
     },
   };
 }
+export type Readiness = ReturnType<typeof createReadiness>;

@@ -48,23 +48,6 @@ interface Settings {
   schema: number;
 }
 
-export interface Processes {
-  /** The id of this process; it changes with each start. */
-  readonly id: string;
-  /** Writes a heartbeat of this process. */
-  beat(): Promise<void>;
-  /** Writes a heartbeat of this process's private listener. */
-  join(address: string): Promise<void>;
-  /** Removes the private listener's heartbeat, so that no process hands anything over to this one. */
-  resign(): Promise<void>;
-  /** The processes whose private listener has sent a heartbeat within 10 s, by the database's clock. */
-  peers(): Promise<Peer[]>;
-  /** Removes this process from the list when it ends. */
-  leave(): Promise<void>;
-  /** Processes that were seen lately, oldest first. */
-  list(): Promise<ProcessRecord[]>;
-}
-
 const collection = 'processes';
 /** Milliseconds between two heartbeats. */
 export const heartbeatEvery = 10_000;
@@ -82,7 +65,7 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 /** Lists the processes of the service that use the database, by heartbeats that expire. */
-export function createProcesses({ db, clock, roles, masterKeys, schema }: Settings): Processes {
+export function createProcesses({ db, clock, roles, masterKeys, schema }: Settings) {
   // One collection has the documents of both kinds, see `PeerRecord`.
   const processes = db.collection<ProcessRecord>(collection);
   const listeners = db.collection<PeerRecord>(collection);
@@ -100,31 +83,45 @@ export function createProcesses({ db, clock, roles, masterKeys, schema }: Settin
   };
 
   return {
+    /** The id of this process; it changes with each start. */
     id: _id,
-    async beat() {
+
+    /** Writes a heartbeat of this process. */
+    async beat(): Promise<void> {
       const heartbeat = { ...unchanging, lastSeenAt: new Date(clock.now()) };
       await processes.updateOne({ _id }, { $set: heartbeat }, { upsert: true });
     },
-    async join(address) {
+
+    /** Writes a heartbeat of this process's private listener. */
+    async join(address: string): Promise<void> {
       const heartbeat = { peer: _id, host, address, seenAt: new Date(clock.now()) };
       await listeners.updateOne({ _id: listenerId }, { $set: heartbeat }, { upsert: true });
     },
-    async resign() {
+
+    /** Removes the private listener's heartbeat, so that no process hands anything over to this one. */
+    async resign(): Promise<void> {
       await listeners.deleteOne({ _id: listenerId });
     },
-    async peers() {
+
+    /** The processes whose private listener has sent a heartbeat within 10 s, by the database's clock. */
+    async peers(): Promise<Peer[]> {
       const found = await listeners
         .find({ seenAt: { $gt: new Date(clock.now() - silentAfterMs) } })
         .toArray();
       return found.map(({ peer: id, host: peerHost, address }) => ({ id, host: peerHost, address }));
     },
-    async leave() {
+
+    /** Removes this process from the list when it ends. */
+    async leave(): Promise<void> {
       await processes.deleteOne({ _id });
     },
-    list: () =>
+
+    /** Processes that were seen lately, oldest first. */
+    list: (): Promise<ProcessRecord[]> =>
       processes
         .find({ lastSeenAt: { $gt: new Date(clock.now() - goneAfterMs) } })
         .sort({ startedAt: 1, _id: 1 })
         .toArray(),
   };
 }
+export type Processes = ReturnType<typeof createProcesses>;

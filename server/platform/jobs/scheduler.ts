@@ -11,32 +11,6 @@ import { randomRequestId } from '../ids.ts';
 import type { Logger } from '../telemetry/logging.ts';
 import { type Job, readJob } from './stored-job.ts';
 
-/** Schedules jobs with Agenda. Every process can schedule jobs; only processes that call `start` run them. */
-export interface Scheduler {
-  /** Defines the handler of jobs of this name. A throw marks the job as failed. */
-  define(name: string, handler: (key: string) => Promise<void>): void;
-  /** Runs `name` at `when`. While a job with this name and key waits, no second one is created. */
-  at(name: string, when: Date, key: string): Promise<void>;
-  /** The next due job first. `after` is the id of the last job of the page before. */
-  list(page: { name?: string; limit: number; after?: string }): Promise<Job[]>;
-  count(name: string | undefined): Promise<Total>;
-  show(id: string): Promise<Job | undefined>;
-  /** Changes the time and key of a job; false if there is no such job that waits. */
-  move(id: string, when: Date, key: string): Promise<boolean>;
-  /** Removes a job, unless a living process runs it. @returns whether the job was removed */
-  cancel(id: string): Promise<boolean>;
-  /** Deletes jobs that ran more than a day ago. */
-  sweep(): Promise<void>;
-  start(): Promise<void>;
-  /** Seconds since this process last looked for due jobs with success; undefined if it runs no jobs. */
-  tickAge(): number | undefined;
-  /**
-   * Starts no more jobs, unlocks waiting ones, and waits at most 15 s for running ones. Agenda's timers may keep the
-   * process alive for half a lock lifetime more, so the caller has to end it with `process.exit`.
-   */
-  stop(): Promise<void>;
-}
-
 interface Settings {
   /** A connected database. Agenda opens no connection of its own. */
   db: Db;
@@ -74,8 +48,11 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { lastFinishedAt: 1 }, sparse: true },
 ];
 
-/** The scheduler on Agenda, with its jobs in the collection `jobs` of `db`. */
-export function createScheduler({ db, logger, processEvery }: Settings): Scheduler {
+/**
+ * Schedules jobs with Agenda, in the collection `jobs` of `db`. Every process can schedule jobs; only processes that call
+ * `start` run them.
+ */
+export function createScheduler({ db, logger, processEvery }: Settings) {
   const repository = new MongoJobRepository({ mongo: db, db: { collection }, ensureIndex: false });
   let lastPolledAt: number | undefined;
   // Agenda has no event for a poll of the database, so the method that reads the next job is extended to note the time.
@@ -124,12 +101,14 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
   }
 
   return {
-    define(name, handler) {
+    /** Defines the handler of jobs of this name. A throw marks the job as failed. */
+    define(name: string, handler: (key: string) => Promise<void>): void {
       // Agenda expects a callback from a function with two parameters, so the handler must have only one.
       agenda.define<{ key: string }>(name, async (job) => handler(job.attrs.data.key));
     },
 
-    async at(name, when, key) {
+    /** Runs `name` at `when`. While a job with this name and key waits, no second one is created. */
+    async at(name: string, when: Date, key: string): Promise<void> {
       // Only a waiting job prevents a second one. A locked one may have begun already, or its process may have died.
       await agenda
         .create(name, { key })
@@ -138,7 +117,8 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
         .save();
     },
 
-    async list({ name, limit, after }) {
+    /** The next due job first. `after` is the id of the last job of the page before. */
+    async list({ name, limit, after }: { name?: string; limit: number; after?: string }): Promise<Job[]> {
       const found = await jobs
         .find({
           name: name ?? anyName,
@@ -150,14 +130,16 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
       return found.map(readJob);
     },
 
-    count: (name) => countThrough(jobs, { indexed: { name: name ?? anyName }, rest: {} }),
+    count: (name: string | undefined): Promise<Total> =>
+      countThrough(jobs, { indexed: { name: name ?? anyName }, rest: {} }),
 
-    async show(id) {
+    async show(id: string): Promise<Job | undefined> {
       const found = await jobs.findOne(byId(id));
       return found ? readJob(found) : undefined;
     },
 
-    async move(id, when, key) {
+    /** Changes the time and key of a job; false if there is no such job that waits. */
+    async move(id: string, when: Date, key: string): Promise<boolean> {
       const { matchedCount } = await jobs.updateOne(
         { ...byId(id), ...waitingOnly },
         { $set: { nextRunAt: when, 'data.key': key } },
@@ -165,7 +147,8 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
       return matchedCount === 1;
     },
 
-    async cancel(id) {
+    /** Removes a job, unless a living process runs it. @returns whether the job was removed */
+    async cancel(id: string): Promise<boolean> {
       const oldestLock = new Date(Date.now() - lockLifetime);
       // Matches a job without a lock, and one with an older lock, whose process has died.
       const notRunning = { lockedAt: { $not: { $gte: oldestLock } } };
@@ -173,7 +156,8 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
       return deletedCount === 1;
     },
 
-    async sweep() {
+    /** Deletes jobs that ran more than a day ago. */
+    async sweep(): Promise<void> {
       const finished = {
         nextRunAt: null,
         lockedAt: null,
@@ -182,14 +166,19 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
       await jobs.deleteMany(finished);
     },
 
-    async start() {
+    async start(): Promise<void> {
       lastPolledAt = performance.now();
       await agenda.start();
     },
 
+    /** Seconds since this process last looked for due jobs with success; undefined if it runs no jobs. */
     tickAge: () => (lastPolledAt === undefined ? undefined : (performance.now() - lastPolledAt) / 1000),
 
-    async stop() {
+    /**
+     * Starts no more jobs, unlocks waiting ones, and waits at most 15 s for running ones. Agenda's timers may keep the
+     * process alive for half a lock lifetime more, so the caller has to end it with `process.exit`.
+     */
+    async stop(): Promise<void> {
       const closeConnection = false; // Other parts of the process use the connection.
       await agenda.stop(closeConnection);
       const deadline = AbortSignal.timeout(longestWaitAtStop);
@@ -198,6 +187,8 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
     },
   };
 }
+
+export type Scheduler = ReturnType<typeof createScheduler>;
 
 /** A filter by id. It matches nothing if `id` is not an id of Agenda. */
 function byId(id: string): Filter<StoredJob> {

@@ -6,17 +6,6 @@ import { version } from '../config/version.ts';
 import { routeOf } from '../http/answer-log.ts';
 import { obstacles, type Readiness } from '../http/readiness.ts';
 
-/** Metrics of every process, in all roles. */
-export interface ProcessMetrics {
-  registry: Registry;
-  /** Counts and times the responses of a listener. Call it before the routes are registered. */
-  observeAnswers(app: FastifyInstance): void;
-  /** Measures the client's connection pool and operations. Call it before the client connects. */
-  observeDatabase(client: MongoClient): void;
-  /** Exposes the readiness and the clock's offset. Call it once. */
-  observeReadiness(readiness: Pick<Readiness, 'reasons'>, clock: Pick<DatabaseClock, 'offset'>): void;
-}
-
 /** Gauges of prom-client whose suffix `_total` is reserved for counters. */
 const misnamed = [
   'nodejs_active_handles_total',
@@ -28,7 +17,8 @@ const misnamed = [
 const answerBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const databaseBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
 
-export function createProcessMetrics({ roles }: { roles: Iterable<string> }): ProcessMetrics {
+/** Metrics of every process, in all roles. */
+export function createProcessMetrics({ roles }: { roles: Iterable<string> }) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -93,7 +83,8 @@ export function createProcessMetrics({ roles }: { roles: Iterable<string> }): Pr
   return {
     registry,
 
-    observeAnswers(app) {
+    /** Counts and times the responses of a listener. Call it before the routes are registered. */
+    observeAnswers(app: FastifyInstance): void {
       app.addHook('onResponse', (request, reply, done) => {
         // Probes are frequent and would distort the metrics of callers.
         const isProbe = request.routeOptions.logLevel === 'silent';
@@ -102,7 +93,8 @@ export function createProcessMetrics({ roles }: { roles: Iterable<string> }): Pr
       });
     },
 
-    observeDatabase(client) {
+    /** Measures the client's connection pool and operations. Call it before the client connects. */
+    observeDatabase(client: MongoClient): void {
       /** When each connection was taken from the pool, by `performance.now()`. A monitoring connection has no number. */
       const inUse = new Map<number | '<monitor>', number>();
       let open = 0;
@@ -137,7 +129,8 @@ export function createProcessMetrics({ roles }: { roles: Iterable<string> }): Pr
       });
     },
 
-    observeReadiness(readiness, clock) {
+    /** Exposes the readiness and the clock's offset. Call it once. */
+    observeReadiness(readiness: Pick<Readiness, 'reasons'>, clock: Pick<DatabaseClock, 'offset'>): void {
       new Gauge({
         name: 'svc_ready',
         help: 'Whether this process can serve as far as this reason goes: 0 where it is a reason against',
@@ -159,3 +152,4 @@ export function createProcessMetrics({ roles }: { roles: Iterable<string> }): Pr
     },
   };
 }
+export type ProcessMetrics = ReturnType<typeof createProcessMetrics>;

@@ -18,21 +18,10 @@ import { failureOf } from '../http/answer-log.ts';
 import { answerAttributes, requestSpan } from './request-span.ts';
 import { readTraceparent } from './trace-context.ts';
 
-/** Traces of this process. Without a collector, this object is not made and nothing is installed. */
-export interface Tracing {
-  /** Makes a span for each request. Call it before the routes of a listener are registered. */
-  observeRequests(app: FastifyInstance): void;
-  /** Makes a span for each command that a traced request causes. The client has to monitor its commands. */
-  observeDatabase(client: MongoClient): void;
-  /** Runs `work` in a span. `causes` are the `traceparent`s that led to it: the first is the parent, the others are linked. */
-  span<T>(settings: SpanSettings, work: (span: Span) => Promise<T>): Promise<T>;
-  /** Sends the remaining spans. */
-  stop(): Promise<void>;
-}
-
 interface SpanSettings {
   name: string;
   kind?: SpanKind;
+  /** The `traceparent`s that led to the span: the first is its parent, the others are linked. */
   causes: readonly (string | undefined)[];
   attributes?: Attributes;
 }
@@ -60,7 +49,7 @@ function end(span: Span, failure?: { message: string }): void {
   span.end();
 }
 
-/** Spans of requests. A span ends when the response or its connection ends. */
+/** Makes a span for each request. It ends when the response or its connection ends. */
 function observeRequestsWith(tracer: Tracer, app: FastifyInstance): void {
   const contexts = new WeakMap<FastifyRequest, Context>();
 
@@ -92,6 +81,7 @@ function observeRequestsWith(tracer: Tracer, app: FastifyInstance): void {
 const sizeOf = ({ command }: CommandStartedEvent): number =>
   ['documents', 'updates', 'deletes'].map((name) => command[name]).find(Array.isArray)?.length ?? 1;
 
+/** Makes a span for each command that a traced request causes. The client has to monitor its commands. */
 function observeDatabaseWith(tracer: Tracer, client: MongoClient): void {
   const spans = new Map<number, Span>();
   client.on('commandStarted', (event) => {
@@ -120,13 +110,7 @@ function observeDatabaseWith(tracer: Tracer, client: MongoClient): void {
 }
 
 /** Sends spans to `endpoint` by OTLP over HTTP. Loads the SDK only here, because most installations do not need it. */
-export async function startTracing({
-  endpoint,
-  roles,
-}: {
-  endpoint: string;
-  roles: Iterable<string>;
-}): Promise<Tracing> {
+export async function startTracing({ endpoint, roles }: { endpoint: string; roles: Iterable<string> }) {
   const [{ BasicTracerProvider, BatchSpanProcessor }, exporter, { resourceFromAttributes }, hooks] =
     await Promise.all([
       import('@opentelemetry/sdk-trace-base'),
@@ -147,10 +131,13 @@ export async function startTracing({
   const tracer = provider.getTracer('svc-gateway', version);
 
   return {
-    observeRequests: (app) => observeRequestsWith(tracer, app),
-    observeDatabase: (client) => observeDatabaseWith(tracer, client),
+    /** Call this before the routes of a listener are registered. */
+    observeRequests: (app: FastifyInstance): void => observeRequestsWith(tracer, app),
+    observeDatabase: (client: MongoClient): void => observeDatabaseWith(tracer, client),
 
-    async span({ name, kind = SpanKind.INTERNAL, causes, attributes = {} }, work) {
+    /** Runs `work` in a span. */
+    async span<T>(settings: SpanSettings, work: (span: Span) => Promise<T>): Promise<T> {
+      const { name, kind = SpanKind.INTERNAL, causes, attributes = {} } = settings;
       const [parent, ...linked] = causes.flatMap((cause) => remoteSpan(cause) ?? []);
       const links = linked.map((remote) => ({ context: remote }));
       const span = tracer.startSpan(name, { kind, attributes, links }, contextBelow(parent));
@@ -164,9 +151,11 @@ export async function startTracing({
       }
     },
 
-    async stop() {
+    /** Sends the remaining spans. */
+    async stop(): Promise<void> {
       await provider.shutdown();
       context.disable();
     },
   };
 }
+export type Tracing = Awaited<ReturnType<typeof startTracing>>;
