@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parseJson } from './json.ts';
+import { isObject, parseJson } from './json.ts';
 import { demand, PresentationRefused } from './refused.ts';
 
 type Path = readonly (string | number)[];
@@ -12,9 +12,6 @@ const elementLength = 2;
 /** The deepest nesting of claims. Claims of a person are less deep. */
 const maxDepth = 8;
 const mostDisclosures = 64;
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Parses a disclosure: `[salt, name, value]` for objects, `[salt, value]` for arrays. */
 function parseDisclosure(text: string): readonly unknown[] {

@@ -3,6 +3,7 @@ import type { ClaimName, Claims } from '../../contracts/claims.ts';
 import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import { type Certificate, countryOf } from './certificates.ts';
 import { claimsFrom, type Facts, factsOfMdoc, factsOfSdJwt } from './facts.ts';
+import { isObject } from './json.ts';
 import { verifyMdoc } from './mdoc.ts';
 import { pathsShown } from './nearest-age.ts';
 import {
@@ -94,8 +95,7 @@ function hasValue(claims: unknown, [first, ...rest]: ClaimPath): boolean {
   if (first === undefined) return true;
   // Null stands for every element of a list. It is always the last part of the paths in `query.ts`.
   if (first === null) return Array.isArray(claims) && claims.length > 0;
-  const hasName = typeof claims === 'object' && claims !== null && Object.hasOwn(claims, first);
-  return hasName && hasValue((claims as Record<string, unknown>)[first], rest);
+  return isObject(claims) && Object.hasOwn(claims, first) && hasValue(claims[first], rest);
 }
 
 async function readSdJwt(presentation: string, query: CredentialQuery, expected: Expectation): Promise<Read> {

@@ -146,7 +146,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
         response_mode: 'direct_post.jwt',
         aud: anyIdentityWallet,
         client_metadata: await encryptionMetadata(handle),
-        ...(walletNonce === undefined ? {} : { wallet_nonce: walletNonce }),
+        wallet_nonce: walletNonce,
       });
     },
 

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { compactDecrypt } from 'jose';
 import { z } from 'zod';
-import { parseJson } from './json.ts';
+import { isObject, parseJson } from './json.ts';
 import { unreadable } from './refused.ts';
 import type { Channel } from './request.ts';
 
@@ -57,8 +57,7 @@ const errorResponse = (error: string): IdentityWalletResponse => ({
 
 /** Reads a presentation, which must be an object with the presentations of each credential. */
 function presented(vpToken: unknown): IdentityWalletResponse {
-  const isObject = typeof vpToken === 'object' && vpToken !== null && !Array.isArray(vpToken);
-  if (!isObject) throw unreadable('vp_token is not an object');
+  if (!isObject(vpToken)) throw unreadable('vp_token is not an object');
   return { kind: 'presented', presented: vpToken };
 }
 

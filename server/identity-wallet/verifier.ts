@@ -1,11 +1,11 @@
-import type { ClaimName, Claims } from '../../contracts/claims.ts';
+import type { Claims } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { IdentityWalletSettings, TrustAnchors } from '../../contracts/identity-wallet-sources.ts';
 import { hmac } from '../platform/ids.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { accessOf } from './access.ts';
 import type { Certificate } from './certificates.ts';
-import type { AskedSession, DigitalRequest } from './digital-request.ts';
+import type { AskedSession } from './digital-request.ts';
 import { createHandles, type Handle } from './handles.ts';
 import type { PresentationCheck } from './presentation.ts';
 import { type Channel, createRequests } from './request.ts';
@@ -34,43 +34,16 @@ export interface Proof {
   subject: string | undefined;
 }
 
-/** An OpenID4VP verifier. It requests the credentials of one source from identity wallets, and checks presentations. */
-export interface Verifier extends Pick<IdentityWalletSettings, 'name' | 'label' | 'modes' | 'profile'> {
-  /** Whether the verifier asks for a personal number, by which it recognises the user. */
-  asksNumber: boolean;
-  /** Returns those of the claims that the credential attests. */
-  answers(claims: readonly ClaimName[]): ClaimName[];
-  /** Returns the link that opens the identity wallet, and the requests for the Digital Credentials API. */
-  request(
-    handle: Handle,
-    session: AskedSession,
-  ): Promise<{ url: string; digital: { token: string; requests: DigitalRequest[] } }>;
-  tokenMatches(handle: Handle, token: string): boolean;
-  /** Returns the signed request. Undefined if the source does not sign requests. */
-  signedRequest(handle: Handle, session: AskedSession, walletNonce?: string): Promise<string | undefined>;
-  /** Reads an answer. @throws ApiError `invalid_request` if it is not an answer to this request */
-  read(handle: Handle, answer: IdentityWalletAnswer): Promise<IdentityWalletResponse>;
-  /** @throws PresentationRefused */
-  verifyPresentation(
-    handle: Handle,
-    session: AskedSession,
-    answer: { channel: Channel; presented: Presented },
-  ): Promise<Proof>;
-  /** Certificates that the source depends on. */
-  certificates(): { use: 'trust anchor' | 'access'; certificate: Certificate }[];
-  /** Returns why the verifier cannot work; undefined if it can. */
-  fault(now: number): string | undefined;
-}
-
 /**
- * Makes the verifier of one source from its configuration.
+ * Makes the OpenID4VP verifier of one source from its configuration. It requests credentials from identity wallets, and checks
+ * presentations.
  * @param trustAnchors undefined for the built-in sources, which trust only the test issuer
  */
 export function createVerifier(
   settings: IdentityWalletSettings,
   trustAnchors: TrustAnchors | undefined,
   dependencies: VerifierDependencies,
-): Verifier {
+) {
   const { name, label, modes, profile } = settings;
   const { baseUrl, key, clock, logger, check, testAnchors } = dependencies;
   const trust = createTrust({
@@ -92,12 +65,14 @@ export function createVerifier(
     label,
     modes,
     profile,
+    /** Whether the verifier asks for a personal number, by which it recognises the user. */
     asksNumber: settings.stableIdentifier,
     answers: requests.answers,
     tokenMatches: handles.isTokenOf,
     signedRequest: requests.signed,
 
-    async request(handle, session) {
+    /** Returns the link that opens the identity wallet, and the requests for the Digital Credentials API. */
+    async request(handle: Handle, session: AskedSession) {
       const digital = await requests.digital(handle, session);
       return {
         url: requests.linkOf(handle, session),
@@ -105,7 +80,8 @@ export function createVerifier(
       };
     },
 
-    async read(handle, answer) {
+    /** Reads an answer. @throws ApiError `invalid_request` if it is not an answer to this request */
+    async read(handle: Handle, answer: IdentityWalletAnswer): Promise<IdentityWalletResponse> {
       if (answer.channel === 'annex-c') {
         const deviceResponse = await requests.openAnnexC(handle, String(answer.body));
         return { kind: 'presented', presented: deviceResponse };
@@ -115,7 +91,12 @@ export function createVerifier(
       return readResponse(answer, decryptionKey);
     },
 
-    async verifyPresentation(handle, { mode, claims }, { channel, presented }) {
+    /** @throws PresentationRefused */
+    async verifyPresentation(
+      handle: Handle,
+      { mode, claims }: AskedSession,
+      { channel, presented }: { channel: Channel; presented: Presented },
+    ): Promise<Proof> {
       const { claims: proven, person } = await check(presented, {
         settings,
         claims,
@@ -128,11 +109,13 @@ export function createVerifier(
       return { claims: proven, subject };
     },
 
+    /** Certificates that the source depends on. */
     certificates: () => [
       ...trust.anchors().map((certificate) => ({ use: 'trust anchor' as const, certificate })),
       ...(access?.certificates ?? []).map((certificate) => ({ use: 'access' as const, certificate })),
     ],
-    // Built-in sources have no trust anchors whose fault could be named.
-    fault: (now) => (trustAnchors === undefined ? undefined : trust.fault(now)),
+    /** Returns why the verifier cannot work; undefined if it can. Built-in sources have no trust anchors with a fault. */
+    fault: (now: number) => (trustAnchors === undefined ? undefined : trust.fault(now)),
   };
 }
+export type Verifier = ReturnType<typeof createVerifier>;

@@ -6,9 +6,9 @@ import {
   ageSettings,
   ageToken,
   anchors,
-  context,
   createCheck,
   expectation,
+  handover,
   issuer,
   now,
   refusalOf,
@@ -63,7 +63,7 @@ describe('the check of a presented proof of age', () => {
   ])(
     'refuses a proof whose device signature is for another %s than that of the request',
     async (_what, change) => {
-      const token = await ageToken({ made: { ...context, ...change } });
+      const token = await ageToken({ made: { ...handover, ...change } });
       expect(await refusalOf(check(token, asked))).toBe('holder proof wrong');
     },
   );
@@ -85,7 +85,7 @@ describe('the check of a presented proof of age', () => {
       key: issuer.holderKey,
       docType: 'org.iso.18013.5.1.mDL',
       elements: ['age_over_18'],
-      context,
+      handover,
     });
     expect(await refusalOf(check({ proof_of_age: [presentation] }, asked))).toBe('wrong type');
   });
@@ -122,7 +122,7 @@ describe('the check of a presented proof of age', () => {
       key: issuer.holderKey,
       docType: 'eu.europa.ec.av.1',
       elements: ['age_over_16', 'age_over_18'],
-      context,
+      handover,
     });
     const both = expectation(ageSettings, ['age_16_plus', 'age_18_plus']);
     expect(await refusalOf(check({ proof_of_age: [presentation] }, both))).toBe('malformed');

@@ -6,13 +6,10 @@ import { createPresentationCheck, type Expectation } from '../../server/identity
 import { PresentationRefused } from '../../server/identity-wallet/refused.ts';
 import { createStatusLists } from '../../server/identity-wallet/status-list.ts';
 import { statusListTypes } from '../../server/identity-wallet/status-token.ts';
-import {
-  type PresentationContext,
-  presentMdoc,
-  presentSdJwt,
-} from '../../server/identity-wallet/test-wallet/holder.ts';
+import { presentMdoc, presentSdJwt } from '../../server/identity-wallet/test-wallet/holder.ts';
 import { accessCertificate, createTestIssuer } from '../../server/identity-wallet/test-wallet/issuer.ts';
 import { testStatusList } from '../../server/identity-wallet/test-wallet/status.ts';
+import type { Handover } from '../../server/identity-wallet/transcript.ts';
 import { startTestServer } from '../harness/server.ts';
 
 export const now = Date.parse('2026-11-22T12:00:00Z');
@@ -46,11 +43,12 @@ export const identityWalletSources = [
 export const startWithIdentityWallets = () =>
   startTestServer({ env: { SVC_IDENTITY_WALLET_SOURCES: JSON.stringify(identityWalletSources) } });
 
-export const context = {
+export const handover = {
+  kind: 'redirect',
   clientId: 'redirect_uri:https://verify.test/answer',
   nonce: 'nonce-of-this-request',
   responseUri: 'https://verify.test/answer',
-} as const satisfies PresentationContext;
+} as const satisfies Handover;
 
 const given = { name: 'wallet', label: 'Wallet', trustAnchors: issuer.anchorPem };
 const access = { certificates: 'unused', key: 'unused' };
@@ -77,7 +75,7 @@ export function expectation(
   claims: readonly ClaimName[],
   changes: Partial<Expectation> = {},
 ): Expectation {
-  return { settings, claims, handover: { kind: 'redirect', ...context }, anchors, now, ...changes };
+  return { settings, claims, handover, anchors, now, ...changes };
 }
 
 type Order = Parameters<typeof issuer.proofOfAge>[0];
@@ -86,18 +84,18 @@ export const adult: Order = { holder: 'adult', now };
 export async function ageToken({
   elements = ['age_over_18'],
   order = adult,
-  made = context,
+  made = handover,
 }: {
   elements?: readonly string[];
   order?: Order;
-  made?: PresentationContext;
+  made?: Handover;
 } = {}) {
   const presentation = await presentMdoc({
     issuerSigned: issuer.proofOfAge(order),
     key: issuer.holderKey,
     docType: 'eu.europa.ec.av.1',
     elements,
-    context: made,
+    handover: made,
   });
   return { proof_of_age: [presentation] };
 }
@@ -105,19 +103,19 @@ export async function ageToken({
 export async function personToken({
   paths,
   order = adult,
-  made = context,
+  made = handover,
   type = 'urn:eudi:pid:1',
   at = now,
 }: {
   paths: readonly (readonly (string | null)[])[];
   order?: Order;
-  made?: PresentationContext;
+  made?: Handover;
   type?: string;
   at?: number;
 }) {
   const { credential, claims } = await issuer.personSdJwt(order, type);
   const key = issuer.holderKey;
-  return { pid_sd_jwt: [await presentSdJwt({ credential, claims, key, paths, context: made, now: at })] };
+  return { pid_sd_jwt: [await presentSdJwt({ credential, claims, key, paths, handover: made, now: at })] };
 }
 
 /** Returns the reason why a presentation was refused. Throws if it was accepted. */

@@ -3,7 +3,7 @@ import { decode, encode, Tagged } from 'cborg';
 import { coseKeyOf } from '../../server/identity-wallet/cbor.ts';
 import { type Signer, signEs256 } from '../../server/identity-wallet/test-wallet/attestations.ts';
 import { transcriptOf } from '../../server/identity-wallet/transcript.ts';
-import { context, issuer, now } from './attested.ts';
+import { handover, issuer, now } from './attested.ts';
 
 const day = 86_400_000;
 /** Keys keep the given order, because the library warns about sorting some keys of these tests. */
@@ -76,7 +76,7 @@ export function handMade(parts: Parts = {}): string {
   const [certificate] = signer.certificates;
   const issuerAuth = [headers, new Map([[33, certificate]]), payload, sign(signer.key, payload)];
   const nameSpaces = embedded(parts.deviceNameSpaces ?? {});
-  const transcript: unknown = decode(transcriptOf({ kind: 'redirect', ...context }));
+  const transcript: unknown = decode(transcriptOf(handover));
   const authentication = encode(embedded(['DeviceAuthentication', transcript, signedDocType, nameSpaces]));
   const deviceSignature = [headers, new Map(), null, sign(issuer.holderKey, authentication)];
   const document = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { issueMdoc, issueSdJwt } from '../../server/identity-wallet/test-wallet/attestations.ts';
 import { presentMdoc, presentSdJwt } from '../../server/identity-wallet/test-wallet/holder.ts';
-import { context, createCheck, expectation, issuer, now, personSettings, refusalOf } from './attested.ts';
+import { createCheck, expectation, handover, issuer, now, personSettings, refusalOf } from './attested.ts';
 import { ownAnchors, ownSigner } from './own-issuer.ts';
 
 const check = createCheck();
@@ -29,7 +29,7 @@ async function mdoc({ issuing, signing }: Countries) {
     ...validity,
   });
   return {
-    pid_mdoc: [await presentMdoc({ issuerSigned, key, docType, elements: ['issuing_country'], context })],
+    pid_mdoc: [await presentMdoc({ issuerSigned, key, docType, elements: ['issuing_country'], handover })],
   };
 }
 
@@ -38,7 +38,9 @@ async function sdJwt({ issuing, signing }: Countries) {
   const content = { type: 'urn:eudi:pid:1', claims, signer: signerIn(signing), holderKey: key, ...validity };
   const credential = await issueSdJwt(content);
   return {
-    pid_sd_jwt: [await presentSdJwt({ credential, claims, key, paths: [['issuing_country']], context, now })],
+    pid_sd_jwt: [
+      await presentSdJwt({ credential, claims, key, paths: [['issuing_country']], handover, now }),
+    ],
   };
 }
 

@@ -4,11 +4,8 @@ import { Openid4vpClient, type ResolvedOpenid4vpAuthorizationRequest } from '@op
 import { CompactEncrypt, calculateJwkThumbprint, compactVerify, importJWK, type JWK } from 'jose';
 import { z } from 'zod';
 import { issueMdoc, issueSdJwt } from '../../server/identity-wallet/test-wallet/attestations.ts';
-import {
-  type PresentationContext,
-  presentMdoc,
-  presentSdJwt,
-} from '../../server/identity-wallet/test-wallet/holder.ts';
+import { presentMdoc, presentSdJwt } from '../../server/identity-wallet/test-wallet/holder.ts';
+import type { Handover } from '../../server/identity-wallet/transcript.ts';
 import { issuer } from './attested.ts';
 
 // The library replaces zod's error messages for the whole process. The service uses zod's own messages.
@@ -78,7 +75,7 @@ function pathsOf({ claims: all = [], claim_sets: [set] = [] }: Credential) {
     : all.map(({ path }) => path);
 }
 
-async function present(credential: Credential, context: PresentationContext): Promise<string> {
+async function present(credential: Credential, handover: Handover): Promise<string> {
   const now = Date.now();
   const { signer, holderKey } = issuer;
   const day = 86_400_000;
@@ -88,11 +85,11 @@ async function present(credential: Credential, context: PresentationContext): Pr
     const docType = credential.meta.doctype_value ?? '';
     const issuerSigned = issueMdoc({ docType, elements, signer, holderKey, ...validity });
     const names = paths.map(([, name]) => name ?? '');
-    return presentMdoc({ issuerSigned, key: holderKey, docType, elements: names, context });
+    return presentMdoc({ issuerSigned, key: holderKey, docType, elements: names, handover });
   }
   const type = credential.meta.vct_values?.[0] ?? '';
   const issued = await issueSdJwt({ type, claims, signer, holderKey, ...validity });
-  return presentSdJwt({ credential: issued, claims, key: holderKey, paths, context, now });
+  return presentSdJwt({ credential: issued, claims, key: holderKey, paths, handover, now });
 }
 
 /** Returns the thumbprint (RFC 7638) of the key for the encrypted answer. */
@@ -121,12 +118,12 @@ async function resolve(payload: object, origin?: string): Promise<Asked> {
   return { ...resolved, jwk: metadata?.jwks?.keys[0] };
 }
 
-async function respond(asked: Asked, context: PresentationContext, origin?: string) {
+async function respond(asked: Asked, handover: Handover, origin?: string) {
   const [credential] = credentialsOf(asked);
   if (!credential) throw new Error('no credential is asked for');
   return client.createOpenid4vpAuthorizationResponse({
     authorizationRequestPayload: asked.authorizationRequestPayload,
-    authorizationResponsePayload: { vp_token: { [credential.id]: [await present(credential, context)] } },
+    authorizationResponsePayload: { vp_token: { [credential.id]: [await present(credential, handover)] } },
     ...(origin === undefined ? {} : { origin }),
     ...(asked.jwk
       ? { jarm: { encryption: { nonce: 'nonce-of-the-wallet' }, serverMetadata: supported } }
@@ -145,13 +142,14 @@ export const otherIdentityWallet = {
     const asked = await resolve(parsed.params);
     const { nonce, response_uri: responseUri } = asked.authorizationRequestPayload as Record<string, string>;
     const thumbprint = asked.jwk ? await thumbprintOf(asked.jwk) : undefined;
-    const context = {
+    const handover = {
+      kind: 'redirect' as const,
       clientId: asked.client.effective,
       nonce: nonce ?? '',
       responseUri: responseUri ?? '',
       thumbprint,
     };
-    const answer = await respond(asked, context);
+    const answer = await respond(asked, handover);
     const { response } = await client.submitOpenid4vpAuthorizationResponse({
       authorizationRequestPayload: asked.authorizationRequestPayload as never,
       authorizationResponsePayload: answer.authorizationResponsePayload,
@@ -169,7 +167,7 @@ export const otherIdentityWallet = {
     const asked = await resolve(data, origin);
     const { nonce } = asked.authorizationRequestPayload;
     const thumbprint = asked.jwk ? await thumbprintOf(asked.jwk) : undefined;
-    const answer = await respond(asked, { nonce, thumbprint, origin: proven }, origin);
+    const answer = await respond(asked, { kind: 'dc-api', nonce, thumbprint, origin: proven }, origin);
     return answer.jarm
       ? { response: answer.jarm.responseJwt }
       : { vp_token: answer.authorizationResponsePayload.vp_token };

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { presentMdoc } from '../../server/identity-wallet/test-wallet/holder.ts';
 import {
   adult,
-  context,
   createCheck,
   expectation,
+  handover,
   issuer,
   now,
   personSettings,
@@ -49,7 +49,7 @@ describe('a PID as an mdoc', () => {
     const elements = ['birth_date', 'nationality', 'personal_administrative_number'];
     const key = issuer.holderKey;
     const issuerSigned = issuer.personMdoc(adult, docType);
-    const presentation = await presentMdoc({ issuerSigned, key, docType, elements, context });
+    const presentation = await presentMdoc({ issuerSigned, key, docType, elements, handover });
     const claims = ['age_21_plus', 'country'] as const;
     const proven = await check({ pid_mdoc: [presentation] }, expectation(personSettings, claims));
     expect(proven.claims).toEqual({ age_21_plus: true, country: 'DE' });
@@ -85,8 +85,8 @@ describe('the check of a PID', () => {
   });
 
   it('refuses a PID whose holder proof has another nonce, audience or time', async () => {
-    const made = (change: Partial<typeof context> | { nonce: string } | { clientId: string }) =>
-      personToken({ paths: [ages], made: { ...context, ...change } });
+    const made = (change: Partial<typeof handover> | { nonce: string } | { clientId: string }) =>
+      personToken({ paths: [ages], made: { ...handover, ...change } });
     expect(await refusalOf(check(await made({ nonce: 'another' }), asked))).toBe('wrong nonce');
     expect(await refusalOf(check(await made({ clientId: 'x509_hash:other' }), asked))).toBe('wrong audience');
     for (const at of [now - 660_000, now + 120_000]) {

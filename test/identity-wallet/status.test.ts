@@ -7,8 +7,8 @@ import { presentMdoc, presentSdJwt } from '../../server/identity-wallet/test-wal
 import {
   ageSettings,
   anchors,
-  context,
   expectation,
+  handover,
   issuer,
   now,
   personSettings,
@@ -152,7 +152,7 @@ async function checkMdoc(
     ...validity,
     status: status as Record<string, unknown>,
   });
-  const presentation = await presentMdoc({ issuerSigned, key, docType, elements: ['age_over_18'], context });
+  const presentation = await presentMdoc({ issuerSigned, key, docType, elements: ['age_over_18'], handover });
   const check = createPresentationCheck(createStatusLists(fetch));
   return check({ proof_of_age: [presentation] }, expectation(ageSettings, ['age_18_plus']));
 }
@@ -163,7 +163,7 @@ async function checkSdJwt(status: object) {
   const credential = await issueSdJwt({ ...content, status: status as Record<string, unknown> });
   const paths = [['issuing_country']];
   const check = createPresentationCheck(createStatusLists(() => jwtList()));
-  const presentation = await presentSdJwt({ credential, claims, key, paths, context, now });
+  const presentation = await presentSdJwt({ credential, claims, key, paths, handover, now });
   return check({ pid_sd_jwt: [presentation] }, expectation(personSettings, ['country']));
 }
 

@@ -5,7 +5,7 @@ import { certificatesOf, parseSign1 } from '../../server/identity-wallet/cbor.ts
 import { documentSigner, parseCertificate, validatePath } from '../../server/identity-wallet/certificates.ts';
 import { verifyIssuerSigned, verifyMdoc } from '../../server/identity-wallet/mdoc.ts';
 import { transcriptOf } from '../../server/identity-wallet/transcript.ts';
-import { context, refusalOf } from './attested.ts';
+import { handover, refusalOf } from './attested.ts';
 import { annexD } from './published/iso-18013-5.ts';
 
 const bytesOf = (hex: string) => new Uint8Array(Buffer.from(hex, 'hex'));
@@ -14,7 +14,7 @@ const namespace = 'org.iso.18013.5.1';
 /** A time within the validity of the example, which is 2020-10-01 to 2021-10-01. */
 const now = Date.parse('2021-01-01T00:00:00Z');
 const anchors = [parseCertificate(bytesOf(annexD.issuerRoot))];
-const transcript = transcriptOf({ kind: 'redirect', ...context });
+const transcript = transcriptOf(handover);
 const expected = { docType, anchors, purposes: [documentSigner], transcript, now };
 
 type CborMap = Map<string, unknown>;
@@ -92,7 +92,7 @@ describe('the mobile driving licence of ISO/IEC 18013-5, annex D', () => {
   });
 
   it('is refused ("holder proof wrong") if the device signed for another nonce', async () => {
-    const other = transcriptOf({ kind: 'redirect', ...context, nonce: 'another' });
+    const other = transcriptOf({ ...handover, nonce: 'another' });
     const work = async () => verifyMdoc(presented(), { ...expected, transcript: other });
     expect(await refusalOf(work())).toBe('holder proof wrong');
   });

@@ -11,20 +11,11 @@ import {
 } from '@owf/mdoc';
 import { encode } from 'cborg';
 import { z } from 'zod';
+import type { Handover } from '../transcript.ts';
 import { sdJwtLibrary, signEs256 } from './attestations.ts';
 
 // The mdoc library changes zod's error messages for the whole process. This restores the default messages.
 z.config({ customError: undefined });
-
-/**
- * The request that a presentation answers: a request with a response address, or the request of a page at an origin. A page that
- * uses ISO/IEC TS 18013-7, annex C, sends `encryptionInfo`.
- */
-export type PresentationContext = {
-  nonce: string;
-  /** RFC 7638 thumbprint of the key that the answer is encrypted for. */
-  thumbprint?: Uint8Array | undefined;
-} & ({ clientId: string; responseUri: string } | { origin: string; encryptionInfo?: string });
 
 const hashNames = { 'SHA-256': 'sha256', 'SHA-384': 'sha384', 'SHA-512': 'sha512' } as const;
 const unused = (): never => {
@@ -54,17 +45,14 @@ function annexCTranscript(encryptionInfo: string, origin: string): SessionTransc
   return Object.create(SessionTranscript.prototype, { encodedStructure }) as SessionTranscript;
 }
 
-async function transcriptFor(context: PresentationContext, platform: ReturnType<typeof contextWith>) {
-  const { nonce, thumbprint } = context;
-  const given = { nonce, ...(thumbprint ? { jwkThumbprint: thumbprint } : {}) };
-  if (!('origin' in context)) {
-    const { clientId, responseUri } = context;
-    return SessionTranscript.forOid4Vp({ ...given, clientId, responseUri }, platform);
-  }
-  const { origin, encryptionInfo } = context;
-  return encryptionInfo === undefined
-    ? SessionTranscript.forOid4VpDcApi({ ...given, origin }, platform)
-    : annexCTranscript(encryptionInfo, origin);
+async function transcriptFor(handover: Handover, platform: ReturnType<typeof contextWith>) {
+  if (handover.kind === 'iso-dc-api') return annexCTranscript(handover.encryptionInfo, handover.origin);
+  const { nonce, thumbprint } = handover;
+  const common = { nonce, ...(thumbprint ? { jwkThumbprint: thumbprint } : {}) };
+  if (handover.kind === 'dc-api')
+    return SessionTranscript.forOid4VpDcApi({ ...common, origin: handover.origin }, platform);
+  const { clientId, responseUri } = handover;
+  return SessionTranscript.forOid4Vp({ ...common, clientId, responseUri }, platform);
 }
 
 interface MdocRequest {
@@ -74,7 +62,7 @@ interface MdocRequest {
   /** The namespace of the elements. The default is the document type. */
   namespace?: string;
   elements: readonly string[];
-  context: PresentationContext;
+  handover: Handover;
 }
 
 /**
@@ -82,9 +70,9 @@ interface MdocRequest {
  * it.
  */
 export async function presentMdoc(request: MdocRequest): Promise<string> {
-  const { issuerSigned, key, docType, namespace = docType, elements, context } = request;
+  const { issuerSigned, key, docType, namespace = docType, elements, handover } = request;
   const platform = contextWith(key);
-  const sessionTranscript = await transcriptFor(context, platform);
+  const sessionTranscript = await transcriptFor(handover, platform);
   const intendsToRetain = false;
   const names = Object.fromEntries(elements.map((name) => [name, intendsToRetain]));
   const deviceRequest = DeviceRequest.create({
@@ -125,15 +113,15 @@ interface SdJwtRequest {
   claims: Readonly<Record<string, unknown>>;
   key: KeyObject;
   paths: readonly (readonly (string | null)[])[];
-  context: PresentationContext;
+  handover: Handover;
   now: number;
 }
 
 /** Presents an SD-JWT VC with these claims, and the holder's proof. */
 export async function presentSdJwt(request: SdJwtRequest): Promise<string> {
-  const { credential, claims, key, paths, context, now } = request;
-  const aud = 'origin' in context ? `origin:${context.origin}` : context.clientId;
-  const payload = { iat: Math.floor(now / 1000), aud, nonce: context.nonce };
+  const { credential, claims, key, paths, handover, now } = request;
+  const aud = handover.kind === 'redirect' ? handover.clientId : `origin:${handover.origin}`;
+  const payload = { iat: Math.floor(now / 1000), aud, nonce: handover.nonce };
   return sdJwtLibrary({ holder: key }).present(credential, frameOf(paths, claims) as never, {
     kb: { payload },
   });

@@ -1,7 +1,7 @@
 import { CompactEncrypt } from 'jose';
+import type { Handover } from '../transcript.ts';
 import { type AskedByAnnexC, readDeviceRequest, sealFor } from './annex-c.ts';
 import { type Asked, type AskedCredential, encryptionKeyOf, pathsToShow } from './asked.ts';
-import type { PresentationContext } from './holder.ts';
 import { type HolderName, proofOfAgeType, type TestIssuer } from './issuer.ts';
 
 /** How the test identity wallet can react to a request. Only the first leads to a valid presentation. */
@@ -36,26 +36,28 @@ interface Dependencies {
   origin: string;
 }
 
-/** Returns the request for which the holder signs. Some acts replace its nonce, audience or response URI by wrong ones. */
-function contextOf(asked: Asked, act: Act, thumbprint: Uint8Array | undefined): PresentationContext {
-  const context = {
+/** Returns what the holder signs, so that the answer is for this request. Some acts replace a value by a wrong one. */
+function handoverOf(asked: Asked, act: Act, thumbprint: Uint8Array | undefined): Handover {
+  const handover = {
+    kind: 'redirect' as const,
     clientId: asked.client_id,
     nonce: asked.nonce,
     responseUri: asked.response_uri,
     thumbprint,
   };
-  if (act === 'wrong-nonce') return { ...context, nonce: 'another-nonce' };
-  if (act === 'wrong-audience') return { ...context, clientId: 'redirect_uri:https://other.example/answer' };
+  if (act === 'wrong-nonce') return { ...handover, nonce: 'another-nonce' };
+  if (act === 'wrong-audience') return { ...handover, clientId: 'redirect_uri:https://other.example/answer' };
   // Repeats the presentation for an earlier request.
   if (act === 'replay')
-    return { ...context, nonce: 'nonce-of-an-earlier-request', responseUri: `${asked.response_uri}0` };
-  return context;
+    return { ...handover, nonce: 'nonce-of-an-earlier-request', responseUri: `${asked.response_uri}0` };
+  return handover;
 }
 
-/** Returns the request of a page for which the holder signs. Some acts replace its origin or encryption info by wrong ones. */
-function annexCContext({ encryptionInfo }: AskedByAnnexC, act: Act, origin: string): PresentationContext {
+/** Returns what the holder signs for a page. Some acts replace its origin or encryption info by wrong ones. */
+function annexCHandover({ encryptionInfo }: AskedByAnnexC, act: Act, origin: string): Handover {
   const isOtherRequest = act === 'wrong-nonce' || act === 'replay';
   return {
+    kind: 'iso-dc-api',
     nonce: '', // It is inside the encryption info, which is another one in each request.
     origin: act === 'wrong-audience' ? 'https://other.example' : origin,
     encryptionInfo: isOtherRequest ? `${encryptionInfo}AA` : encryptionInfo,
@@ -78,7 +80,7 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
   const key = issuer.holderKey;
   const orderOf = ({ act, holder }: Instruction) => ({ holder, flaw: flawOfAct(act), now: clock.now() });
 
-  async function mdocOf(asked: AskedCredential, instruction: Instruction, context: PresentationContext) {
+  async function mdocOf(asked: AskedCredential, instruction: Instruction, handover: Handover) {
     const { presentMdoc } = await import('./holder.ts');
     const { doctype_value: docType = '' } = asked.meta;
     const isProofOfAge = docType === proofOfAgeType;
@@ -93,27 +95,31 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
     const elements = paths.map(([, name]) => name ?? '');
     const notRequested = isProofOfAge ? 'age_over_65' : 'family_name';
     const shown = instruction.act === 'too-much' ? [...elements, notRequested] : elements;
-    return presentMdoc({ issuerSigned, key, docType, namespace, elements: shown, context });
+    return presentMdoc({ issuerSigned, key, docType, namespace, elements: shown, handover });
   }
 
-  async function sdJwtOf(asked: AskedCredential, instruction: Instruction, context: PresentationContext) {
+  async function sdJwtOf(asked: AskedCredential, instruction: Instruction, handover: Handover) {
     const { presentSdJwt } = await import('./holder.ts');
     const { vct_values: [type = ''] = [] } = asked.meta;
     const { credential, claims } = await issuer.personSdJwt(orderOf(instruction), type);
     const paths = pathsToShow(asked, (path) => holds(claims, path)) ?? [];
     const shown = instruction.act === 'too-much' ? [...paths, ['family_name']] : paths;
-    return presentSdJwt({ credential, claims, key, paths: shown, context, now: clock.now() });
+    return presentSdJwt({ credential, claims, key, paths: shown, handover, now: clock.now() });
   }
 
-  const present = (asked: AskedCredential, instruction: Instruction, context: PresentationContext) =>
-    (asked.format === 'mso_mdoc' ? mdocOf : sdJwtOf)(asked, instruction, context);
+  const present = (asked: AskedCredential, instruction: Instruction, handover: Handover) =>
+    (asked.format === 'mso_mdoc' ? mdocOf : sdJwtOf)(asked, instruction, handover);
 
   return {
     /** Returns the `data` that a page gets by ISO/IEC TS 18013-7, annex C. Undefined if the wallet refuses. */
     async answerAnnexC(asked: AskedByAnnexC, instruction: Instruction): Promise<object | undefined> {
       if (instruction.act === 'refuse') return undefined;
       const credential = readDeviceRequest(asked);
-      const presented = await present(credential, instruction, annexCContext(asked, instruction.act, origin));
+      const presented = await present(
+        credential,
+        instruction,
+        annexCHandover(asked, instruction.act, origin),
+      );
       return { response: await sealFor(asked, Buffer.from(presented, 'base64url'), origin) };
     },
 
@@ -124,8 +130,8 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
       const credential = credentials.find(({ id }) => id === instruction.credential) ?? credentials[0];
       if (!credential) throw new Error('the request asks for no credential');
       const encryption = await encryptionKeyOf(asked);
-      const context = contextOf(asked, instruction.act, encryption?.thumbprint);
-      const token = { [credential.id]: [await present(credential, instruction, context)] };
+      const handover = handoverOf(asked, instruction.act, encryption?.thumbprint);
+      const token = { [credential.id]: [await present(credential, instruction, handover)] };
       if (!encryption) return { vp_token: JSON.stringify(token) };
       const response = await new CompactEncrypt(Buffer.from(JSON.stringify({ vp_token: token })))
         .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: encryption.kid })
