@@ -180,9 +180,9 @@ describe('consent to share claims', () => {
 
 describe('the page of a session that ended without a code', () => {
   it.each([
-    ['before authentication', 'decline', 'Nothing about you was shared.'],
-    ['after authentication', 'accept', 'None of the answers was shared.'],
-  ])('says if the session ended %s: %s', async (_when, decision, text) => {
+    ['before authentication', 'Nothing about you was shared.', 'decline'],
+    ['after authentication', 'None of the answers was shared.', 'accept'],
+  ])('says if the session ended %s: "%s"', async (_when, text, decision) => {
     const browser = openBrowser(hosted);
     await browser.start(own.clientId);
     const sessionId = browser.sessionId();

@@ -109,7 +109,7 @@ describe('GET /verify/start with a malformed query', () => {
     ['redirect_uri', `${redirectUri}/`, expect.stringContaining('not registered')],
     ['redirect_uri', redirectUri.toUpperCase(), expect.stringContaining('not registered')],
     ['client_id', 'cli_0000000000000000000000', 'client_id: unknown client'],
-  ])('answers 400 for %s = %s, and sets no cookie', async (name, value, message) => {
+  ])('answers 400 without a cookie for the parameter %s with the value %j', async (name, value, message) => {
     const { response, error } = await start(startQuery(clientId, { [name]: value }));
     expect(response.status).toBe(400);
     expect(error).toEqual({ success: false, error: message });
@@ -209,7 +209,7 @@ describe('the 400 answer of /verify/start', () => {
     ['javascript:alert(1)', undefined],
     ['no address', undefined],
     ['https://verify.example/verify/start', undefined],
-  ])('links back to the site of the Referer %s: %s', async (referer, back) => {
+  ])('links back to the site of the Referer %s, else nowhere (undefined): %s', async (referer, back) => {
     const headers = { accept: 'text/html', referer };
     const { body } = await hosted.send('/verify/start?state=1', { headers });
     expect(/<a class="button primary" href="([^"]*)"/.exec(body)?.[1]).toBe(back);

@@ -16,9 +16,12 @@ describe('the language of the pages', () => {
     ['', undefined],
     ['constructor __proto__', undefined],
     [undefined, undefined],
-  ])('follows ui_locales: the value %s yields %s', (uiLocales, language) => {
-    expect(languageAsked(uiLocales)).toBe(language);
-  });
+  ])(
+    'follows ui_locales, or is undefined if it has no supported language: the value %j yields %s',
+    (uiLocales, language) => {
+      expect(languageAsked(uiLocales)).toBe(language);
+    },
+  );
 
   it.each([
     ['es-MX,es;q=0.9,en;q=0.8', 'es'],
@@ -28,7 +31,7 @@ describe('the language of the pages', () => {
     ['*', 'en'],
     [';;;,,q=', 'en'],
     [undefined, 'en'],
-  ])('follows Accept-Language: the value %s yields %s', (header, language) => {
+  ])('follows Accept-Language, or is English: the value %j yields %s', (header, language) => {
     expect(languageAccepted(header)).toBe(language);
   });
 });

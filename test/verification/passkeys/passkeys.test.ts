@@ -200,7 +200,7 @@ describe("a user's passkey", () => {
     return sent.answer.headers['x-svc-error'];
   };
 
-  it('is refused with the challenge of another session', async () => {
+  it('is refused with passkey_refused if it answers the challenge of another session', async () => {
     const { authenticator } = await saved(hosted, clientId);
     expect(await used((_own, other) => authenticator.get(other))).toBe('passkey_refused');
   });
@@ -214,7 +214,7 @@ describe("a user's passkey", () => {
     expect(await answer).toBe('passkey_refused');
   });
 
-  it('has no effect if its answer is replayed after the session has continued', async () => {
+  it('changes nothing if the same answer is sent again after the session has continued', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const strict = await onboard(hosted, { maxVerificationAgeSeconds: 60 });
     hosted.clock.advance(61_000);
@@ -255,7 +255,7 @@ describe("a user's passkey", () => {
     expect(await used((own) => authenticator.get(own))).toBe('passkey_unknown');
   });
 
-  it('does not complete the session of a user with a duplicate identity', async () => {
+  it('leads back to the session page instead of the partner if its user has a duplicate identity', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     await hosted.db
       .collection<{ _id: string }>('users')

@@ -113,7 +113,7 @@ describe('users erase', () => {
     await waitForEvents(partner);
   });
 
-  it('removes the subject from the ledger page of a concurrent exchange in its second pass', async () => {
+  it('deletes, 61 s later, the subject from a ledger page that a concurrent exchange wrote after the erasure', async () => {
     const partner = await createPartner(service);
     const { sub } = await verifyAndExchange(partner);
     await waitForEvents(partner);

@@ -59,7 +59,7 @@ describe('an identity', () => {
   });
 
   it.each<Loss>(['command', 'reply'])(
-    'belongs to one user if the %s is lost while other processes create it',
+    'belongs to one user if the %s of its creation is lost while other processes create it too',
     async (loss) => {
       losses.push(loss);
       const people = ['ada', 'bob', 'cyd'];
@@ -73,7 +73,7 @@ describe('an identity', () => {
     },
   );
 
-  it('gets its user from the next process if a crash prevented the creation of the user', async () => {
+  it('gets its user from the next process if a crash occurred after the identity and before the user was stored', async () => {
     const wanted: User = { _id: randomId('user'), claims: {}, ...someone('ada') };
     await documents().insertOne(identityOf(wanted));
     const met = await Promise.all(
@@ -107,7 +107,7 @@ describe('an erased user', () => {
     await expectOneEach(['ada']);
   });
 
-  it('loses an identity that a crash left, in the second pass or when the person returns', async () => {
+  it('loses an identity that a crash left over, in a later sweep or when the person returns', async () => {
     const process = processOf();
     for (const person of ['ada', 'bob']) {
       const { user } = await process.findOrCreate(someone(person));

@@ -21,7 +21,7 @@ const at = new Date();
 const meet = (identity: string) => users.findOrCreate({ identity, mode: 'test', createdAt: at });
 
 describe('a person who authenticates for the first time', () => {
-  it('becomes one user in several simultaneous sessions, and is new in only one of them', async () => {
+  it('becomes one user if sessions authenticate simultaneously, and counts as new in only one of them', async () => {
     const met = await Promise.all(['ada', 'ada', 'bob', 'ada'].map(meet));
     expect(new Set(met.map(({ user }) => user._id)).size).toBe(2);
     const news = met.filter(({ isNew }) => isNew).map(({ user }) => user.identity);
@@ -29,19 +29,22 @@ describe('a person who authenticates for the first time', () => {
     expect((await meet('ada')).isNew).toBe(false);
   });
 
-  it.each<Loss>(['command', 'reply'])('becomes one new user if the %s is lost', async (loss) => {
-    losses.push(loss);
-    const { user, isNew } = await meet('ada');
-    expect(isNew).toBe(true);
-    expect((await meet('ada')).user._id).toBe(user._id);
-  });
+  it.each<Loss>(['command', 'reply'])(
+    'becomes one new user if the %s of the first write is lost',
+    async (loss) => {
+      losses.push(loss);
+      const { user, isNew } = await meet('ada');
+      expect(isNew).toBe(true);
+      expect((await meet('ada')).user._id).toBe(user._id);
+    },
+  );
 });
 
 describe('claims of a user who was erased during a session', () => {
   const found = { claims: { country: 'DE' }, duplicate: true };
   const ada = { operatorId: 'opr_1', operatorName: 'Ada', action: 'users.erase', requestId: 'req_1' };
 
-  it.each(['keepFirstClaims', 'keepClaims'] as const)('are not written by %s', async (keep) => {
+  it.each(['keepFirstClaims', 'keepClaims'] as const)('are not stored by the method %s', async (keep) => {
     const { user } = await meet('ada');
     const { user: other } = await meet('bob');
     const entry = auditEntry({ ...ada, address: '::1' }, { id: user._id, at: at.getTime() }, {});
@@ -59,7 +62,7 @@ describe('claims of a user who was erased during a session', () => {
 describe('the first claims of a user', () => {
   const found = { claims: { country: 'DE' }, duplicate: false };
 
-  it('are stored without an invalidation, because no session has a snapshot of them', async () => {
+  it('are stored without marking snapshots of sessions as out of date, because there are none yet', async () => {
     const { user } = await meet('ada');
     expect(await users.keepFirstClaims(user._id, found, at)).toBe(true);
     const kept = await users.find(user._id);
@@ -67,7 +70,7 @@ describe('the first claims of a user', () => {
     expect(kept).not.toHaveProperty('invalidateAt');
   });
 
-  it('are stored by one of two simultaneous sessions, and later claims replace them', async () => {
+  it('are stored from one of two simultaneous sessions only, and later claims replace them', async () => {
     const { user } = await meet('ada');
     const other = { claims: { country: 'FR' }, duplicate: false };
     const kept = await Promise.all([

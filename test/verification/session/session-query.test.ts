@@ -63,14 +63,17 @@ describe('GET /api/verify/hvf-session/{id}', () => {
 });
 
 describe('401 for a session query', () => {
-  it.each([undefined, 'Bearer', 'Bearer ', 'Basic abc', 'svc_test_x', 'Bearer a b'])(
-    'is sent with the text "Missing API key" for the Authorization header %s',
-    async (header) => {
-      expect(await query('ses_1', header)).toMatchObject(
-        refusal(401, 'Missing API key. Use Authorization: Bearer {key}'),
-      );
-    },
-  );
+  it.each([
+    ['without an Authorization header', undefined],
+    ...['Bearer', 'Bearer ', 'Basic abc', 'svc_test_x', 'Bearer a b'].map((header) => [
+      `with the Authorization header "${header}"`,
+      header,
+    ]),
+  ])('is sent with the text "Missing API key" for a query %s', async (_name, header) => {
+    expect(await query('ses_1', header)).toMatchObject(
+      refusal(401, 'Missing API key. Use Authorization: Bearer {key}'),
+    );
+  });
 
   it('is sent for an unknown or malformed key', async () => {
     for (const key of [randomSecret('testKey'), 'svc_test_x']) {

@@ -74,14 +74,14 @@ describe('changes of sessions in one group', () => {
     }
   });
 
-  it('are applied once if several of them change the same session', async () => {
+  it('are applied only once if three of them change the same session; the other two return undefined', async () => {
     const [session, other] = [await started(), await started()];
     const results = await Promise.all([consent(session), cancel(session), consent(other), consent(session)]);
     expect(results.map((result) => result !== undefined)).toEqual([true, false, true, false]);
     expect(await eventsOf(session)).toEqual(['started', 'consented']);
   });
 
-  it('do not change a session that has changed since it was read, or has expired', async () => {
+  it('return undefined and change nothing if the session has changed since it was read, or has expired', async () => {
     const session = await started();
     await consent(session);
     const expired = await started({ expiresAt: at });
@@ -132,7 +132,7 @@ describe('codes and links', () => {
     expect(await store.countWrongVerifier(ids[0] ?? '')).toBe(1);
   });
 
-  it("find no session with a wrong secret, or with another session's secret", async () => {
+  it('return no session for a wrong secret, or for the secret of another session', async () => {
     const [made, other] = [await completed(), await completed()];
     const secretOf = (code: string) => bytesOfSecret('code', code)?.subarray(16) ?? expect.fail('no code');
     const id = bytesOfId('session', made._id) ?? expect.fail('no id');
@@ -154,7 +154,7 @@ describe('codes and links', () => {
 });
 
 describe('a group of session changes', () => {
-  it.each<Loss>(['command', 'reply'])('is applied once if its %s was lost', async (loss) => {
+  it.each<Loss>(['command', 'reply'])('is applied once if its %s was lost on the way', async (loss) => {
     const [one, two] = [await started(), await started()];
     const stale = await started();
     await consent(stale);
@@ -166,7 +166,7 @@ describe('a group of session changes', () => {
     expect(await eventsOf(stale)).toEqual(['started', 'consented']);
   });
 
-  it('returns the changed session if its reply was lost, and a later change still applies', async () => {
+  it('returns the changed session although the reply was lost, and the next change is applied to it', async () => {
     const session = await started();
     losses.push('reply');
     const first = consent(session);
@@ -220,9 +220,12 @@ describe('the fields outboxAt and enrollmentDueAt of a session', () => {
 });
 
 describe('an insert of a session', () => {
-  it.each<Loss>(['command', 'reply'])('is made once if its %s was lost', async (loss) => {
-    losses.push(loss);
-    const session = await started();
-    expect((await store.find(session._id))?._id).toBe(session._id);
-  });
+  it.each<Loss>(['command', 'reply'])(
+    'stores the session once if its %s was lost on the way',
+    async (loss) => {
+      losses.push(loss);
+      const session = await started();
+      expect((await store.find(session._id))?._id).toBe(session._id);
+    },
+  );
 });

@@ -91,7 +91,7 @@ describe('the end of sharing with a partner', () => {
     });
   });
 
-  it('revokes the token of a concurrent exchange in the second pass', async () => {
+  it('revokes, in a sweep a minute later, also the token of an exchange that ran at the same time', async () => {
     const user = await saved(hosted, clientId);
     const code = codeOf(user.browser.page);
     const session = { _id: user.browser.sessionId() as never };
