@@ -29,7 +29,7 @@ function foreignDirectory(): string {
   return directory;
 }
 
-it("the file admin-url is written neither into another user's directory nor into a missing one, without a warning", () => {
+it("the file admin-url is not written into another user's directory or a missing one, and no warning is logged", () => {
   const warned: unknown[] = [];
   const logger = { warn: (...parts: unknown[]) => void warned.push(parts) };
   const absent = join(tmpdir(), `svc-absent-${process.pid}`);

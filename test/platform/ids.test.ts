@@ -44,7 +44,7 @@ describe('identifiers', () => {
     expect(identifierKind('xyz_0000000000000000000000')).toBeUndefined();
   });
 
-  it('are derived from their cause, their kind and the key only', () => {
+  it('are equal only if key, kind and every part of the cause are equal', () => {
     const cause = ['charge', 'hash', 0];
     const id = deriveId(key, 'entry', cause);
     expect(deriveId(key, 'entry', [...cause])).toBe(id);

@@ -28,7 +28,7 @@ function faultsOf(environment: Record<string, string>): readonly string[] {
 }
 
 describe('default settings', () => {
-  it('are those of a development server on one machine', () => {
+  it('are those of a development server: ports 8080 and 8081 on 127.0.0.1, all roles, embedded database', () => {
     expect(readConfig({})).toMatchObject({
       environment: 'development',
       public: { host: '127.0.0.1', port: 8080 },

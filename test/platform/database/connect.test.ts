@@ -43,7 +43,7 @@ describe('connect', () => {
     ['a sharded cluster', { msg: 'isdbgrid', logicalSessionTimeoutMinutes: 30 }, true, true],
     ['a standalone server', { logicalSessionTimeoutMinutes: 30 }, false, true],
     ['the embedded engine', {}, false, false],
-  ])('adapts its options to %s', async (_, greeting, retryableWrites, expiresDocuments) => {
+  ])('chooses write concern, read concern and retryWrites that suit %s', async (_, greeting, retryableWrites, expiresDocuments) => {
     const { client, features } = await connectTo(greeting);
     const sharded = 'msg' in greeting;
     expect(features).toEqual({ retryableWrites, replicated: retryableWrites, expiresDocuments, sharded });

@@ -44,7 +44,8 @@ it('every request, webhook and sweep avoids a read of a whole collection', async
     ({ sub } = (await userinfo.json()) as { sub: string });
     const { clientId: client_id, clientSecret: client_secret } = partner;
     await post(url('oauth/revoke'), { token, client_id, client_secret });
-    await exchangeCode(server, partner, one); // used
+    // A second exchange, of a code that is already used.
+    await exchangeCode(server, partner, one);
   }
   await fetch(url('verify/hvf-session/ses_0000000000000000000000'), bearer(apiKey));
   const shop = await createShop(server);

@@ -51,7 +51,7 @@ describe('a group insert', () => {
 });
 
 describe('a group of updates', () => {
-  it('reports whether all statements matched', async () => {
+  it('returns allMatched, which is false if one statement finds no document', async () => {
     expect((await updateEach(items, [next('old')])).allMatched).toBe(true);
     const some = await updateEach(items, [next('old', 1), next('old', 2)]);
     expect(some.allMatched).toBe(false);
@@ -67,7 +67,7 @@ describe('a group of updates', () => {
     expect((await items.findOne({ _id: 'b' }))?.version).toBe(2);
   });
 
-  it('is applied once after a lost reply', async () => {
+  it('is applied once after a lost reply, and then returns allMatched: false', async () => {
     losses.push('reply');
     expect((await updateEach(items, [next('old')])).allMatched).toBe(false);
     expect((await items.findOne({ _id: 'old' }))?.version).toBe(2);

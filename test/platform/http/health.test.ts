@@ -40,7 +40,7 @@ describe('/readyz', () => {
     }
   });
 
-  it('answers 503 if all places for requests are taken and none was freed for 10 s', async () => {
+  it('answers 503 if requests have reached the limit and none has ended for 10 s', async () => {
     const { capacity } = server.services;
     let taken = 0;
     while (capacity.take('authenticated')) taken += 1;
