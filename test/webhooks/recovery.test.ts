@@ -26,7 +26,7 @@ function failing(method: 'insert' | 'record' | 'lease', times = 1) {
 }
 
 describe('deliveries after a crash', () => {
-  it('repeat a running attempt when its lease ends, with the same number and bytes', async () => {
+  it('repeat an attempt that was running, after its lease has ended, with the same number and body', async () => {
     const receiver = await createReceiver();
     const clock = manualClock();
     const system = await createSystem({ clock });
@@ -89,7 +89,7 @@ describe('deliveries after a crash', () => {
     },
   );
 
-  it('are created by a second publication of their event if the first one failed to store them', async () => {
+  it('are stored by a second publication of their event if the first publication failed to store them', async () => {
     const receiver = await createReceiver();
     const system = await createSystem({ wrap: failing('insert') });
     const event = draft(system.key(receiver.url));
@@ -100,7 +100,7 @@ describe('deliveries after a crash', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('are sent by the sweep if their jobs are lost', async () => {
+  it('are sent by the sweep if the jobs that should send them were deleted', async () => {
     const receiver = await createReceiver();
     const publisher = await createSystem({ worker: false });
     await publisher.publish([draft(publisher.key(receiver.url))]);
@@ -132,7 +132,7 @@ describe('deliveries after a crash', () => {
     );
   });
 
-  it('keep the time of their retry after a restart', async () => {
+  it('are retried at the same time as planned, even if the process restarts in between', async () => {
     const receiver = await down(1);
     const before = await createSystem({ retryDelays: [1_000, 1_000] });
     const keyId = before.key(receiver.url);
@@ -182,7 +182,7 @@ describe('a short database failure', () => {
 });
 
 describe('two sending processes', () => {
-  it('make each attempt once, and never early', async () => {
+  it('make each attempt exactly once, and none before its due time', async () => {
     const receiver = await createReceiver((_count, request, response) =>
       response.writeHead(request.headers['x-svc-attempt'] === '3' ? 200 : 503).end(),
     );

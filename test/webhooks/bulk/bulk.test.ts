@@ -65,7 +65,7 @@ describe('a bulk resend', () => {
     expect(new Set(ids).size).toBe(60);
   });
 
-  it('leaves out events that another delivery has delivered, and counts each event once', async () => {
+  it('counts an event with two failed deliveries once, and leaves out an event that another delivery has delivered', async () => {
     const { idle, receiver, keyId, worker } = await twoProcesses();
     await failedDeliveries(idle, keyId, 3);
     const [one, two] = await stored(idle).find().sort({ _id: 1 }).toArray();
@@ -105,7 +105,7 @@ describe('a bulk resend', () => {
     expect(await jobs(idle).countDocuments()).toBe(1);
   });
 
-  it('has one job if the second command leaves out a field that is undefined in the first', async () => {
+  it('has one job if the second command omits a field that is undefined in the first', async () => {
     const { idle, keyId } = await twoProcesses();
     await failedDeliveries(idle, keyId, 2);
     const filter = { keyId, since };

@@ -13,7 +13,7 @@ describe('isPublicAddress', () => {
   it.each(forbiddenAddresses)('returns false for %s', (address) =>
     expect(isPublicAddress(address)).toBe(false),
   );
-  it.each(publicAddresses)('accepts %s', (address) => expect(isPublicAddress(address)).toBe(true));
+  it.each(publicAddresses)('returns true for %s', (address) => expect(isPublicAddress(address)).toBe(true));
 
   it('returns false for every IPv6 address that contains an IPv4 address', () => {
     fc.assert(
@@ -25,7 +25,7 @@ describe('isPublicAddress', () => {
 });
 
 describe('isLoopbackAddress', () => {
-  it.each(['127.0.0.1', '127.8.9.10', '::1'])('accepts %s', (address) =>
+  it.each(['127.0.0.1', '127.8.9.10', '::1'])('returns true for %s', (address) =>
     expect(isLoopbackAddress(address)).toBe(true),
   );
   it.each(['::ffff:127.0.0.1', '10.0.0.1', '::', '0.0.0.0', '1.1.1.1', 'localhost', ''])(
@@ -44,13 +44,13 @@ describe('checkWebhookUrl, with its test vectors', () => {
     expect(checkWebhookUrl(url, 'test', rules)).toEqual(expect.any(String));
   });
 
-  it.each(allowedUrls)('accepts %s for both modes', (url) => {
+  it.each(allowedUrls)('accepts %s in both modes', (url) => {
     expect(checkWebhookUrl(url, 'live', rules)).toBeUndefined();
     expect(checkWebhookUrl(url, 'test', rules)).toBeUndefined();
   });
 
   it.each(['http://localhost', 'http://localhost:3000/hooks', 'http://LOCALHOST:3000'])(
-    'accepts %s for test keys only',
+    'accepts %s in test mode only',
     (url) => {
       expect(checkWebhookUrl(url, 'test', rules)).toBeUndefined();
       expect(checkWebhookUrl(url, 'live', rules)).toMatch('https');

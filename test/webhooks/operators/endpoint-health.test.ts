@@ -40,7 +40,7 @@ describe('the health of an endpoint', () => {
     expect(diagnose(change).state).toBe(state);
   });
 
-  it('includes success rate, durations, and answers with their first times', () => {
+  it('has the success rate, the durations, and each kind of answer with the time of its first occurrence', () => {
     const attempts = [
       ok(60),
       broken(40),
@@ -75,7 +75,7 @@ describe('the health of an endpoint', () => {
     expect(diagnose({}).cause).toBeNull();
   });
 
-  it('sorts failing live endpoints first, by the start of their failure', () => {
+  it('is sorted: failing live endpoints first, those that have failed longest before others', () => {
     const dead = diagnose({ keyId: 'dead', attempts: [broken(30), broken(3), broken(1)] });
     const longer = diagnose({ keyId: 'longer', attempts: [broken(90), broken(3), broken(1)] });
     const test = diagnose({ keyId: 'test', mode: 'test', attempts: [broken(99), broken(3), broken(1)] });
