@@ -27,7 +27,7 @@ const issue = () => ({
 });
 
 describe('an access token', () => {
-  it('is verified by the process that signed it, and by another process, also when it is sent again', async () => {
+  it('is verified, also a second time, by the process that signed it and by another process', async () => {
     const [signer, other] = processes();
     const issued = issue();
     const token = signer.sign(issued);

@@ -43,7 +43,7 @@ describe('a forged access token', () => {
     expect((await oauth.userinfo(bearer(await sign(payload)))).status).toBe(200);
   });
 
-  it('is refused with the algorithm none, in any letter case', async () => {
+  it('gets 401 with the algorithm none, in any letter case', async () => {
     const unsecured = new UnsecuredJWT(payload).encode();
     const [, body] = unsecured.split('.');
     await expectRefused(unsecured);
@@ -53,7 +53,7 @@ describe('a forged access token', () => {
     }
   });
 
-  it('is refused with HS256 keyed by the public key', async () => {
+  it('gets 401 with HS256 keyed by the public key', async () => {
     const [jwk] = keyring.publicKeys;
     for (const secret of [JSON.stringify(jwk), jwk?.x ?? '', JSON.stringify({ keys: keyring.publicKeys })]) {
       const signed = new SignJWT(payload).setProtectedHeader({ ...header(), alg: 'HS256' });
@@ -73,7 +73,7 @@ describe('a forged access token', () => {
       await expectRefused(await new SignJWT(payload).setProtectedHeader(head).sign(privateKey));
   });
 
-  it('is refused with an unknown kid, even if our key signed it', async () => {
+  it('gets 401 with an unknown kid, even if our key signed it', async () => {
     await expectRefused(await sign(payload, { kid: 'another' }));
   });
 
@@ -95,13 +95,13 @@ describe('a forged access token', () => {
     await expectRefused(await sign(claims));
   });
 
-  it.each(['JWT', 'jwt', undefined])('is refused with typ %s (RFC 9068 4)', async (typ) => {
+  it.each(['JWT', 'jwt', undefined])('gets 401 with typ %s (RFC 9068 4)', async (typ) => {
     const { typ: _typ, ...head } = header();
     const signed = new SignJWT(payload).setProtectedHeader(typ === undefined ? head : { ...head, typ });
     await expectRefused(await signed.sign(keyring.signing.privateKey));
   });
 
-  it('is refused with an altered payload or a cut signature', async () => {
+  it('gets 401 with an altered payload or a cut signature', async () => {
     const [head, , signature] = (await sign(payload)).split('.');
     const altered = Buffer.from(JSON.stringify({ ...payload, sub: 'another' })).toString('base64url');
     await expectRefused(`${head}.${altered}.${signature}`);
@@ -113,7 +113,7 @@ describe('a forged access token', () => {
     await expectRefused(await sign({ ...payload, iss: `${issuer}/`, aud: `${issuer}/` }));
   });
 
-  it('cannot be made from the content of the JWKS endpoint', async () => {
+  it('cannot be signed with a key from the JWKS endpoint, because these keys are public keys only', async () => {
     const jwks = (await (await fetch(`${issuer}/.well-known/jwks.json`)).json()) as { keys: object[] };
     for (const jwk of jwks.keys) {
       const key = await importJWK(jwk, 'ES256');
