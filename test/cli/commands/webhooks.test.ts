@@ -215,7 +215,10 @@ describe('webhooks verify', () => {
 
   it('verifies a body that is not valid UTF-8 over its bytes', async () => {
     const key = await keyWithEndpoint('/ok');
-    const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId: key, url: `${receiverUrl}/ok` });
+    const { signingSecret } = await server.admin.webhooks.set.mutate({
+      keyId: key,
+      url: `${receiverUrl}/ok`,
+    });
     const body = Buffer.from('{"name":"caf\xe9"}', 'latin1');
     const file = join(svcadmin.cwd, 'latin1.json');
     await writeFile(file, body);

@@ -81,7 +81,7 @@ describe('partners onboard --from', () => {
     expect(await partners()).toEqual(before);
   });
 
-  it('names a partner that exists unfinished, onboards the other rows, and exits with 1', async () => {
+  it('reports a partner that exists without a key and client as unfinished, onboards the other rows, and exits with 1', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Iota' });
     const { code, stdout } = await onboard([row('Iota'), row('Kappa')], '--json');
     expect(code).toBe(1);

@@ -108,7 +108,7 @@ describe('svcadmin doctor', () => {
     );
   });
 
-  it('names the address that does not answer, and the variable with that address, as other commands do', async () => {
+  it('prints, like other commands, the address that does not answer and that it is from SVCADMIN_URL', async () => {
     const env = { SVCADMIN_URL: 'http://localhost:1' };
     for (const args of [['doctor'], ['partners', 'list']]) {
       const { stdout, stderr } = await svcadmin.run(args, { env });

@@ -10,20 +10,24 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+/** The arguments, the exit code, and the differing environment or input. */
+const calls: [args: string, code: number, options?: { input?: string; env?: Record<string, string> }][] = [
+  ['partners create --help', 0],
+  ['whoami --json', 0],
+  ['partners list', 0],
+  ['login --token-stdin', 0, { input: adminToken }],
+  ['doctor --json', 1, { env: { SVCADMIN_TOKEN: 'wrong' } }],
+  ['partners conjure', 2],
+  ['whoami --json', 3, { env: { SVCADMIN_TOKEN: 'wrong' } }],
+  ['partners show ptr_0000000000000000000000', 4],
+  ['whoami', 7, { env: { SVCADMIN_URL: 'http://127.0.0.1:1' } }],
+];
+
 /** Most tests run commands in this process, so a real process must end the same way. */
-it.each([
-  { args: ['partners', 'create', '--help'], code: 0 },
-  { args: ['whoami', '--json'], code: 0 },
-  { args: ['partners', 'list'], code: 0 },
-  { args: ['login', '--token-stdin'], input: adminToken, code: 0 },
-  { args: ['doctor', '--json'], env: { SVCADMIN_TOKEN: 'wrong' }, code: 1 },
-  { args: ['partners', 'conjure'], code: 2 },
-  { args: ['whoami', '--json'], env: { SVCADMIN_TOKEN: 'wrong' }, code: 3 },
-  { args: ['partners', 'show', 'ptr_0000000000000000000000'], code: 4 },
-  { args: ['whoami'], env: { SVCADMIN_URL: 'http://127.0.0.1:1' }, code: 7 },
-])(
-  'the executable exits with $code for $args, as a command within this process does',
-  async ({ args, code, ...options }) => {
+it.each(calls)(
+  'the executable svcadmin %s exits with %i, with the output of the same command in this process',
+  async (words, code, options = {}) => {
+    const args = words.split(' ');
     const started = await svcadmin.start(args, options);
     expect(started.code).toBe(code);
     expect(await svcadmin.run(args, options)).toEqual(started);

@@ -167,11 +167,11 @@ describe('svcadmin show', () => {
     },
   );
 
-  it.each([['show'], ['partners', 'list', '--search'], ['users', 'find'], ['error']])(
-    'exits with 2, like other searching commands, and sends nothing to the server if given a secret: %s %s %s',
-    async (...words) => {
+  it.each(['show', 'partners list --search', 'users find', 'error'])(
+    'exits with 2 and sends nothing to the server, like other searching commands, for: %s SECRET',
+    async (words) => {
       const secret = desk.partner.clientSecret;
-      const { code, stdout, stderr } = await desk.run([...words.filter(Boolean), secret]);
+      const { code, stdout, stderr } = await desk.run([...words.split(' '), secret]);
       expect([code, stdout]).toEqual([2, '']);
       expect(stderr).toContain(
         'svc_secret_… is a client secret: it was not looked up, and not sent anywhere',
