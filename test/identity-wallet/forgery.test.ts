@@ -113,7 +113,7 @@ describe('a device response', () => {
       'more than was asked for',
     ],
     ['with a security object of another version', { mso: { version: '2.0' } }, 'malformed'],
-  ])('is refused %s', async (_what, parts, refusal) => {
+  ])('is refused if it is one %s', async (_what, parts, refusal) => {
     expect(await refused(parts)).toBe(refusal);
   });
 });

@@ -86,7 +86,7 @@ describe('a status list', () => {
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
     ['is an identifier list', async () => identifierList()],
     ['also contains an identifier list', async () => cwtList({ claims: { 65530: { identifiers: {} } } })],
-  ])('causes a refusal of the attestation if it %s', async (_what, fetch) => {
+  ])('makes the status of the attestation unknown, so that it is refused, if the list %s', async (_what, fetch) => {
     expect(await refusalOf(checkByIndex(fetch))).toBe('status unknown');
   });
 });
@@ -129,7 +129,7 @@ describe('an identifier list (ISO/IEC 18013-5, 12.3.6.4)', () => {
     ],
     ['is a status list', () => jwtList()],
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
-  ])('causes a refusal of the attestation if it %s', async (_what, fetch) => {
+  ])('makes the status of the attestation unknown, so that it is refused, if the list %s', async (_what, fetch) => {
     expect(await refusalOf(checkByIdentifier(fetch))).toBe('status unknown');
   });
 });
@@ -220,7 +220,7 @@ describe('the status of an mdoc', () => {
     ['with a negative index', { status_list: { idx: -1, uri } }, 'malformed'],
     ['without an address', { status_list: { idx: 0 } }, 'malformed'],
     ['at a very long address', { identifier_list: { id: listed, uri: uri.padEnd(2049, 'x') } }, 'malformed'],
-  ])('%s causes a refusal of the attestation', async (_what, status, refusal) => {
+  ])('%s causes a refusal with the reason given in this test', async (_what, status, refusal) => {
     expect(await refusalOf(checkMdoc(status))).toBe(refusal);
   });
 });
@@ -234,7 +234,7 @@ describe('the status of an SD-JWT VC', () => {
     ],
     ['without a list', {}],
     ['with a negative index', { status_list: { idx: -1, uri: statusUri } }],
-  ])('%s causes a refusal of the attestation', async (_what, status) => {
+  ])('%s causes a refusal with "status unknown"', async (_what, status) => {
     expect(await refusalOf(checkSdJwt(status))).toBe('status unknown');
   });
 
