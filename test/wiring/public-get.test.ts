@@ -94,7 +94,7 @@ describe('an address that is not public', () => {
     expect(sockets).toBe(0);
   });
 
-  it('gets no packet if a name server returns it', async () => {
+  it('gets no packet if a name server returns it for the host name', async () => {
     const server = await createNameServer(() => ['169.254.169.254']);
     const guarded = createPublicGet({ route: { resolve: createResolve([server]) } });
     await expect(guarded('https://issuer.example/', accept)).rejects.toThrow('169.254.169.254');
@@ -114,7 +114,7 @@ describe('an address that is not public', () => {
     expect(receiver.connections()).toBe(0);
   });
 
-  it('is checked again after the connection, before a byte is sent', async () => {
+  it('is checked again after the connection is open, and then gets no byte', async () => {
     const receiver = await secureReceiver((_count, _request, response) => response.end());
     let asked = 0;
     const allowed = () => {
