@@ -77,7 +77,7 @@ async function exchange(code: Awaited<ReturnType<typeof pass>>): Promise<void> {
   if (status !== 200) throw new Error(`exchange: ${status}`);
 }
 
-// The first visits fill caches, and make the user a returning user.
+// The first verifications fill caches, and make the user a returning user.
 for (let n = 0; n < 3; n += 1) await exchange(await pass());
 const code = await pass();
 await sleep(backgroundWaitMs);

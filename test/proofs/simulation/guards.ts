@@ -122,7 +122,7 @@ const busyWriters: Partial<Plan> = {
 
 export const guards: readonly Guard[] = [
   {
-    title: 'after a lost hand-over, a caller is refused only behind a fence',
+    title: 'after a lost hand-over, a caller is refused only after a fence entry is written',
     edits: [
       edit(
         handOver,
@@ -134,13 +134,13 @@ export const guards: readonly Guard[] = [
     budget: 300,
   },
   {
-    title: 'a fence stands only after the other process drops what it has',
+    title: 'a fence entry is written only after the other process has dropped the postings that it got',
     edits: [edit(handOver, 'await pause(Math.max(0, until - uptime()));', '')],
     plan: busyWriters,
     budget: 300,
   },
   {
-    title: 'a lost hand-over counts as lost, not as never sent',
+    title: 'a hand-over without a reply counts as perhaps written, not as never sent',
     edits: [
       edit(handOver, 'return items.map(() => lost);', "return items.map(() => ({ outcome: 'not_sent' }));"),
     ],
@@ -148,31 +148,31 @@ export const guards: readonly Guard[] = [
     budget: 300,
   },
   {
-    title: 'the writer drops a posting whose time is over',
+    title: 'the writer drops a posting whose deadline has passed',
     edits: [edit(takeOver, 'uptime() >= sentAt + withinMs || ', '')],
     plan: lostHandOvers,
     budget: 300,
   },
   {
-    title: 'a message that waited in a buffer leaves less time',
+    title: 'the time that a message waited in a buffer counts against the deadline of its postings',
     edits: [edit(takeOver, 'uptime() - Math.max(0, clock.now() - at)', 'uptime()')],
     plan: lostHandOvers,
     budget: 300,
   },
   {
-    title: 'after a lost hand-over, its own entry is recognised',
+    title: 'after a lost hand-over, a process recognises the entry that the writer made for it',
     edits: [edit(handOver, 'entry.grant?.salt === grant.salt', 'false')],
     plan: lostHandOvers,
     budget: 300,
   },
   {
-    title: 'an entry is its own only with the same salt',
+    title: 'a process takes an entry as made for it only if the salt is the same',
     edits: [edit(handOver, 'entry.grant?.salt === grant.salt', 'true')],
     plan: lostHandOvers,
     budget: 300,
   },
   {
-    title: 'an unconfirmed page does not become a head',
+    title: 'a page whose insert is not confirmed is not used as the last page of the wallet',
     edits: [
       edit(
         'ledger-writer.ts',
@@ -184,24 +184,24 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
-    title: 'a refusal needs a head that is newer than the request',
+    title: 'a request is refused only by a last page that was read after the request arrived',
     edits: [edit('ledger-writer.ts', 'posting.arrivedAt <= head.asOf', 'true')],
     budget: 100,
   },
   {
-    title: 'a head that was read is as old as the request for it',
+    title: 'the age of a last page that was read counts from the start of the read',
     edits: [edit('heads.ts', 'return this.set(page, asOf);', 'return this.set(page, uptime());')],
     plan: slowReplies,
     budget: 100,
   },
   {
-    title: 'the head of an own page is as old as its first insert',
+    title: 'the age of a last page that this process wrote counts from its first insert',
     edits: [edit('ledger-writer.ts', 'heads.set(page, sentAt);', 'heads.set(page, uptime());')],
     plan: slowReplies,
     budget: 100,
   },
   {
-    title: 'a refusal beside a page waits until the page stands',
+    title: 'a refusal that depends on a page in progress is sent only after the page is written',
     edits: [
       edit(
         'ledger-writer.ts',
@@ -212,22 +212,23 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
-    title: 'postings with the same id go in different pages',
+    title: 'two postings with the same id are never put into one page',
     edits: [edit('page-builder.ts', 'ids.has(posting.id) || ', '')],
     budget: 100,
   },
   {
-    title: 'after a lost reply, an existing page is its own only with the same attempt',
+    title:
+      'after a lost reply, a process takes an existing page as its own only if the attempt id is the same',
     edits: [edit('page-insert.ts', 'existing.attempt === page.attempt ?', 'existing ?')],
     budget: 100,
   },
   {
-    title: 'after a lost reply, its own page is recognised',
+    title: 'after a lost reply, a process recognises the page that it has written',
     edits: [edit('page-insert.ts', 'existing.attempt === page.attempt ?', '!existing ?')],
     budget: 100,
   },
   {
-    title: 'a page is given up only after a fence stands in its place',
+    title: 'a page is abandoned only after a fence is written with its number',
     edits: [
       edit(
         'page-insert.ts',
@@ -239,7 +240,7 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
-    title: 'a caller is answered 503 only after a fence was sent',
+    title: 'a caller gets 503 only after a fence was sent with the number of the page',
     edits: [
       edit(
         'page-insert.ts',
@@ -251,19 +252,19 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
-    title: 'the last page that is sent is a fence',
+    title: 'the last try to write a page number sends a fence',
     edits: [edit('page-insert.ts', 'isFence ? fencePage(page, head) : page', 'page')],
     plan: lateMessages,
     budget: 100,
   },
   {
-    title: 'a fence is not taken for the page',
+    title: 'a written fence does not count as the written page',
     edits: [edit('page-insert.ts', "isFence ? 'fenced' : 'inserted'", "'inserted'")],
     plan: longOutages,
     budget: 100,
   },
   {
-    title: 'an id that stands already is not taken for written',
+    title: 'an entry id that already exists does not count as written now',
     edits: [
       edit(
         'ledger-writer.ts',
@@ -274,24 +275,24 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
-    title: 'the index refuses an entry id that stands already',
+    title: 'a unique index refuses an entry id that already exists',
     database: { withoutEntryIndex: true },
     budget: 100,
   },
   {
-    title: 'reads and heads show confirmed pages only',
+    title: 'on a replica set, reads return only pages that a majority has confirmed',
     database: { localReads: true },
     plan: { ...failovers, deployment: 'replica set' },
     budget: 100,
   },
   {
-    title: 'a head of a single server is durable',
+    title: 'on a single server, the last page is in the journal before it is used',
     database: { localReads: true },
     plan: { ...failovers, deployment: 'single server' },
     budget: 100,
   },
   {
-    title: 'an answer to a repeat relies on a durable entry',
+    title: 'a repeated request is answered only from an entry that cannot be rolled back',
     edits: [
       edit('charge.ts', 'store.findDurableEntry(', 'store.findEntry('),
       edit('ledger-writer.ts', 'store.findDurableEntry(', 'store.findEntry('),
@@ -300,12 +301,12 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
-    title: 'the time of a page never goes back',
+    title: 'the time of a page is never before that of the previous page',
     edits: [edit('page-builder.ts', 'Math.max(now, head.at.getTime())', 'now')],
     budget: 100,
   },
   {
-    title: 'a used id is looked for before a refusal',
+    title: 'before a charge is refused, the ledger is searched for an earlier entry with its id',
     edits: [
       edit(
         'ledger-writer.ts',
@@ -316,7 +317,7 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
-    title: 'a posting whose signal is aborted leaves the queue',
+    title: 'a posting leaves the queue when its caller aborts',
     edits: [
       edit(
         'ledger-writer.ts',
@@ -327,7 +328,7 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
-    title: 'postings are looked at again after the heads are read',
+    title: 'after the last pages are read, postings that were aborted meanwhile are left out',
     edits: [
       edit(
         'ledger-writer.ts',
@@ -339,7 +340,7 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
-    title: 'a caller is answered after its page stands',
+    title: 'a caller is answered only after its page is written',
     edits: [
       edit(
         'ledger-writer.ts',
@@ -350,7 +351,7 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
-    title: 'the memory of used ids is kept by wallet',
+    title: 'remembered used ids are separate for each wallet',
     edits: [
       edit('ledger-writer.ts', 'used.has(entryKeyOf(ticket))', 'used.has(ticket.id)'),
       edit('ledger-writer.ts', 'used.set(entryKeyOf(posting), true)', 'used.set(posting.id, true)'),
@@ -359,7 +360,7 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
-    title: 'a page keeps its outbox mark until its events are stored',
+    title: 'a page has its unpublished mark until its events are stored',
     edits: [
       edit(
         'publishing.ts',

@@ -97,7 +97,7 @@ async function check(): Promise<void> {
     const { balance } = await svcadmin<{ balance: number }>(show, cli);
     const charged = (10_000_000 - balance) / 50;
     expectThat(charged === load.exchanges(), `${charged} charges for ${load.exchanges()} exchanges`);
-    // All visits are by one user, and the first exchange belongs to the enrollment, which has a separate event.
+    // All verifications are of one user, and the first exchange belongs to the enrollment, which has a separate event.
     const expected = [
       ['verification.session.completed', load.visits()],
       ['enrollment.created', 1],
