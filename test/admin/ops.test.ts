@@ -248,7 +248,7 @@ describe('the procedure requests.show', () => {
     expect(JSON.stringify(request)).not.toMatch(/svc_secret|svc_code/);
   });
 
-  it('names the session of a session query, and is not_found for most of many successful requests', async () => {
+  it('returns the session id of the first session query, and not_found for the 61st successful one in a row', async () => {
     const query = () => watched.inject({ url: '/api/verify/hvf-session/ses_1' });
     const first = await query();
     for (let sent = 0; sent < 60; sent += 1) await query();

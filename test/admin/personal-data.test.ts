@@ -17,7 +17,7 @@ beforeAll(async () => {
   }
   partner = await createPartner(server);
   const { partnerId } = partner;
-  // The second visit is by a returning user.
+  // In the second session, the user is a returning user.
   for (const _visit of [1, 2])
     await exchangeCode(server, partner, await verifyUser(server, partner, 'adult'));
   await verifyUser(server, partner, 'rejected');

@@ -28,7 +28,7 @@ describe('a database connection that breaks once during an exchange', () => {
   it.each([
     ['before the page insert', 'before'],
     ['after the page insert, whose reply is lost', 'after'],
-  ] as const)('leaves the caller with a token and one charge if it breaks %s', async (_, when) => {
+  ] as const)('leaves the caller with a token and one charge, because the server tries again, if it breaks %s', async (_, when) => {
     await newVisit();
     server.at('insert', { [when]: once(lostConnection) });
     const { status, access_token: token } = await server.exchange(partner, verified);
@@ -72,7 +72,7 @@ describe("a database that stays unreachable until the caller's deadline", () => 
 });
 
 describe("a database that is slower than the caller's deadline", () => {
-  it('causes a 503, and a later exchange of the code names the charge', async () => {
+  it('causes a 503 although the charge is written; a later exchange gets 400 with the id of the charge', async () => {
     await newVisit();
     const reply = gate();
     server.at('insert', { after: () => reply.passed });
@@ -128,7 +128,7 @@ describe("publication of a charge's event", () => {
     (await server.ledgerNow(partner)).pages.filter((page) => page.unpublished).length;
 
   it.each(['before', 'after'] as const)(
-    'is finished by the sweep, with one event, if the process stops %s it removes the unpublished mark',
+    'is completed by the sweep, with one event in total, if the first publication breaks %s it removes the mark',
     async (when) => {
       await newVisit();
       expect((await server.exchange(partner, verified)).status).toBe(200);
@@ -164,7 +164,7 @@ describe("publication of a charge's event", () => {
     expect(await unpublished()).toBe(0);
   });
 
-  it("is not needed for a user's first exchange: its ledger page has no unpublished mark", async () => {
+  it('is not pending after the first exchange of a user, which causes no vae.resolved', async () => {
     await newVisit();
     expect((await server.exchange(partner, verified)).status).toBe(200);
     const { pages, charges } = await server.ledgerNow(partner);

@@ -215,7 +215,7 @@ describe('a refund', () => {
     expect(await refund(entryId)).toMatchObject({ amount: 50, balanceAfter: 5_000 });
   });
 
-  it('finds its charge even after more than 1,000 other wallets', async () => {
+  it('returns the amount of a charge even if the database holds over 1,000 other wallets', async () => {
     await newPartner(5_000);
     const entryId = await charge();
     const before = Array.from({ length: 1_001 }, (_, n) =>

@@ -96,7 +96,7 @@ describe('events', () => {
     });
   });
 
-  it('have every type after two visits of a user with exchanges and a declined consent', async () => {
+  it('have all four types after two verifications with exchanges and one declined consent', async () => {
     const partner = await harness.partner();
     await harness.token(partner);
     await harness.token(partner);

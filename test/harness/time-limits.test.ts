@@ -9,12 +9,12 @@ const fixedLimit = /\b[tT]imeout: [\d_]|^\s*\}, [\d_]+\);$|\btimeout\([\d_]|Time
 
 describe('the time limits of tests', () => {
   it.each([
-    ['the load of a processor', undefined, 3.5, 3.5],
-    ['the load of a processor', '', 2, 2],
+    ['the load per processor', undefined, 3.5, 3.5],
+    ['the load per processor if the variable is empty', '', 2, 2],
     ['1 on a quiet machine', undefined, 0.2, 1],
-    ['10 at most', undefined, 40, 10],
-    ['what is given', '4', 40, 4],
-    ['what is given, without a bound', '25', 0, 25],
+    ['10 at most by default', undefined, 40, 10],
+    ['SVC_TEST_TIMEOUT_FACTOR if it is set', '4', 40, 4],
+    ['SVC_TEST_TIMEOUT_FACTOR even above 10', '25', 0, 25],
   ])('are multiplied by %s', (_, given, load, expected) => {
     expect(timeoutFactor(given, load)).toBe(expected);
   });

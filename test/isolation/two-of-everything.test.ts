@@ -61,10 +61,12 @@ describe('one user of one source at two partners', () => {
     expect(atOne.sub).not.toBe(atOther.sub);
     expect(again.sub).toBe(atOther.sub);
 
-    const eventsOfOther = await bodiesOf(other, 4); // enrolled, twice completed, resolved
+    // One enrollment.created, two verification.session.completed and one vae.resolved of the same user.
+    const eventsOfOther = await bodiesOf(other, 4);
     expect(eventsOfOther.map(({ user_id }) => user_id)).toEqual(Array(4).fill(atOther.sub));
     expect(new Set(eventsOfOther.map(({ partner_id }) => partner_id))).toEqual(new Set([other.partnerId]));
-    const eventsOfOne = await bodiesOf(one, 4); // of two people
+    // One enrollment.created and one verification.session.completed of each of two users.
+    const eventsOfOne = await bodiesOf(one, 4);
     expect(eventsOfOne.map(({ user_id }) => user_id).toSorted()).toEqual(
       [atOne.sub, atOne.sub, neighbour.sub, neighbour.sub].toSorted(),
     );
@@ -88,7 +90,7 @@ describe('one user of one source at two partners', () => {
     for (const body of left) if ('claims' in body) expect(body['claims']).toEqual({});
     for (const user of [atOne.sub, atOther.sub])
       await expect(server.admin.users.show.query({ user })).rejects.toThrow('No user');
-    // Other users of these partners stay.
+    // The other user of the first partner is not erased.
     expect((await userinfo(neighbour.token)).status).toBe(200);
     expect(await server.admin.users.show.query({ user: neighbour.sub })).toMatchObject({ sessions: 1 });
   });

@@ -199,7 +199,7 @@ describe('a client', () => {
     expect(await refusal(move(liveKey))).toBe('refused');
   });
 
-  it('can be disabled and enabled, and the directory has its new status', async () => {
+  it('can be disabled and enabled, and the cached record has the new status too', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     expect(await server.admin.clients.disable.mutate({ clientId })).toMatchObject({ status: 'disabled' });

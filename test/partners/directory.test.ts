@@ -184,7 +184,7 @@ describe('the change watch', () => {
     expect(seen).toEqual(['all', 'all']);
   });
 
-  it('reports every record as changed if a restored database has fewer changes', async () => {
+  it('reports every record as changed after a restore of the database has reduced the number of changes', async () => {
     const { document, seen, upToDate, wait } = watched(['cli_1', 'cli_2']);
     await upToDate();
     document.version = 1;
@@ -215,7 +215,7 @@ describe('the directory of a process', () => {
   });
   afterAll(() => server.stop());
 
-  it('has the new status of a key that another process revoked, and of a partner if asked for a fresh entry', async () => {
+  it('has the status "revoked" of a key that another process revoked, and on a fresh read that of its partner', async () => {
     const elsewhere = createDirectory({ ...elsewherePorts, stores: createPartnersStores(server.db) });
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     await server.admin.partners.activate.mutate({ partnerId });
@@ -258,7 +258,7 @@ describe('the directory of a process', () => {
     if (performance.now() - began < 25_000) expect(read).toEqual([changed.id, other.id, changed.id]);
   });
 
-  it('reads one document, which counts 70 simultaneous changes and lists the last 64 ids', async () => {
+  it('reads one document, which counts 70 simultaneous changes and lists the ids of the last 64', async () => {
     const { changes } = createPartnersStores(server.db);
     const before = await changes.read();
     await Promise.all(Array.from({ length: 70 }, (_, n) => changes.add(`cli_${n}`)));

@@ -355,7 +355,7 @@ describe('a member of the role finance', () => {
   });
 });
 
-it('the overview counts the charges of today, and no negative adjustment', async () => {
+it('the overview shows one charge today after an exchange and a negative adjustment', async () => {
   const partner = await createPartner(server);
   const { partnerId } = partner;
   const { browser } = await signedIn(server, partnerId, 'viewer', 'counter');

@@ -20,7 +20,7 @@ export interface App {
 }
 
 /**
- * Starts a visit of an application at `http://localhost:<port>` as its user, and verifies a sandbox user.
+ * Opens an application at `http://localhost:<port>` as its user, and verifies a sandbox user.
  * @returns the redirect to the application, and a call that opens it
  */
 export async function visitApp(app: App, baseUrl: string, person: string) {

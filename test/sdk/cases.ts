@@ -82,7 +82,7 @@ export const callbackCases: [about: string, given: CallbackCase, answer: Answer]
     ['access_denied', null, false, null],
   ],
   ['an error that is not UTF-8', { query: `${ours}&error=%FF`, state }, ['\uFFFD', null, false, null]],
-  ['an error of another visit', { query: 'state=x&error=access_denied', state }, ['state_mismatch']],
+  ['an error of another session', { query: 'state=x&error=access_denied', state }, ['state_mismatch']],
 ];
 
 const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;

@@ -82,7 +82,7 @@ function installLibraries(cwd: string): void {
   for (const name of others) symlinkSync(join(libraries, name), join(cwd, 'node_modules', name));
 }
 
-/** Checks that a receiver prints the events of a user's first visit, and refuses a forged one. */
+/** Checks that a receiver prints the events of a user's first verification, and refuses a forged one. */
 async function expectReceiver(app: Program, url: string): Promise<void> {
   for (const event of ['enrollment.created', 'verification.session.completed'])
     await expect.poll(() => app.lines().join('\n'), { timeout: within(20_000) }).toContain(`event ${event}`);

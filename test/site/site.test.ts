@@ -287,7 +287,7 @@ describe('the search index', () => {
   });
 });
 
-it("the service's address is inserted into pages, also with a path", async () => {
+it('links in pages contain the base URL of the server, also if that URL has a path', async () => {
   const below = await startTestServer({ env: { SVC_BASE_URL: 'http://localhost:8080/auth' } });
   const read = async (path: string) => (await fetch(`${below.publicUrl}${path}`)).text();
   const pages = await Promise.all(['/docs/', '/docs/errors', '/llms.txt', '/docs/site.css'].map(read));

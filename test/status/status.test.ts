@@ -35,7 +35,7 @@ describe('/status', () => {
     expect(ServiceStatus.parse(await json.json()).status).toBe('operational');
   });
 
-  it('counts requests and errors of the service, without rehearsed ones', async () => {
+  it('counts requests and server errors, but not the errors that sandbox users cause on purpose', async () => {
     const partner = await createPartner(server);
     for (const person of ['adult', 'unavailable'])
       await exchangeCode(server, partner, await verifyUser(server, partner, person)).then((r) =>

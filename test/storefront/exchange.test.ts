@@ -228,7 +228,7 @@ describe('storefront exchange after a change in another process', () => {
     ['apiKeys', 'keyId', { status: 'revoked' }],
     ['integrations', 'integrationId', { status: 'disabled' }],
   ] as const)(
-    "answers 401 as soon as the shop's own record in %s is inactive, and 200 when it is active again",
+    'answers 401 as soon as the record of the shop in %s is inactive, and 200 when it is active again',
     async (collection, name, status) => {
       const own = await createShop(server);
       expect((await send(fields(await codeFor(server, own)), own)).status).toBe(200);

@@ -54,7 +54,7 @@ it('a sweep creates missing summaries of wallets, and updates the balance after 
   expect(await balances()).toEqual([500, 700]);
 });
 
-it('one sweep creates the summaries of 230 wallets, more than a group has', async () => {
+it('one sweep creates the summaries of 230 wallets, although it reads them in smaller groups', async () => {
   const ids = Array.from({ length: 230 }, (_, n) => walletIdOf(`ptr_${String(n).padStart(3, '0')}`, 'test'));
   const { process, balances } = await ledgerOf(ids);
   await process().sweep.sweep();
@@ -85,7 +85,7 @@ it('a summary is not overwritten with an older balance that another process has 
   expect(await use.heads([a])).toMatchObject([{ balance: 500 }]);
 });
 
-it('a sweep corrects a summary that is newer than its restored ledger', async () => {
+it('a sweep corrects a summary with a higher page number than its wallet has after a restore', async () => {
   const { process, collection, balances } = await ledgerOf([a]);
   const { sweep } = process();
   await sweep.sweep();

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { rewriteForOlderGlibc } from '../../../embedded-database/engine/elf.ts';
 import { needsRewrite } from '../../../embedded-database/engine/load.ts';
@@ -16,13 +16,13 @@ const findLibraries = (): string[] => {
   }
 };
 
-const libraries = findLibraries();
+const libraries = findLibraries().map((path) => [basename(path), path] as const);
 const countOf = (file: Buffer, text: string): number => file.toString('latin1').split(text).length - 1;
 
 describe.runIf(libraries.length > 0)('rewriteForOlderGlibc', () => {
   it.each(libraries)(
     'changes fewer than 100 bytes of %s, and neither its length nor its function names',
-    (library) => {
+    (_name, library) => {
       const original = readFileSync(library);
       const rewritten = rewriteForOlderGlibc(original);
       expect(rewritten.length).toBe(original.length);
@@ -33,14 +33,18 @@ describe.runIf(libraries.length > 0)('rewriteForOlderGlibc', () => {
     },
   );
 
-  it.each(libraries)('changes nothing in its own output for %s', (library) => {
+  it.each(libraries)('returns %s unchanged if it was already rewritten', (_name, library) => {
     const once = rewriteForOlderGlibc(readFileSync(library));
     expect(rewriteForOlderGlibc(once).equals(once)).toBe(true);
   });
 });
 
 describe('rewriteForOlderGlibc on a file that is no ELF library', () => {
-  it.each([Buffer.alloc(0), Buffer.from('#!/bin/sh'), Buffer.alloc(200, 0x7f)])('throws for %s', (bytes) => {
+  it.each([
+    ['an empty file', Buffer.alloc(0)],
+    ['a shell script', Buffer.from('#!/bin/sh')],
+    ['200 bytes without a header', Buffer.alloc(200, 0x7f)],
+  ])('throws "not an ELF library" for %s', (_name, bytes) => {
     expect(() => rewriteForOlderGlibc(bytes)).toThrow(/not an ELF library/);
   });
 });
@@ -52,7 +56,7 @@ describe('needsRewrite', () => {
     ['2.38', false],
     ['2.41', false],
     [undefined, false],
-  ])('answers for glibc %s with %s', (version, expected) => {
+  ])('returns for the glibc version %s: %s', (version, expected) => {
     expect(needsRewrite(version)).toBe(expected);
   });
 });

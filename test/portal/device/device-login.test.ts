@@ -103,7 +103,7 @@ describe('a login of svc', () => {
     expect(await refusal(svc.keys.rotate.mutate({ keyId, keepOldSeconds: 0 }))).toBe('not_found');
   });
 
-  it('can change secrets for 30 minutes after the passkey sign-in, and again when the member allows it', async () => {
+  it('can create keys for 30 minutes after the passkey sign-in; then the member must sign in and allow it again', async () => {
     const { svc, browser, authenticator, token } = await loggedIn();
     const wanted = { partnerId: partner.partnerId, mode: 'test' } as const;
     expect(await svc.keys.create.mutate(wanted)).toMatchObject(wanted);
@@ -156,7 +156,7 @@ describe('the login token of svc', () => {
     expect(await isIn(second.token)).toBe(false);
   });
 
-  it('can be ended by an owner with a passkey sign-in of the last 30 minutes, and by no other member', async () => {
+  it('can be ended by an owner with a passkey sign-in of the last 30 minutes; other members get 404', async () => {
     const { id, email, token } = await loggedIn('developer');
     const [boss, colleague] = [await member('owner'), await member('developer')];
     const stranger = await member('owner', (await createPartner(server)).partnerId);
