@@ -61,7 +61,7 @@ describe('userinfo: 200', () => {
     expect(new Set(parts).size).toBe(parts.length);
   });
 
-  it('returns claims that are false', async () => {
+  it('returns a claim with the value false, and does not leave it out', async () => {
     expect((await claimsOf(await newToken('teen'))).claims).toEqual({
       age_18_plus: false,
       identity_verified: true,
@@ -187,13 +187,6 @@ describe('userinfo: 401 invalid_token', () => {
     oauth.clock.advance(1_000);
     await oauth.revoke(partner, token);
     await expectRefusal(`Bearer ${token}`, `The access token was revoked at ${at}`);
-  });
-
-  it('refuses a token whose payload was replaced after signing', async () => {
-    const [head, , signature] = (await newToken()).split('.');
-    const payload = { jti: `txn_${'a'.repeat(22)}`, client_id: partner.clientId, exp: 1 };
-    const forged = Buffer.from(JSON.stringify(payload)).toString('base64url');
-    await expectRefusal(`Bearer ${head}.${forged}.${signature}`, unknown);
   });
 });
 

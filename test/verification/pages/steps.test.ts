@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { languages } from '../../../server/verification/pages/languages.ts';
 import { openBrowser } from '../browser.ts';
-import { type Hosted, onboard, returned, startHosted } from '../hosted.ts';
+import { type Hosted, onboard, startHosted } from '../hosted.ts';
 
 const minute = 60_000;
 const iphone =
@@ -32,20 +32,6 @@ describe('the consent page', () => {
       expect(decisions(body)).toEqual(['accept', 'decline']);
     },
   );
-
-  it('ends with access_denied if the user declines', async () => {
-    const browser = openBrowser(hosted);
-    await browser.start(clientId);
-    expect(returned((await browser.press({ decision: 'decline' })).location)['error']).toBe('access_denied');
-  });
-
-  it('accepts a cancel, which ends with verification_failed', async () => {
-    const browser = openBrowser(hosted);
-    await browser.start(clientId);
-    expect(returned((await browser.press({ decision: 'cancel' })).location)['error']).toBe(
-      'verification_failed',
-    );
-  });
 
   it('is followed by a page with a cancel button', async () => {
     const browser = openBrowser(hosted);
