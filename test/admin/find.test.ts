@@ -14,7 +14,7 @@ import {
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 import { createBrowser } from '../journey/browser.ts';
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { newStart, startUrl } from '../journey/pkce.ts';
 import { call, createShop, fields, shopDomain, sign } from '../storefront/shop.ts';
 
 const minute = 60_000;
@@ -31,7 +31,7 @@ const tokenUrl = () => `${server.baseUrl}/api/oauth/token`;
 
 /** Starts a session that its user never finishes. @returns the session's id */
 async function abandoned({ clientId }: TestPartner): Promise<string> {
-  const { codeChallenge, state } = newVisit();
+  const { codeChallenge, state } = newStart();
   const scope = 'age_18_plus';
   const start = startUrl({ baseUrl: server.baseUrl, clientId, redirectUri, scope, state, codeChallenge });
   const page = await createBrowser(server.baseUrl).open(start);
@@ -53,9 +53,9 @@ beforeAll(async () => {
   await verifyUser(server, partner, 'rejected');
   sessions.failed = await newest({ partnerId: partner.partnerId });
   clock.advance(minute);
-  const visited = await verifyUser(server, partner);
-  sessions.complete = await newest({ 'code.hash': sha256(visited.code) });
-  const answer = await exchangeCode(server, partner, visited);
+  const finished = await verifyUser(server, partner);
+  sessions.complete = await newest({ 'code.hash': sha256(finished.code) });
+  const answer = await exchangeCode(server, partner, finished);
   expect(answer.status).toBe(200);
   const session = await server.admin.sessions.show.query({ sessionId: sessions.complete });
   charge = session.code?.charge?.id ?? '';
@@ -340,7 +340,7 @@ describe('a ledger entry', () => {
 
 it("sessions list finds a session by its state, by its reference, or by 22 characters of the state's hash", async () => {
   const { baseUrl } = server;
-  const { codeChallenge, state } = newVisit();
+  const { codeChallenge, state } = newStart();
   const { clientId } = partner;
   const begun = startUrl({ baseUrl, clientId, redirectUri, scope: 'age_18_plus', state, codeChallenge });
   const start = `${begun}&client_reference_id=visit:17`;

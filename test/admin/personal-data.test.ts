@@ -18,7 +18,7 @@ beforeAll(async () => {
   partner = await createPartner(server);
   const { partnerId } = partner;
   // In the second session, the user is a returning user.
-  for (const _visit of [1, 2])
+  for (const _session of [1, 2])
     await exchangeCode(server, partner, await verifyUser(server, partner, 'adult'));
   await verifyUser(server, partner, 'rejected');
   await server.sweep();

@@ -70,7 +70,7 @@ it('the log of requests stores no request with an unknown path, session, client,
 describe('secrets in the log of requests', () => {
   it('are masked if a request sends them as a session id or a client id', async () => {
     const path = await fetch(sessionUrl(partner.apiKey), { headers: bearer(partner.apiKey) });
-    const { pathname } = new URL((await visitedSession()).url);
+    const { pathname } = new URL((await startedSession()).url);
     const swapped = await fetch(`${server.baseUrl}${pathname}`, {
       headers: basic(partner.clientSecret, partner.clientId),
     });
@@ -94,7 +94,7 @@ describe('secrets in the log of requests', () => {
 });
 
 /** Starts a session. Returns the request id and the URL of the redirect. */
-async function visitedSession() {
+async function startedSession() {
   const query = new URLSearchParams({
     client_id: partner.clientId,
     redirect_uri: 'http://localhost:9999/callback',

@@ -52,7 +52,7 @@ describe('a server and its database, killed during exchanges', () => {
     const server = await createServerProcess();
     await server.start();
     const partner = await newPartner(server);
-    const visits = await Promise.all(
+    const verifications = await Promise.all(
       Array.from({ length: victims.length * codesPerCrash }, () => verifyUser(server, partner)),
     );
     const tokens = new Map<Verified, string>();
@@ -66,7 +66,7 @@ describe('a server and its database, killed during exchanges', () => {
     }
 
     for (const [n, victim] of victims.entries()) {
-      const batch = visits.slice(n * codesPerCrash, (n + 1) * codesPerCrash);
+      const batch = verifications.slice(n * codesPerCrash, (n + 1) * codesPerCrash);
       let killed: Promise<void> | undefined;
       const calls = [...batch, ...batch].map(async (each) => {
         const answer = await exchange(server, partner, each);
@@ -94,15 +94,15 @@ describe('a server and its database, killed during exchanges', () => {
     }
     const { client, db } = await connect({ uri: server.databaseUri(), embedded: true, appName: 'test' });
     onTestFinished(() => client.close());
-    await tryAgain(visits);
-    expect(tokens.size + lost.size).toBe(visits.length);
+    await tryAgain(verifications);
+    expect(tokens.size + lost.size).toBe(verifications.length);
     const { state, charges, entries } = await soundLedger(db, `${partner.partnerId}:test`);
 
-    expect(charges).toHaveLength(visits.length);
-    expect(new Set(charges.map(({ grant }) => grant?.sessionId)).size).toBe(visits.length);
+    expect(charges).toHaveLength(verifications.length);
+    expect(new Set(charges.map(({ grant }) => grant?.sessionId)).size).toBe(verifications.length);
     for (const charge of lost) expect(charges.map(({ id }) => id)).toContain(charge);
-    expect(state.balance).toBe(funds - 50 * visits.length);
-    expect(entries).toHaveLength(1 + visits.length);
+    expect(state.balance).toBe(funds - 50 * verifications.length);
+    expect(entries).toHaveLength(1 + verifications.length);
 
     // Answers from before a crash stay valid after it.
     for (const token of tokens.values()) {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-async function newVisit(person?: string): Promise<void> {
+async function newVerifiedUser(person?: string): Promise<void> {
   partner = await server.partner();
   verified = await server.verifyUser(partner, person);
 }
@@ -28,19 +28,22 @@ describe('a database connection that breaks once during an exchange', () => {
   it.each([
     ['before the page insert', 'before'],
     ['after the page insert, whose reply is lost', 'after'],
-  ] as const)('leaves the caller with a token and one charge, because the server tries again, if it breaks %s', async (_, when) => {
-    await newVisit();
-    server.at('insert', { [when]: once(lostConnection) });
-    const { status, access_token: token } = await server.exchange(partner, verified);
-    expect(status).toBe(200);
-    expect(await server.userinfo(token)).toBe(200);
-    await expectChargedOnce();
-  });
+  ] as const)(
+    'leaves the caller with a token and one charge, because the server tries again, if it breaks %s',
+    async (_, when) => {
+      await newVerifiedUser();
+      server.at('insert', { [when]: once(lostConnection) });
+      const { status, access_token: token } = await server.exchange(partner, verified);
+      expect(status).toBe(200);
+      expect(await server.userinfo(token)).toBe(200);
+      await expectChargedOnce();
+    },
+  );
 });
 
 describe("a database that stays unreachable until the caller's deadline", () => {
   it('causes a 503 without a charge if it fails before the ledger page is inserted, and the code then works', async () => {
-    await newVisit();
+    await newVerifiedUser();
     server.at('insert', { before: lostConnection });
     expect(await server.exchange(partner, verified)).toMatchObject(unavailable);
     expect((await server.ledgerNow(partner)).state.balance).toBe(10_000);
@@ -50,7 +53,7 @@ describe("a database that stays unreachable until the caller's deadline", () => 
   });
 
   it('yields a token if it fails after the ledger page was inserted, because the server finds that page', async () => {
-    await newVisit();
+    await newVerifiedUser();
     server.at('insert', { after: lostConnection });
     const { status, access_token: token } = await server.exchange(partner, verified);
     server.at('insert');
@@ -60,7 +63,7 @@ describe("a database that stays unreachable until the caller's deadline", () => 
   });
 
   it('makes the server insert a fence entry, so that a delayed page of the failed exchange cannot appear later', async () => {
-    await newVisit();
+    await newVerifiedUser();
     server.at('insert', { before: lostConnection });
     await server.exchange(partner, verified);
     server.at('insert');
@@ -73,7 +76,7 @@ describe("a database that stays unreachable until the caller's deadline", () => 
 
 describe("a database that is slower than the caller's deadline", () => {
   it('causes a 503 although the charge is written; a later exchange gets 400 with the id of the charge', async () => {
-    await newVisit();
+    await newVerifiedUser();
     const reply = gate();
     server.at('insert', { after: () => reply.passed });
     expect(await server.exchange(partner, verified)).toMatchObject(unavailable);
@@ -89,7 +92,7 @@ describe("a database that is slower than the caller's deadline", () => {
   });
 
   it('causes no charge for five callers that got 503 while they waited, and their codes can be exchanged later', async () => {
-    await newVisit();
+    await newVerifiedUser();
     const reply = gate();
     server.at('insert', { after: once(() => reply.passed) });
     const first = server.exchange(partner, verified);
@@ -113,7 +116,7 @@ describe("a database that is slower than the caller's deadline", () => {
 
 describe('callers of one code while the database breaks', () => {
   it('gets one 200 and four 400, and the code is charged once', async () => {
-    await newVisit();
+    await newVerifiedUser();
     server.at('insert', { after: once(lostConnection) });
     const answers = await Promise.all(Array.from({ length: 5 }, () => server.exchange(partner, verified)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400]);
@@ -130,7 +133,7 @@ describe("publication of a charge's event", () => {
   it.each(['before', 'after'] as const)(
     'is completed by the sweep, with one event in total, if the first publication breaks %s it removes the mark',
     async (when) => {
-      await newVisit();
+      await newVerifiedUser();
       expect((await server.exchange(partner, verified)).status).toBe(200);
       await expect.poll(unpublished).toBe(0);
       const breaks = vi.fn(lostConnection);
@@ -148,7 +151,7 @@ describe("publication of a charge's event", () => {
   );
 
   it('is retried by the sweep only 10 s later, because the process that wrote the charge tries first', async () => {
-    await newVisit();
+    await newVerifiedUser();
     expect((await server.exchange(partner, verified)).status).toBe(200);
     await expect.poll(unpublished).toBe(0);
     const breaks = vi.fn(lostConnection);
@@ -165,7 +168,7 @@ describe("publication of a charge's event", () => {
   });
 
   it('is not pending after the first exchange of a user, which causes no vae.resolved', async () => {
-    await newVisit();
+    await newVerifiedUser();
     expect((await server.exchange(partner, verified)).status).toBe(200);
     const { pages, charges } = await server.ledgerNow(partner);
     expect(charges[0]?.grant?.returning).toBe(false);

@@ -18,11 +18,11 @@ const withStatus = (answers: readonly Answer[], status: number) =>
 describe('codes exchanged simultaneously at two servers', () => {
   it(`yield one token and one charge per code if 20 callers send each of the ${redeemed} codes`, async () => {
     const partner = await pair.partner();
-    const visits = await pair.verifyUsers(partner, redeemed);
+    const verifications = await pair.verifyUsers(partner, redeemed);
     const answers: Answer[] = [];
     // Ten codes at a time, because a slow machine would refuse more with 503.
-    for (let first = 0; first < visits.length; first += 10) {
-      const codes = visits.slice(first, first + 10);
+    for (let first = 0; first < verifications.length; first += 10) {
+      const codes = verifications.slice(first, first + 10);
       const callers = codes.flatMap((verified) => Array.from({ length: 20 }, () => verified));
       answers.push(...(await Promise.all(callers.map((verified) => pair.exchange(partner, verified)))));
     }
@@ -46,8 +46,8 @@ describe('codes exchanged simultaneously at two servers', () => {
     const partner = await pair.partner({ funds: 5_000 });
     const { partnerId } = partner;
     await pair.first.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 500 });
-    const visits = await pair.verifyUsers(partner, 30);
-    const answers = await Promise.all(visits.map((verified) => pair.exchange(partner, verified)));
+    const verifications = await pair.verifyUsers(partner, 30);
+    const answers = await Promise.all(verifications.map((verified) => pair.exchange(partner, verified)));
     expect(withStatus(answers, 200)).toHaveLength(10);
     expect(withStatus(answers, 402)).toHaveLength(20);
     expect((await pair.ledger(partner)).state.balance).toBe(0);
@@ -62,8 +62,8 @@ describe('codes exchanged simultaneously at two servers', () => {
       const partner = await pair.partner();
       const { partnerId } = partner;
       await pair.first.admin.limits.set.mutate({ partnerId, mode: 'test', [cap]: 10 });
-      const visits = await pair.verifyUsers(partner, 30);
-      const answers = await Promise.all(visits.map((verified) => pair.exchange(partner, verified)));
+      const verifications = await pair.verifyUsers(partner, 30);
+      const answers = await Promise.all(verifications.map((verified) => pair.exchange(partner, verified)));
       expect(withStatus(answers, 200)).toHaveLength(10);
       const refused = withStatus(answers, 429);
       expect(refused).toHaveLength(20);
@@ -79,8 +79,8 @@ describe('codes exchanged simultaneously at two servers', () => {
     const { partnerId } = partner;
     const limits = { partnerId, mode: 'test' as const };
     await pair.first.admin.limits.set.mutate({ ...limits, perMinute: 5 });
-    const visits = await pair.verifyUsers(partner, 15);
-    const both = [...visits, ...visits];
+    const verifications = await pair.verifyUsers(partner, 15);
+    const both = [...verifications, ...verifications];
     await Promise.all(both.map((verified) => pair.exchange(partner, verified)));
     await pair.first.admin.limits.set.mutate({ ...limits, perMinute: 1_000 });
     await Promise.all(both.map((verified) => pair.exchange(partner, verified)));
@@ -92,14 +92,15 @@ describe('an exchange that is refused', () => {
   it('leaves the ledger unchanged, with 402 and with 429', async () => {
     const partner = await pair.partner({ funds: 0 });
     const { partnerId } = partner;
-    const visits = await pair.verifyUsers(partner, 4);
+    const verifications = await pair.verifyUsers(partner, 4);
     const written = async () => (await pair.ledger(partner)).pages.map(({ digest }) => digest);
     const before = await written();
-    for (const each of visits.slice(0, 2)) expect((await pair.exchange(partner, each)).status).toBe(402);
+    for (const each of verifications.slice(0, 2))
+      expect((await pair.exchange(partner, each)).status).toBe(402);
     expect(await written()).toEqual(before);
     await pair.first.admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: 0 });
     const capped = await written();
-    for (const each of visits.slice(2)) expect((await pair.exchange(partner, each)).status).toBe(429);
+    for (const each of verifications.slice(2)) expect((await pair.exchange(partner, each)).status).toBe(429);
     expect(await written()).toEqual(capped);
   });
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import type { TestServer } from '../harness/server.ts';
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { newStart, startUrl } from '../journey/pkce.ts';
 
 type ClientSettings = NonNullable<Parameters<typeof createPartner>[1]>['client'];
 
@@ -56,7 +56,7 @@ export async function openShop(
       onward = to;
     },
     link({ scope: wanted = scope, uiLocales } = {}) {
-      const { state, codeChallenge } = newVisit();
+      const { state, codeChallenge } = newStart();
       const { clientId } = partner;
       const { baseUrl } = service;
       const url = startUrl({ baseUrl, clientId, redirectUri, scope: wanted, state, codeChallenge });

@@ -6,7 +6,7 @@ import { FailureReason, Rehearsal } from '../../contracts/verification.ts';
 import { createPartner, redirectUri } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createBrowser } from '../journey/browser.ts';
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { newStart, startUrl } from '../journey/pkce.ts';
 import { codeBlocks, readDoc } from './markdown.ts';
 
 const docs = new URL('../../docs/', import.meta.url);
@@ -28,7 +28,7 @@ describe('the pages of docs/', () => {
     const testing = readDoc('testing.md');
     for (const name of Rehearsal.options) expect(testing).toContain(`\`${name}\``);
     const partner = await createPartner(server);
-    const { codeChallenge, state } = newVisit();
+    const { codeChallenge, state } = newStart();
     const { clientId } = partner;
     const scope = 'age_18_plus';
     const browser = createBrowser(server.baseUrl);

@@ -9,7 +9,7 @@ import {
 } from '../harness/partner.ts';
 import { manualClock, startTestServer } from '../harness/server.ts';
 import { createBrowser } from '../journey/browser.ts';
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { newStart, startUrl } from '../journey/pkce.ts';
 import { createShop, type Shop, sign } from '../storefront/shop.ts';
 import { type Answer, conform } from './conformance.ts';
 
@@ -74,7 +74,7 @@ export async function startHarness(settings: Settings = {}) {
 
     /** Sends a start (interface 4.1) as a program does. For a start as by a browser, set `accept`. */
     start(by: TestPartner, changes: Changes = {}, accept = 'application/json') {
-      const { codeChallenge, state } = newVisit();
+      const { codeChallenge, state } = newStart();
       const whole = startUrl({
         baseUrl,
         clientId: by.clientId,
@@ -91,7 +91,7 @@ export async function startHarness(settings: Settings = {}) {
     /** Opens the first page of a new session in a browser. */
     async open(by: TestPartner, scope = 'age_18_plus country') {
       const browser = createBrowser(baseUrl);
-      const { codeChallenge, state } = newVisit();
+      const { codeChallenge, state } = newStart();
       const { clientId } = by;
       const first = await browser.open(
         startUrl({ baseUrl, clientId, redirectUri, scope, state, codeChallenge }),

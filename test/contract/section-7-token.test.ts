@@ -121,12 +121,12 @@ describe('token endpoint errors', () => {
 
     harness.next(hour);
     harness.clock.advance(13_000);
-    const visits = [await harness.verifyUser(own), await harness.verifyUser(own)] as const;
-    await pay(visits[0]);
-    await expectCapped(visits[1], 'Spend limit exceeded: minute bucket', 47);
-    await expectCapped(visits[1], 'Token endpoint rate limit exceeded', 47);
+    const verifications = [await harness.verifyUser(own), await harness.verifyUser(own)] as const;
+    await pay(verifications[0]);
+    await expectCapped(verifications[1], 'Spend limit exceeded: minute bucket', 47);
+    await expectCapped(verifications[1], 'Token endpoint rate limit exceeded', 47);
     harness.next();
-    await pay(visits[1]);
+    await pay(verifications[1]);
     harness.next();
     await expectCapped(await harness.verifyUser(own), 'Spend limit exceeded: hour bucket', 3600 - 120);
     harness.next(hour);

@@ -1,4 +1,4 @@
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { newStart, startUrl } from '../journey/pkce.ts';
 import { openPages } from '../verification/sources/oidc-site.ts';
 import { clientId, clientSecret, signIn, startProvider } from '../verification/sources/provider.ts';
 import { freePort } from './free-port.ts';
@@ -49,7 +49,7 @@ export async function verifyAtBank(
   person = 'adult',
 ) {
   const { baseUrl } = server;
-  const { codeVerifier, codeChallenge, state } = newVisit();
+  const { codeVerifier, codeChallenge, state } = newStart();
   const pages = openPages(server);
   const scope = 'age_18_plus country';
   const consent = await pages.open(startUrl({ ...client, baseUrl, scope, state, codeChallenge }));

@@ -2,7 +2,7 @@ import type { TRPCClient } from '@trpc/client';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
-import { tokenForm as formOf, newVisit, startUrl } from '../journey/pkce.ts';
+import { tokenForm as formOf, newStart, startUrl } from '../journey/pkce.ts';
 
 export const redirectUri = 'http://localhost:9999/callback';
 const everyClaim = ['age_18_plus', 'identity_verified', 'country'] as const;
@@ -60,7 +60,7 @@ export async function verifyUser(
   person = 'adult',
   scope = 'age_18_plus identity_verified',
 ) {
-  const { codeVerifier, codeChallenge, state } = newVisit();
+  const { codeVerifier, codeChallenge, state } = newStart();
   const start = startUrl({ baseUrl, clientId: partner.clientId, redirectUri, scope, state, codeChallenge });
   const end = await passFlow(createBrowser(baseUrl), start, person);
   return { end, code: end.searchParams.get('code') ?? '', codeVerifier, state };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPartner, redirectUri, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { newStart, startUrl } from '../journey/pkce.ts';
 import { openPages } from '../verification/sources/oidc-site.ts';
 
 let service: TestServer;
@@ -83,7 +83,7 @@ it('the consent page and the wallet page list the provable claims and the person
     await service.admin.clients.update.mutate({ clientId, sources: [source] });
     const pages = openPages(service);
     const query = { baseUrl: service.baseUrl, clientId, redirectUri };
-    const { codeChallenge, state } = newVisit();
+    const { codeChallenge, state } = newStart();
     const consent = await pages.open(startUrl({ ...query, scope: claims.join(' '), state, codeChallenge }));
     const wallet = await pages.open(consent.at, { ...consent.fields, decision: 'accept' });
     return { consent: consent.html, wallet: wallet.html };
@@ -105,7 +105,7 @@ it('the test identity wallet shows only the elements that it will present, witho
     client: { sources: ['test-wallet-pid'], claims: ['age_18_plus', 'country'] },
   });
   const pages = openPages(service);
-  const { codeChallenge, state } = newVisit();
+  const { codeChallenge, state } = newStart();
   const about = { baseUrl: service.baseUrl, clientId, redirectUri, scope: 'age_18_plus country' };
   const consent = await pages.open(startUrl({ ...about, state, codeChallenge }));
   const page = await pages.open(consent.at, { ...consent.fields, decision: 'accept' });

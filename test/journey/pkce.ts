@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 /** Creates a PKCE pair (RFC 7636) and a state, as a partner's server does for each session. */
-export function newVisit() {
+export function newStart() {
   const codeVerifier = randomBytes(32).toString('base64url');
   const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
   return { codeVerifier, codeChallenge, state: randomBytes(16).toString('base64url') };

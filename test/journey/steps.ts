@@ -2,7 +2,7 @@ import { TokenResponse, UserinfoResponse } from '../../contracts/oauth.ts';
 import { SessionResponse } from '../../contracts/verification.ts';
 import type { Account } from './account.ts';
 import { type Browser, passFlow } from './browser.ts';
-import { newVisit, startUrl, tokenForm } from './pkce.ts';
+import { newStart, startUrl, tokenForm } from './pkce.ts';
 import { expectThat } from './report.ts';
 import { passWalletFlow } from './wallet.ts';
 
@@ -26,7 +26,7 @@ const scope = 'age_18_plus identity_verified';
 /** Acts as the user, from the partner's link to the callback, as the sandbox user `adult` or with the test identity wallet. */
 export async function walkHostedPages({ baseUrl, account, browser, source }: Walk): Promise<Visit> {
   const { clientId, redirectUri } = account;
-  const { codeVerifier, codeChallenge, state } = newVisit();
+  const { codeVerifier, codeChallenge, state } = newStart();
   const start = startUrl({ baseUrl, clientId, redirectUri, scope, state, codeChallenge });
   const end = source ? await passWalletFlow(browser, start) : await passFlow(browser, start, 'adult');
 

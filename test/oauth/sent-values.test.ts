@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { newStart, startUrl } from '../journey/pkce.ts';
 import { call, createShop, fields, type Shop, sign } from '../storefront/shop.ts';
 
 let server: TestServer;
@@ -25,7 +25,7 @@ async function refusalOf(
   scope = 'age_18_plus',
   accept = '*/*',
 ) {
-  const { state, codeChallenge } = newVisit();
+  const { state, codeChallenge } = newStart();
   const url = startUrl({ baseUrl: server.baseUrl, clientId, redirectUri, scope, state, codeChallenge });
   const answer = await fetch(url, { headers: { accept }, redirect: 'manual' });
   expect(answer.status).toBe(400);

@@ -3,7 +3,7 @@ import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartner, redirectUri, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { newStart, startUrl } from '../journey/pkce.ts';
 
 let service: TestServer;
 let partner: TestPartner;
@@ -30,7 +30,7 @@ const set = (image: Buffer, partnerId = partner.partnerId) =>
 const addressOf = (id: string | null) => `${service.baseUrl}/verify/assets/logo/${id}.png`;
 
 async function consentPage(): Promise<string> {
-  const { codeChallenge, state } = newVisit();
+  const { codeChallenge, state } = newStart();
   const { baseUrl } = service;
   const scope = 'age_18_plus';
   const start = await fetch(

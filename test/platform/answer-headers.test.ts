@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
 import { createPartner, redirectUri, type TestPartner } from '../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { newStart, startUrl } from '../journey/pkce.ts';
 
 let server: TestServer;
 let partner: TestPartner;
@@ -22,7 +22,7 @@ const page = { headers: { accept: 'text/html' } };
 
 /** Returns the path of a valid `/verify/start` request, which is answered by a redirect. */
 function startPath(): string {
-  const { codeChallenge, state } = newVisit();
+  const { codeChallenge, state } = newStart();
   const { clientId } = partner;
   const { baseUrl } = server;
   const url = startUrl({ baseUrl, clientId, redirectUri, scope: 'age_18_plus', state, codeChallenge });

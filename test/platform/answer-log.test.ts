@@ -15,7 +15,7 @@ import {
 } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { newStart, startUrl } from '../journey/pkce.ts';
 
 const log = recordingLogger(['api', 'worker']);
 const traceId = '0af7651916cd43dd8448eb211c80319c';
@@ -184,7 +184,7 @@ describe('a traceparent header', () => {
   it('is sent with a later webhook of the session that the request started', async () => {
     const receiver = await createReceiver();
     await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
-    const { state, codeChallenge } = newVisit();
+    const { state, codeChallenge } = newStart();
     const { baseUrl } = server;
     const { clientId } = partner;
     const start = startUrl({ baseUrl, clientId, redirectUri, scope: 'age_18_plus', state, codeChallenge });

@@ -130,9 +130,9 @@ describe('a database that breaks under load', () => {
     timeout: within(90_000),
   }, async () => {
     const { proxy, exchange, ledger, ...site } = sites.cut;
-    const visits = await Promise.all(Array.from({ length: 30 }, () => site.verified()));
+    const verifications = await Promise.all(Array.from({ length: 30 }, () => site.verified()));
     const before = (await ledger()).state.balance;
-    const underway = visits.map(exchange);
+    const underway = verifications.map(exchange);
     await Promise.any(underway);
     await proxy.cut();
     const answers = await Promise.all(underway);
@@ -143,7 +143,7 @@ describe('a database that breaks under load', () => {
     await proxy.restore();
 
     const tokens = new Set(answers.flatMap(({ body }) => body['access_token'] ?? []));
-    for (const [n, each] of visits.entries()) {
+    for (const [n, each] of verifications.entries()) {
       if (answers[n]?.status === 200) continue;
       // The answer may have been lost after the commit; then the code names its charge.
       const settle = async () => {

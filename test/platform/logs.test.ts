@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createPartner, post, redirectUri, type TestPartner, tokenForm } from '../harness/partner.ts';
 import { adminToken } from '../harness/server.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { newStart, startUrl } from '../journey/pkce.ts';
 import { createServerProcess, type ServerProcess } from './server-process.ts';
 
 /** Secrets that must not be in a log, by kind. */
@@ -15,7 +15,7 @@ const keep = (name: string, value: string | null | undefined): string => {
 
 /** Verifies a user in a browser, and keeps each secret and cookie for the check of the log. */
 async function verifyUser(server: ServerProcess, partner: TestPartner, person: string) {
-  const { codeVerifier, codeChallenge, state } = newVisit();
+  const { codeVerifier, codeChallenge, state } = newStart();
   keep('state', state);
   keep('code verifier', codeVerifier);
   const browser = createBrowser(server.baseUrl);

@@ -64,14 +64,14 @@ describe('the insert of a ledger page that the database refuses', () => {
   it.each(cases)(
     'causes a 503 without a charge for an error of the $by with code $code $codeName; later the code can be exchanged',
     async (given) => {
-      const visited = await verifyUser(server, partner);
+      const verified = await verifyUser(server, partner);
       const before = await ledger();
       proxy.refuse({ ...given, on: ofLedger });
-      expect(await exchange(visited)).toMatchObject(unavailable);
+      expect(await exchange(verified)).toMatchObject(unavailable);
       expect(proxy.refused.length).toBeGreaterThan(0);
       proxy.refuse();
       expect((await ledger()).charges).toHaveLength(before.charges.length);
-      expect((await exchange(visited)).status).toBe(200);
+      expect((await exchange(verified)).status).toBe(200);
       const after = await ledger();
       expect(after.charges).toHaveLength(before.charges.length + 1);
       expect(after.state.balance).toBe(before.state.balance - 50);
@@ -94,14 +94,14 @@ describe('the insert of a ledger page that the database refuses', () => {
     'causes a 503 and one charge, which a later 400 names, if it succeeded but every reply is an error of the %s',
     async (by) => {
       const lost: Refusal = { code: 6, codeName: 'HostUnreachable', by, carriedOut: true, on: ofLedger };
-      const visited = await verifyUser(server, partner);
+      const verified = await verifyUser(server, partner);
       const before = await ledger();
       proxy.refuse(lost);
-      const answer = await exchange(visited);
+      const answer = await exchange(verified);
       proxy.refuse();
       expect(answer).toMatchObject(unavailable);
       expect((await ledger()).charges).toHaveLength(before.charges.length + 1);
-      const again = await exchange(visited);
+      const again = await exchange(verified);
       expect(again.status).toBe(400);
       expect(again.body.error_description).toMatch(/already used at \S+; charge txn_/);
       expect((await ledger()).charges).toHaveLength(before.charges.length + 1);
@@ -113,10 +113,10 @@ describe('the insert of a ledger page that the database refuses', () => {
     async (by) => {
       let inserts = 0;
       const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
-      const visited = await verifyUser(server, partner);
+      const verified = await verifyUser(server, partner);
       const before = await ledger();
       proxy.refuse({ code: 6, codeName: 'HostUnreachable', by, carriedOut: true, on: isFirst });
-      expect((await exchange(visited)).status).toBe(200);
+      expect((await exchange(verified)).status).toBe(200);
       expect((await ledger()).charges).toHaveLength(before.charges.length + 1);
     },
   );
@@ -124,15 +124,15 @@ describe('the insert of a ledger page that the database refuses', () => {
   it('causes a 503 and one charge, which a later 400 names, if it succeeded but its reply is lost and a repetition refused', async () => {
     let inserts = 0;
     const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
-    const visited = await verifyUser(server, partner);
+    const verified = await verifyUser(server, partner);
     const before = await ledger();
     proxy.refuse(
       { code: 6, codeName: 'HostUnreachable', by: 'command', carriedOut: true, on: isFirst },
       { code: 13, codeName: 'Unauthorized', by: 'document', on: ofLedger },
     );
-    expect(await exchange(visited)).toMatchObject(unavailable);
+    expect(await exchange(verified)).toMatchObject(unavailable);
     proxy.refuse();
-    expect((await exchange(visited)).body.error_description).toMatch(/already used at \S+; charge txn_/);
+    expect((await exchange(verified)).body.error_description).toMatch(/already used at \S+; charge txn_/);
     expect((await ledger()).charges).toHaveLength(before.charges.length + 1);
   });
 });
@@ -143,7 +143,7 @@ describe('a database that refuses every write', () => {
   it.each(ways)(
     'causes a 503 with Retry-After from every endpoint that writes, if the refusal is an error of the %s',
     async (by) => {
-      const visited = await verifyUser(server, partner);
+      const verified = await verifyUser(server, partner);
       const granted = await (await exchangeCode(server, partner, await verifyUser(server, partner))).json();
       const { access_token: token } = granted as { access_token: string };
       const shop = await createShop(server);
@@ -151,7 +151,7 @@ describe('a database that refuses every write', () => {
       const [enrollment] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });
       proxy.refuse({ ...refused, by });
 
-      const { client_id, client_secret } = tokenForm(partner, visited);
+      const { client_id, client_secret } = tokenForm(partner, verified);
       const start = new URL('/verify/start', server.baseUrl);
       start.search = new URLSearchParams({
         client_id: partner.clientId,
@@ -173,7 +173,7 @@ describe('a database that refuses every write', () => {
         });
       const headers = { authorization: `Bearer ${token}` };
       const answers = await Promise.all([
-        exchangeCode(server, partner, visited),
+        exchangeCode(server, partner, verified),
         fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers }),
         post(`${server.baseUrl}/api/oauth/revoke`, { token, client_id, client_secret }),
         fetch(start, { redirect: 'manual' }),
@@ -188,7 +188,7 @@ describe('a database that refuses every write', () => {
       expect((await fetch(`${server.baseUrl}/.well-known/jwks.json`)).status).toBe(200);
 
       proxy.refuse();
-      expect((await exchange(visited)).status).toBe(200);
+      expect((await exchange(verified)).status).toBe(200);
     },
   );
 

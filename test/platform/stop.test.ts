@@ -28,13 +28,13 @@ describe('a server that is asked to stop during requests', () => {
     const env = { SVC_MASTER_KEY: masterKey, MONGODB_URI: observer.uri, SVC_PEER_ADDRESS: 'off' };
     const stopping = await startTestServer({ env });
     const partner = await createPartner(observer, { client: { tokenRequestsPerMinute: 1_000 } });
-    const visits = await Promise.all(Array.from({ length: 20 }, () => verifyUser(observer, partner)));
+    const verifications = await Promise.all(Array.from({ length: 20 }, () => verifyUser(observer, partner)));
 
     const exchange = async (of: Verified) => {
       const response = await exchangeCode(stopping, partner, of);
       return response.status;
     };
-    const calls = visits.map((each) => exchange(each).catch(() => 'refused' as const));
+    const calls = verifications.map((each) => exchange(each).catch(() => 'refused' as const));
     await Promise.any(calls);
     await stopping.stop();
     const outcomes = await Promise.all(calls);

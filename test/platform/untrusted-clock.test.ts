@@ -18,8 +18,8 @@ it('a process without a trusted clock refuses to move money with 503, but verifi
   const { partnerId, keyId } = partner;
   const wallet = { partnerId, mode: 'test' as const };
   await admin.webhooks.set.mutate({ keyId, url: receiver.url });
-  const visited = await verifyUser(server, partner);
-  const exchange = () => exchangeCode({ baseUrl }, partner, visited);
+  const verified = await verifyUser(server, partner);
+  const exchange = () => exchangeCode({ baseUrl }, partner, verified);
   expect((await exchange()).status).toBe(200);
   const statement = () => admin.wallets.statement.query(wallet);
   await expect.poll(async () => (await statement()).entries.length).toBe(2);

@@ -23,7 +23,7 @@ export interface App {
  * Opens an application at `http://localhost:<port>` as its user, and verifies a sandbox user.
  * @returns the redirect to the application, and a call that opens it
  */
-export async function visitApp(app: App, baseUrl: string, person: string) {
+export async function openApp(app: App, baseUrl: string, person: string) {
   const browser = createBrowser(`http://localhost:${app.port}`);
   const first = await browser.open(`http://localhost:${app.port}${app.begin ?? '/'}`);
   const opened = app.asksFirst ? await browser.press(first, '=') : first;
@@ -34,17 +34,17 @@ export async function visitApp(app: App, baseUrl: string, person: string) {
 
 /** Checks that an application shows claims to its own visitor only, and only once. */
 export async function expectApp(app: App, baseUrl: string): Promise<void> {
-  const { end, page } = await visitApp(app, baseUrl, 'adult');
+  const { end, page } = await openApp(app, baseUrl, 'adult');
   const foreign = await fetch(end, { redirect: 'manual' });
   expect(foreign.status, await foreign.text()).toBeGreaterThanOrEqual(300);
   const shown = await page();
   expect(shown.html, `status ${shown.status}`).toMatch(/"age_18_plus": ?true/);
   const again = await page();
   expect(again.html).not.toContain('"age_18_plus"');
-  const mixed = await visitApp(app, baseUrl, 'adult');
+  const mixed = await openApp(app, baseUrl, 'adult');
   mixed.end.searchParams.set('iss', 'https://evil.example');
   expect((await mixed.page()).html).not.toContain('"age_18_plus"');
-  const rejected = await (await visitApp(app, baseUrl, 'rejected')).page();
+  const rejected = await (await openApp(app, baseUrl, 'rejected')).page();
   expect(rejected.html).not.toContain('"age_18_plus"');
   if (!app.hidesReason) expect(rejected.html).toContain('verification_failed');
 }

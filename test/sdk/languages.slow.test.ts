@@ -11,10 +11,10 @@ import { listen, startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { newStart, startUrl } from '../journey/pkce.ts';
 import { shopDomain } from '../storefront/shop.ts';
+import { createAccount, createShopAccount } from './accounts.ts';
 import { allCases } from './cases.ts';
-import { createAccount, createShopAccount } from './visits.ts';
 
 const sdk = fileURLToPath(new URL('../../sdk', import.meta.url));
 let server: TestServer;
@@ -50,7 +50,7 @@ async function prepare(names: Names): Promise<string> {
   await expect.poll(() => receiver.received.length).toBe(2);
   receiver.close();
   const { clientId, redirectUri } = settings;
-  const { state, codeChallenge } = newVisit();
+  const { state, codeChallenge } = newStart();
   const { baseUrl } = server;
   const start = startUrl({ baseUrl, clientId, redirectUri, scope: 'country', state, codeChallenge });
   const begun = await fetch(start, { redirect: 'manual' });

@@ -23,7 +23,7 @@ describe.each([
   { page: 'sdk-python.md', program: 'python3' },
   { page: 'sdk-php.md', program: 'php' },
 ])('docs/$page', ({ page, program }) => {
-  it('has code blocks that lead from an empty folder to the first verified webhook, used as they are', async ({
+  it('has code blocks that, copied without a change, lead from an empty folder to the first verified webhook', async ({
     skip,
   }) => {
     if (!hasProgram(program)) skip(`this machine has no ${program}`);

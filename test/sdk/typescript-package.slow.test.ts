@@ -7,7 +7,7 @@ import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
-import { createAccount } from './visits.ts';
+import { createAccount } from './accounts.ts';
 
 const source = fileURLToPath(new URL('../../sdk/typescript', import.meta.url));
 const run = promisify(execFile);

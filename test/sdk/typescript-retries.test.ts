@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConnectionError, ServiceError, type SvcError } from '../../sdk/typescript/src/index.ts';
-import { impatientClient } from './visits.ts';
+import { impatientClient } from './accounts.ts';
 
 type Reply = Response | Error;
 const lost = new TypeError('fetch failed');

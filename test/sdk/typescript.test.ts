@@ -19,7 +19,7 @@ import { FlowError, type Person, walkFlow } from '../../sdk/typescript/src/testi
 import { startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { shopDomain } from '../storefront/shop.ts';
-import { createAccount, createShopAccount, impatientClient } from './visits.ts';
+import { createAccount, createShopAccount, impatientClient } from './accounts.ts';
 
 let server: TestServer;
 let account: Awaited<ReturnType<typeof createAccount>>;
@@ -92,7 +92,7 @@ describe('a client of the TypeScript SDK', () => {
     ['minute-cap', RateLimitError, { code: 'rate_limited', status: 429, retryable: true }],
     ['unavailable', ServiceError, { code: 'service_unavailable', status: 503, retryable: true }],
   ] as const)(
-    'throws an error of the matching class when the code of the sandbox user %s is exchanged',
+    'throws an error of the documented class and code when the code of the sandbox user %s is exchanged',
     async (person, kind, facts) => {
       const { client, waits } = impatientClient(account.settings);
       const { code, codeVerifier } = await verifyUser(client, person);
@@ -161,7 +161,7 @@ describe('a client of the TypeScript SDK', () => {
     expect(await failureOf(() => createClient(settingsFrom({})))).toBeInstanceOf(ConfigurationError);
   });
 
-  it('throws errors without the client secret', async () => {
+  it('throws errors whose text and fields do not contain the client secret', async () => {
     const client = createClient({ ...account.settings, clientSecret: 'svc_secret_of_nobody' });
     const error = (await failureOf(
       client.exchange({ code: 'svc_code_x', codeVerifier: 'v'.repeat(43) }),

@@ -1,7 +1,7 @@
 import type { StatementView } from '../../contracts/admin/wallets.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
 import { findOrStartServer } from '../journey/local-server.ts';
-import { newVisit, startUrl, tokenForm } from '../journey/pkce.ts';
+import { newStart, startUrl, tokenForm } from '../journey/pkce.ts';
 import { startReceiver } from '../journey/receiver.ts';
 import { createReport } from '../journey/report.ts';
 import { svcadmin } from '../journey/svcadmin.ts';
@@ -44,7 +44,7 @@ async function createPartner(name: string, funds?: string): Promise<Seeded> {
 }
 
 function startOf({ clientId }: Seeded) {
-  const { codeVerifier, codeChallenge, state } = newVisit();
+  const { codeVerifier, codeChallenge, state } = newStart();
   return { codeVerifier, start: startUrl({ baseUrl, clientId, redirectUri, scope, state, codeChallenge }) };
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { redirectUri } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { newStart, startUrl } from '../journey/pkce.ts';
 import { createShop } from './shop.ts';
 
 let server: TestServer;
@@ -14,7 +14,7 @@ it('a start of a storefront client answers 302 while one of its integrations is 
   const { partnerId, clientId, integrationId } = await createShop(server);
   const neighbour = await createShop(server);
   const start = async (of: string) => {
-    const { codeChallenge, state } = newVisit();
+    const { codeChallenge, state } = newStart();
     const { baseUrl } = server;
     const scope = 'age_18_plus';
     const url = startUrl({ baseUrl, clientId: of, redirectUri, scope, state, codeChallenge });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartner, redirectUri } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createBrowser } from '../journey/browser.ts';
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { newStart, startUrl } from '../journey/pkce.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ async function startAndMoveClient() {
   const { id: present } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
   await admin.webhooks.set.mutate({ keyId: present, url: 'http://localhost:9/events' });
   const browser = createBrowser(baseUrl);
-  const { codeChallenge, state } = newVisit();
+  const { codeChallenge, state } = newStart();
   const consent = await browser.open(
     startUrl({ baseUrl, clientId, redirectUri, scope: 'age_18_plus', state, codeChallenge }),
   );
@@ -35,7 +35,7 @@ async function deliveriesOf(sessionId: string) {
 }
 
 describe('the events of a session', () => {
-  it('are sent to the key that owns the session, even after its client moved to another key', async () => {
+  it('are sent to the key that owned the client when the session started, even after the client moved', async () => {
     const { owner, finish, sessionId } = await startAndMoveClient();
     await finish();
     expect(await deliveriesOf(sessionId)).toEqual([

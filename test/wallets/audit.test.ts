@@ -50,12 +50,14 @@ describe('wallets audit', () => {
 
   it('reports no findings while 20 codes are being exchanged from the wallet', async () => {
     const partner = await createPartner(server);
-    const visits = await Promise.all(
+    const verifications = await Promise.all(
       Array.from({ length: 20 }, () => verifyUser(server, partner, 'new-adult')),
     );
-    const redeemed = visits.map((each) => exchangeCode(server, partner, each).then(({ status }) => status));
+    const redeemed = verifications.map((each) =>
+      exchangeCode(server, partner, each).then(({ status }) => status),
+    );
     for (let n = 0; n < 10; n += 1) expect(await findings(partner)).toEqual([]);
-    expect(await Promise.all(redeemed)).toEqual(visits.map(() => 200));
+    expect(await Promise.all(redeemed)).toEqual(verifications.map(() => 200));
     expect(await findings(partner)).toEqual([]);
   });
 

@@ -13,7 +13,7 @@ import { startReceiver } from '../../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
 import { createBrowser } from '../../journey/browser.ts';
-import { newVisit, startUrl } from '../../journey/pkce.ts';
+import { newStart, startUrl } from '../../journey/pkce.ts';
 import { type CommandLine, commandLine, type Ended } from '../svcadmin.ts';
 
 const minute = 60_000;
@@ -53,7 +53,7 @@ async function waitingDelivery({ db }: TestServer, sessionId: string) {
 
 /** Starts a session, sets its expiry to a minute ago, and returns its id. */
 async function expiredSession({ baseUrl, db }: TestServer, { clientId }: TestPartner): Promise<string> {
-  const { codeChallenge, state } = newVisit();
+  const { codeChallenge, state } = newStart();
   const start = startUrl({ baseUrl, clientId, redirectUri, scope: 'age_18_plus', state, codeChallenge });
   const page = await createBrowser(baseUrl).open(start);
   const [id = ''] = /ses_\w{22}/.exec(page.url) ?? [];
@@ -74,17 +74,17 @@ export async function openDesk(): Promise<Desk> {
   const partner = await createPartner(server, { funds: 5_000 });
   await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
   const exchange = async (person: string) => {
-    const visited = await verifyUser(server, partner, person);
-    const answer = await exchangeCode(server, partner, visited);
-    return { visited, answer, requestId: answer.headers.get('x-request-id') ?? '' };
+    const verified = await verifyUser(server, partner, person);
+    const answer = await exchangeCode(server, partner, verified);
+    return { verified, answer, requestId: answer.headers.get('x-request-id') ?? '' };
   };
   const sessionOf = async (code: string): Promise<string> =>
     String((await server.db.collection('sessions').findOne({ 'code.hash': sha256(code) }))?._id);
 
   const first = await exchange('adult');
   expect(first.answer.status).toBe(200);
-  const charged = await sessionOf(first.visited.code);
-  const again = await exchangeCode(server, partner, first.visited);
+  const charged = await sessionOf(first.verified.code);
+  const again = await exchangeCode(server, partner, first.verified);
   const second = await exchange('new-adult');
   const [capped, poor, denied] = [
     await exchange('minute-cap'),
@@ -101,8 +101,8 @@ export async function openDesk(): Promise<Desk> {
     const { status } = await server.admin.deliveries.show.query({ deliveryId: failed.id });
     expect(status).toBe('failed');
   }, waitFor);
-  const waiting = await waitingDelivery(server, await sessionOf(second.visited.code));
-  const other = await waitingDelivery(server, await sessionOf(denied.visited.code));
+  const waiting = await waitingDelivery(server, await sessionOf(second.verified.code));
+  const other = await waitingDelivery(server, await sessionOf(denied.verified.code));
 
   const session = await server.admin.sessions.show.query({ sessionId: charged });
   const { partnerId } = partner;

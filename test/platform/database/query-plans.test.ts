@@ -34,10 +34,10 @@ it('every request, webhook and sweep avoids a read of a whole collection', async
   const url = (path: string) => `${baseUrl}/api/${path}`;
   const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
-  const visits = [await verifyUser(server, partner), await verifyUser(server, partner)];
+  const verifications = [await verifyUser(server, partner), await verifyUser(server, partner)];
   for (const person of ['teen', 'rejected']) await verifyUser(server, partner, person);
   let sub = '';
-  for (const one of visits) {
+  for (const one of verifications) {
     const answer = await exchangeCode(server, partner, one);
     const { access_token: token } = (await answer.json()) as { access_token: string };
     const userinfo = await fetch(url('oauth/userinfo'), bearer(token));

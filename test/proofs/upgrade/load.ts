@@ -45,12 +45,12 @@ export async function startLoad(server: Pick<TestServer, 'admin' | 'baseUrl'>, r
   await admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: 1_000_000, perHour: 1_000_000 });
   await admin.webhooks.set.mutate({ keyId, url: receiver });
   const problems: string[] = [];
-  let visits = 0;
+  let verifications = 0;
   let exchanges = 0;
   let running = true;
 
   async function oneUser(): Promise<void> {
-    visits += 1;
+    verifications += 1;
     const answer = await exchangeCode({ baseUrl }, partner, await verifyUser(server, partner));
     if (answer.status !== 200) throw new Error(`exchange: ${answer.status} ${await answer.text()}`);
     exchanges += 1;
@@ -68,7 +68,7 @@ export async function startLoad(server: Pick<TestServer, 'admin' | 'baseUrl'>, r
   });
   return {
     partnerId,
-    visits: () => visits,
+    verifications: () => verifications,
     exchanges: () => exchanges,
     problems,
     async stop(): Promise<void> {

@@ -99,7 +99,7 @@ async function check(): Promise<void> {
     expectThat(charged === load.exchanges(), `${charged} charges for ${load.exchanges()} exchanges`);
     // All verifications are of one user, and the first exchange belongs to the enrollment, which has a separate event.
     const expected = [
-      ['verification.session.completed', load.visits()],
+      ['verification.session.completed', load.verifications()],
       ['enrollment.created', 1],
       ['vae.resolved', load.exchanges() - 1],
     ] as const;

@@ -186,7 +186,7 @@ type Command = (person: Person) => Promise<unknown>;
 interface Run {
   partner: TestPartner;
   person: Person;
-  visited: Verified;
+  verified: Verified;
 }
 
 /** Pauses each side before each of its commands. @returns the number of pauses of each side */
@@ -208,7 +208,7 @@ async function eachInterleaving(command: Command, check: (run: Run) => Promise<v
       if (!run) break;
       runs[paused] += 1;
       try {
-        await check({ partner, person, visited: run });
+        await check({ partner, person, verified: run });
       } catch (error) {
         throw new Error(`paused before command ${hit} of the ${paused}: ${(error as Error).message}`, {
           cause: error,
@@ -223,8 +223,8 @@ describe("a hosted flow interleaved with an operator's command", () => {
   it('leaves no data and no valid code of a user whom the command erases, wherever the command interrupts the flow', {
     timeout: within(240_000),
   }, async () => {
-    const runs = await eachInterleaving(erase, async ({ partner, person, visited }) => {
-      const granted = visited.code ? await exchange(partner, visited) : undefined;
+    const runs = await eachInterleaving(erase, async ({ partner, person, verified }) => {
+      const granted = verified.code ? await exchange(partner, verified) : undefined;
       expect(granted?.sub).not.toBe(person.sub);
       await waitForFollowUp();
       clock.advance(secondLook);
@@ -240,9 +240,9 @@ describe("a hosted flow interleaved with an operator's command", () => {
   it('completes if the command blocks the enrollment, and the exchange is refused with access_denied', {
     timeout: within(240_000),
   }, async () => {
-    const runs = await eachInterleaving(block, async ({ partner, visited }) => {
-      expect(visited.code).toMatch(/^svc_code_/);
-      expect(await exchange(partner, visited)).toEqual({ refused: 'access_denied' });
+    const runs = await eachInterleaving(block, async ({ partner, verified }) => {
+      expect(verified.code).toMatch(/^svc_code_/);
+      expect(await exchange(partner, verified)).toEqual({ refused: 'access_denied' });
       await waitForFollowUp();
       expect(await findInconsistencies(partner)).toEqual([]);
     });

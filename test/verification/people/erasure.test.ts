@@ -16,8 +16,8 @@ const userinfo = async (token: string) =>
 
 /** Verifies the sandbox user `adult`, and exchanges the code. */
 async function verifyAndExchange(partner: TestPartner) {
-  const visited = await verifyUser(service, partner);
-  const answer = await exchangeCode(service, partner, visited);
+  const verified = await verifyUser(service, partner);
+  const answer = await exchangeCode(service, partner, verified);
   const { access_token: token } = (await answer.json()) as { access_token: string };
   const { sub } = (await (await userinfo(token)).json()) as { sub: string };
   return { token, sub };

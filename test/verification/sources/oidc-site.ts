@@ -1,6 +1,6 @@
 import { createPartner, redirectUri, type TestPartner } from '../../harness/partner.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
-import { newVisit, startUrl } from '../../journey/pkce.ts';
+import { newStart, startUrl } from '../../journey/pkce.ts';
 
 export interface Source {
   name: string;
@@ -84,7 +84,7 @@ export function openPages(service: Pick<TestServer, 'baseUrl'>) {
     open,
     /** Leads from the partner's link to the page with the provider's link. */
     async start(partner: TestPartner, scope = 'age_18_plus identity_verified country') {
-      const { state, codeChallenge, codeVerifier } = newVisit();
+      const { state, codeChallenge, codeVerifier } = newStart();
       const { clientId } = partner;
       const { baseUrl } = service;
       const consent = await open(startUrl({ baseUrl, clientId, redirectUri, scope, state, codeChallenge }));

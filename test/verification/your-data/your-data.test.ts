@@ -38,7 +38,7 @@ describe('the sign-in to the user data page', () => {
     expect(browser.page.headers['content-security-policy']).toContain("form-action 'self';");
   });
 
-  it('sets a cookie for 15 minutes that browsers do not send with requests from other sites', async () => {
+  it('sets a cookie for 15 minutes with HttpOnly, Secure and SameSite=Strict', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await openYourData(hosted);
     const { answer } = await browser.sendPasskey((options) => authenticator.get(options));
@@ -117,9 +117,9 @@ describe('the sign-in to the user data page', () => {
     const browser = await openYourData(hosted);
     const { answer } = await browser.sendPasskey((options) => newAuthenticator().get(options));
     expect(answer.body).toContain('We do not know this passkey');
-    const { authenticator, browser: visited } = await saved(hosted, clientId);
-    await visited.start(clientId);
-    const { options } = visited.passkeyForm() ?? expect.fail('no passkey');
+    const { authenticator, browser: flowBrowser } = await saved(hosted, clientId);
+    await flowBrowser.start(clientId);
+    const { options } = flowBrowser.passkeyForm() ?? expect.fail('no passkey');
     const again = await openYourData(hosted);
     const refused = await again.sendPasskey(() => authenticator.get(options));
     expect(refused.answer.headers['x-svc-error']).toBe('passkey_refused');
@@ -136,7 +136,7 @@ describe('the sign-in to the user data page', () => {
     expect((await browser.request(action, { ...fields, credential })).status).toBe(303);
   });
 
-  it('is limited to 30 tries per minute', async () => {
+  it('answers 429 to the 31st try in a minute, with the text "Too many tries"', async () => {
     const browser = await openYourData(hosted);
     const tried = async () => (await browser.sendPasskey(() => '{}')).answer;
     hosted.clock.advance(60_000 - (hosted.clock.now() % 60_000));
@@ -208,7 +208,7 @@ describe('the user data page', () => {
     expect(body).toContain('You have signed in with this one');
   });
 
-  it('shows nothing of another user', async () => {
+  it('answers 404 for a passkey of another user, and cannot remove it', async () => {
     const mine = await saved(hosted, clientId);
     const theirs = await saved(hosted, clientId);
     const browser = await signedIn(hosted, mine.authenticator);
@@ -251,7 +251,7 @@ describe('the user data page', () => {
     expect((await hosted.admin.users.show.query({ user: userId })).enrollments).toHaveLength(1);
   });
 
-  it('is limited to 60 requests per minute', async () => {
+  it('answers 429 to the 61st request in a minute', async () => {
     const { authenticator } = await saved(hosted, clientId);
     hosted.clock.advance(60_000 - (hosted.clock.now() % 60_000));
     const browser = await signedIn(hosted, authenticator);
@@ -263,7 +263,7 @@ describe('the user data page', () => {
 });
 
 describe('a passkey that its user removes', () => {
-  it('is unknown at the next sign-in, and its user is signed out', async () => {
+  it('is refused as unknown at the next sign-in, and its user is signed out at once', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const [passkey] = (await hosted.admin.users.show.query({ user: userId })).passkeys;
