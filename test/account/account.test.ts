@@ -47,7 +47,7 @@ describe('GET /api/events', () => {
   it('returns the events of the API key as webhooks send them, oldest first and in pages', async () => {
     const partner = await harness.partner();
     await harness.token(partner);
-    for (let visits = 0; visits < 3; visits += 1) {
+    for (let sessions = 0; sessions < 3; sessions += 1) {
       harness.clock.advance(1_000);
       await declineConsent(partner);
     }
@@ -187,7 +187,7 @@ describe.each(['events', 'wallet'] as const)('GET /api/%s', (path) => {
     expect((await ask(path, bearer(other))).status).toBe(401);
   });
 
-  it('accepts 60 requests per minute and API key, counted separately from session queries', async () => {
+  it('answers 429 to the 61st request of an API key in a minute, while session queries with this key still get 200', async () => {
     const partner = await harness.partner();
     const { sessionId } = await harness.open(partner);
     for (let asked = 0; asked < 60; asked += 1) expect((await ask(path, bearer(partner))).status).toBe(200);

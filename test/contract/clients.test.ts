@@ -30,7 +30,7 @@ describe.each([
       execute: [openid.allowInsecureRequests],
     });
 
-  it('completes every call from discovery to revocation', async () => {
+  it('completes discovery, start, exchange, userinfo and revocation', async () => {
     const config = await discover();
     const [pkceCodeVerifier, expectedState] = [openid.randomPKCECodeVerifier(), openid.randomState()];
     const start = openid.buildAuthorizationUrl(config, {

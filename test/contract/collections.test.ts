@@ -31,7 +31,7 @@ describe('the collections for Postman and Bruno', () => {
   });
 });
 
-it('the script of a signed Bruno request signs with the variables of the environment', () => {
+it("the script of a signed Bruno request signs with the integration secret from Bruno's environment", () => {
   const index = requests.findIndex(({ signed }) => signed);
   const text = renderBruno(requests[index] ?? expect.fail('no signed request'), index + 1);
   const [, script = ''] = /^script:pre-request \{\n([\s\S]*?)\n\}$/m.exec(text) ?? [];

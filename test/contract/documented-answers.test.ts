@@ -15,7 +15,7 @@ const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', impo
 const { schemas } = document.components;
 
 describe('the OpenAPI document', () => {
-  it('lists the six claims and the OAuth errors', () => {
+  it('lists the claims of the claim registry and the OAuth error names of the error table', () => {
     expect(Object.keys(schemas['ClaimsMap']?.properties ?? {})).toEqual(claimNames);
     expect(schemas['ClaimName']?.enum).toEqual(claimNames);
     const named = Object.values(errorTable).flatMap(({ oauth }) => oauth ?? []);

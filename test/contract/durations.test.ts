@@ -425,7 +425,7 @@ const everywhere = [
 const contents = new Map(everywhere.map((path) => [path, readPage(path)]));
 
 describe('a duration in the docs', () => {
-  it.each(limits)('equals the constant of the code: %s, %i ms', (_, ms, phrases) => {
+  it.each(limits)('equals the value in the code, wherever a page states it: %s, %i ms', (_, ms, phrases) => {
     expect(ms).toBeGreaterThan(0);
     for (const phrase of phrases) {
       const found = [...contents].flatMap(([path, page]) =>
@@ -437,14 +437,17 @@ describe('a duration in the docs', () => {
     }
   });
 
-  it.each(complete)('is in `limits` or `others` of this test, on every page: %s', (path) => {
-    const page = contents.get(path) ?? '';
-    const phrases = [...limits.flatMap(([, , own]) => own), ...others];
-    const known = new Set(phrases.flatMap((phrase) => mentionsIn(page, phrase).map(({ at }) => at)));
-    const unknown = mentionsIn(page).filter(({ at }) => !known.has(at));
-    const around = unknown.map(({ at }) => page.slice(Math.max(0, at - 60), at + 60));
-    expect(around, 'name the constant of each new time in `limits`, or say why it has none').toEqual([]);
-  });
+  it.each(complete)(
+    'is listed in `limits` or `others` of this test, for every duration on the page %s',
+    (path) => {
+      const page = contents.get(path) ?? '';
+      const phrases = [...limits.flatMap(([, , own]) => own), ...others];
+      const known = new Set(phrases.flatMap((phrase) => mentionsIn(page, phrase).map(({ at }) => at)));
+      const unknown = mentionsIn(page).filter(({ at }) => !known.has(at));
+      const around = unknown.map(({ at }) => page.slice(Math.max(0, at - 60), at + 60));
+      expect(around, 'name the constant of each new time in `limits`, or say why it has none').toEqual([]);
+    },
+  );
 
   it.each([
     ['10 minutes', 600_000],
@@ -457,7 +460,7 @@ describe('a duration in the docs', () => {
     ['3600 seconds', 3_600_000],
     ['1 day', 86_400_000],
     ['250 ms', 250],
-  ])('is found if it is written as %s', (text, ms) => {
+  ])('is found by the search of this test if it is written as "%s"', (text, ms) => {
     expect(mentionsIn(text)).toEqual([{ at: 0, text }]);
     expect(millisecondsOf(text)).toBe(ms);
   });

@@ -104,7 +104,7 @@ describe('startEmbedded', () => {
     expect(await things.countDocuments()).toBe(5);
   });
 
-  it('can be stopped between the end of a killed database process and its restart', async () => {
+  it('ends with no database process left if it is stopped just after its database process was killed', async () => {
     const database = await start(newDataDir());
     kill(database);
     await database.stop();

@@ -85,7 +85,7 @@ describe.each(names)('an answer by the Digital Credentials API to %s', (source) 
 });
 
 describe('a form with an answer by the Digital Credentials API', () => {
-  it('changes nothing if the request already has an answer', async () => {
+  it('does not end the session if an earlier form has already answered the request', async () => {
     const { request, post, show } = await ask('age');
     await post({ error: 'access_denied' });
     const late = await post(await otherIdentityWallet.pick(request, service.baseUrl));
@@ -110,7 +110,7 @@ describe('a form with an answer by the Digital Credentials API', () => {
     expect(response.status).toBe(403);
   });
 
-  it('changes nothing after the response URI has received an answer', async () => {
+  it('does not end the session if a wallet has opened the same request by its link', async () => {
     const { link, request, post, show } = await ask('age');
     const { asked } = await otherIdentityWallet.open(link);
     expect(asked.authorizationRequestPayload.nonce).toBe(request.data['nonce']);

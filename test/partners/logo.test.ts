@@ -50,7 +50,7 @@ describe('remakeLogo', () => {
     expect([made.width, made.height]).toEqual([20, 16]);
   });
 
-  it('does not darken a colour beside transparent pixels', () => {
+  it('does not mix a colour with the black of transparent pixels when it reduces a picture', () => {
     const made = PNG.sync.read(remakeLogo(png(528, 528, (x) => (x % 4 < 2 ? red : clear))));
     expect([...made.data.subarray(0, 4)]).toEqual([200, 10, 20, 128]);
   });

@@ -16,7 +16,7 @@ const newKey = async (mode: 'test' | 'live' = 'test') =>
   server.admin.keys.create.mutate({ partnerId: (await activePartner()).id, mode });
 
 describe('partners of the service', () => {
-  it('are pending until they are activated, and can be suspended and activated again', async () => {
+  it('are pending until an operator activates them, and can be suspended and activated again', async () => {
     const created = await server.admin.partners.create.mutate({ name: '  Acme Ltd ' });
     expect(created).toMatchObject({ name: 'Acme Ltd', status: 'pending' });
     expect(created.id).toMatch(/^ptr_[0-9A-Za-z]{22}$/);

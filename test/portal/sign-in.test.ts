@@ -158,7 +158,7 @@ describe("a member's passkey", () => {
     expect((await signInBy(createPortalBrowser(server), authenticator())).status).toBe(401);
   });
 
-  it('signs the member in and redirects only to pages of the portal', async () => {
+  it('signs the member in, and redirects to the requested page only if it belongs to the portal', async () => {
     const { authenticator: own } = await member();
     for (const [next, to] of [
       ['/wallet', '/portal/wallet'],
@@ -205,7 +205,7 @@ describe('a session of the portal', () => {
     expect(await server.db.collection('memberSessions').countDocuments({ memberId })).toBe(0);
   });
 
-  it("has the member's new role immediately", async () => {
+  it("gets the rights of the member's new role at the next call", async () => {
     const { id: memberId, api } = await member('viewer');
     const wanted = { keyId: partner.keyId };
     expect(await refusal(api.webhooks.resume.mutate(wanted))).toBe('not_permitted');

@@ -52,7 +52,7 @@ describe.each([...names, 'reference'])('the page of /docs/ with the name %s', (n
     expect(loaded.map(([, address]) => address)).toEqual(['/docs/site.css', '/docs/site.js']);
   });
 
-  it('has no anchor twice', async () => {
+  it('contains each anchor id only once', async () => {
     const { html } = await open(addressOf(name));
     const anchors = [...html.matchAll(/ id="([^"]+)"/g)].map(([, anchor]) => anchor);
     expect(anchors.length).toBeGreaterThan(1);
@@ -85,7 +85,7 @@ describe.each(names)('the site, for docs/%s.md,', (name) => {
     expect(words.filter((word) => !all.includes(word))).toEqual([]);
   });
 
-  it('serves the Markdown source, to which the page links', async () => {
+  it('serves the Markdown source at the same address with .md, and the page links to it', async () => {
     const { status, headers, html } = await open(`/docs/${name}.md`);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8']);
     expect(html).toBe(readDoc(`${name}.md`));
@@ -225,7 +225,7 @@ describe('responses of the site', () => {
     }
   });
 
-  it('are 304 without a body if the ETag of a request is the current one', async () => {
+  it('are 304 without a body if the request has the current ETag, and 200 if it has another one', async () => {
     const { headers } = await open('/docs/site.css');
     const again = await open('/docs/site.css', { headers: { 'if-none-match': headers.get('etag') ?? '' } });
     expect([again.status, again.html]).toEqual([304, '']);

@@ -117,7 +117,7 @@ const usual: readonly Steps[] = [
 ];
 
 describe('wallets list', () => {
-  it('lists all wallets in the order of their IDs, in pages, with their spending rates', async () => {
+  it('lists all wallets in the order of their IDs, in pages, with spending per day and days left', async () => {
     const list = await walletsWith(usual);
     const live = await list({ mode: 'live' });
     expect(live.map(({ id }) => id)).toEqual(
@@ -134,7 +134,7 @@ describe('wallets list', () => {
     for (const unused of [idle, none]) expect(unused).toMatchObject({ spentPerDay: 0, daysLeft: null });
   });
 
-  it('lists with daysLeft the wallets that run out of money within these days, the soonest first', async () => {
+  it('lists with the filter daysLeft the wallets whose money lasts no longer, the soonest first', async () => {
     const list = await walletsWith(usual);
     const soon = await list({ mode: 'live', daysLeft: 30 });
     expect(soon.map(({ partnerId }) => partnerId)).toEqual(['ptr_low', 'ptr_ending']);
@@ -143,7 +143,7 @@ describe('wallets list', () => {
     expect((await list({ daysLeft: 0.01 })).map(({ id }) => id)).toEqual(['ptr_low:test']);
   });
 
-  it('lists unfunded wallets that could not pay, with daysLeft and with below', async () => {
+  it('lists with the filters daysLeft and below also empty wallets that could not pay an exchange', async () => {
     const list = await walletsWith(usual, ['ptr_none:live', 'ptr_rich:live']);
     const [first, ...others] = await list({ mode: 'live', daysLeft: 30 });
     expect(first).toMatchObject({ id: 'ptr_none:live', balance: 0, unpaid: 3, daysLeft: null });
@@ -157,7 +157,7 @@ describe('wallets list', () => {
     expect(rich).toMatchObject({ id: 'ptr_rich:live', unpaid: 3 });
   });
 
-  it('lists with unfunded the wallets that were never funded', async () => {
+  it('lists with the filter unfunded the wallets that were never funded', async () => {
     const list = await walletsWith([...usual, { name: 'ptr_none:test', steps: [] }]);
     const unfunded = await list({ unfunded: true });
     expect(unfunded.map(({ id }) => id)).toEqual(['ptr_none:live', 'ptr_none:test']);
@@ -166,7 +166,7 @@ describe('wallets list', () => {
     expect(await list.count({ unfunded: true })).toEqual({ total: 2, exact: true });
   });
 
-  it('lists with below the wallets under this balance, the lowest first, without unused wallets', async () => {
+  it('lists with the filter below the used wallets with a lower balance, the lowest first', async () => {
     const list = await walletsWith(usual);
     const low = await list({ below: 2_000 });
     expect(low.map(({ id, balance }) => [id, balance])).toEqual([

@@ -27,7 +27,7 @@ async function unsent(count: number) {
 }
 
 describe('events for operators', () => {
-  it('are listed newest first, by page, time, enrollment and type, with status and attempts', async () => {
+  it('are listed newest first in pages, by time, enrollment and type, with the status of their deliveries', async () => {
     const receiver = await respondingWith(200);
     const system = await createSystem();
     const keyId = system.key(receiver.url);

@@ -92,7 +92,7 @@ describe('a command on a production server, without a terminal', () => {
     },
   );
 
-  it('prints LIVE once at the beginning of stderr, if --url or SVCADMIN_URL names the server', async () => {
+  it('prints "LIVE: <address>" once as the first line of stderr, if --url or SVCADMIN_URL names the server', async () => {
     const byFlag = await svcadmin('http://127.0.0.1:1', ['partners', 'list', '--url', server.adminUrl]);
     const byEnvironment = await svcadmin(server.adminUrl, ['limits', 'show', 'ptr_none', '--mode', 'test']);
     const notice = `LIVE: ${server.adminUrl} (production)\n`;

@@ -56,7 +56,7 @@ describe('a list command', () => {
     expect(none).toMatchObject({ code: 0, stderr: 'Nothing found, only --status 404.\n' });
   });
 
-  it('counts with --by the records of each value, over all pages', async () => {
+  it('prints with --by the number and share of records for each value of a column, counted over all pages', async () => {
     const { stdout, stderr } = await list('--by', 'status,error');
     expect(stdout).toBe(
       'status\terror\tcount\tshare\n200\t-\t1196\t99.4 %\n402\tpayment_required\t7\t0.6 %\n',
@@ -95,7 +95,7 @@ describe('a list command', () => {
     expect(await list('--where', 'colour=red')).toMatchObject({ code: 2, stdout: '' });
   });
 
-  it('shows the columns that --where names', async () => {
+  it('prints also the columns that are named in --where', async () => {
     const { stdout } = await list('--where', 'retry after=', '--limit', '1');
     const [headings, row] = stdout.split('\n').map((line) => line.split('\t'));
     expect(headings?.[1]).toBe('retryAfter');

@@ -56,7 +56,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('the table of roles', () => {
-  it('lists the procedures that the commands call, and the server has all of them', async () => {
+  it('is built from the procedures in the source of each command, and the server has all of these procedures', async () => {
     const source = renderCommandProcedures(await readCommandProcedures());
     if (process.env['UPDATE_DOCS']) await writeFile(generated, source);
     expect(await readFile(generated, 'utf8')).toBe(source);
@@ -64,7 +64,7 @@ describe('the table of roles', () => {
       expect(Object.keys(server.services.admin.router._def.procedures)).toContain(path);
   });
 
-  it('is the table in docs/roles.md', async () => {
+  it('equals the table in docs/roles.md', async () => {
     const text = renderPage(rolesOfCommands(procedures, await readCommandProcedures()));
     if (process.env['UPDATE_DOCS']) await writeFile(page, text);
     expect(await readFile(page, 'utf8')).toBe(text);

@@ -99,7 +99,7 @@ describe('svcadmin show', () => {
     }
   });
 
-  it('names the member or the operator who made an entry and a change', async () => {
+  it('prints for a ledger entry and an audit entry the member or operator who caused it', async () => {
     const server = await startTestServer({ env: { SVC_PORTAL: 'on' } });
     onTestFinished(() => server.stop());
     const { admin } = server;
@@ -137,7 +137,7 @@ describe('svcadmin show', () => {
     expect(line?.endsWith(`,USD,,,${cause}`)).toBe(true);
   });
 
-  it('accepts the URL of a hosted page, and names the next command', async () => {
+  it('accepts the URL of a hosted page, prints its session, and names the next command', async () => {
     const { sessions, partner } = desk;
     const url = `https://verify.example/verify/session/${sessions.rejected}?lang=de`;
     const { code, stdout, stderr } = await desk.run(['show', url]);

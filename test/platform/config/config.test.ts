@@ -101,7 +101,7 @@ describe('SVC_PEER_ADDRESS', () => {
 });
 
 describe('readConfig', () => {
-  it('parses environment variables into typed settings', () => {
+  it('converts environment variables to numbers, lists, durations and keys', () => {
     const config = readConfig({
       SVC_PORT: '9000',
       SVC_BASE_URL: 'https://verify.example/svc//',

@@ -43,14 +43,20 @@ describe('connect', () => {
     ['a sharded cluster', { msg: 'isdbgrid', logicalSessionTimeoutMinutes: 30 }, true, true],
     ['a standalone server', { logicalSessionTimeoutMinutes: 30 }, false, true],
     ['the embedded engine', {}, false, false],
-  ])('chooses write concern, read concern and retryWrites that suit %s', async (_, greeting, retryableWrites, expiresDocuments) => {
-    const { client, features } = await connectTo(greeting);
-    const sharded = 'msg' in greeting;
-    expect(features).toEqual({ retryableWrites, replicated: retryableWrites, expiresDocuments, sharded });
-    expect(client.options.retryWrites).toBe(retryableWrites);
-    expect(client.options.readConcern.level).toBe(retryableWrites ? 'majority' : 'local');
-    expect(client.options.writeConcern).toMatchObject({ w: retryableWrites ? 'majority' : 1, journal: true });
-  });
+  ])(
+    'chooses write concern, read concern and retryWrites that suit %s',
+    async (_, greeting, retryableWrites, expiresDocuments) => {
+      const { client, features } = await connectTo(greeting);
+      const sharded = 'msg' in greeting;
+      expect(features).toEqual({ retryableWrites, replicated: retryableWrites, expiresDocuments, sharded });
+      expect(client.options.retryWrites).toBe(retryableWrites);
+      expect(client.options.readConcern.level).toBe(retryableWrites ? 'majority' : 'local');
+      expect(client.options.writeConcern).toMatchObject({
+        w: retryableWrites ? 'majority' : 1,
+        journal: true,
+      });
+    },
+  );
 
   const replicaSet = { setName: 'rs0', hosts: ['127.0.0.1:1'], logicalSessionTimeoutMinutes: 30 };
 

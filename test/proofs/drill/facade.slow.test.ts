@@ -44,7 +44,7 @@ describe('reads and writes of the simulated replica set', () => {
     expect(await items().distinct('_id')).toEqual(['committed', 'uncommitted']);
   });
 
-  it('preserve the types of numbers', async () => {
+  it('store a 64-bit integer as a long and 1.5 as a double', async () => {
     await db.command({ insert: 'items', documents: [{ _id: 'long', value: 1n, double: 1.5 }] });
     const stored = await items().findOne({
       _id: 'long',

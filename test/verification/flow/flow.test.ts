@@ -140,7 +140,7 @@ describe('the page of a session', () => {
     expect((await browser.request(action, planted, { cookie })).status).toBe(401);
   });
 
-  it("shows the session's present step after an earlier consent form is sent again", async () => {
+  it('shows the present step if an earlier consent form is sent again, and the session can be completed', async () => {
     const browser = await startSession();
     const consent = browser.form();
     await browser.press({ decision: 'accept' });

@@ -49,7 +49,7 @@ async function reachList(client = clientId, scope = 'age_18_plus') {
 }
 
 describe('the list of methods', () => {
-  it("contains the methods that can verify a requested claim, in the client's order", async () => {
+  it("contains in the client's order only methods that can prove a requested claim", async () => {
     const { browser } = await reachList();
     expect(browser.page.body).toContain('How do you want to prove it?');
     expect(offeredIn(browser.page.body)).toEqual(['bank', 'sandbox', 'test-wallet-age']);
@@ -65,7 +65,7 @@ describe('the list of methods', () => {
     expect((await sessionOf(sessionId)).methods).toBeUndefined();
   });
 
-  it('shows a provider last after it could not be reached', async () => {
+  it('shows a provider that could not be reached last, and marks it as "Not available now"', async () => {
     const { clientId: two } = await onboard(hosted, { sources: ['gone', 'sandbox'] });
     const { browser, sessionId } = await reachList(two);
     expect(offeredIn(browser.page.body)).toEqual(['gone', 'sandbox']);

@@ -143,7 +143,7 @@ describe('a verification on a phone', () => {
     expect((await phone.press({ person: 'teen' })).body).toContain('Is this your computer?');
   });
 
-  it("changes the state that the computer's page polls, and another browser gets 401", async () => {
+  it("changes the answer that the computer's page polls, while another browser gets 401 there", async () => {
     const { computer, phone, sessionId } = await claimHandoff();
     const at = `/verify/session/${sessionId}/state`;
     const stateBefore = (await computer.request(at)).body;
@@ -220,7 +220,7 @@ describe('a hand-off link', () => {
     expect((await events(sessionId)).filter((event) => event === 'handoff_claimed')).toHaveLength(1);
   });
 
-  it('can be issued at most ten times in a session', async () => {
+  it('is issued ten times in a session at most: further requests leave the tenth link in place', async () => {
     const { computer, sessionId } = await offerHandoff();
     for (let times = 0; times < 12; times += 1) await computer.press({ decision: 'phone' });
     expect((await session(sessionId)).handoff?.number).toBe(10);

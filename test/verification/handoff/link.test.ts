@@ -27,7 +27,7 @@ describe('the last part of a hand-off link', () => {
     );
   });
 
-  it('identifies no session in any other form', () => {
+  it('identifies no session if it has other characters, another length or a first digit above 7', () => {
     fc.assert(fc.property(fc.string(), (text) => presentedLink(text).sessionId === undefined));
     expect(presentedLink('8'.repeat(36)).sessionId).toBeUndefined();
   });

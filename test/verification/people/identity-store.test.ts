@@ -83,7 +83,7 @@ describe('an identity', () => {
     await expectOneEach(['ada']);
   });
 
-  it('expires with its user', async () => {
+  it('is deleted at the same time as its user', async () => {
     const purgeAt = new Date(at.getTime() + 1_000);
     await processOf().findOrCreate({ ...someone('ada'), purgeAt });
     const { users, identities } = await stored();

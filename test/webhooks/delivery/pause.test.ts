@@ -26,7 +26,7 @@ async function publishMany(system: System, keyId: string, count: number): Promis
 }
 
 describe('a paused endpoint', () => {
-  it('gets nothing; its deliveries keep their due time, and show that they wait because of the pause', async () => {
+  it('gets no delivery; its deliveries keep their due time and show the pause as the reason of waiting', async () => {
     const receiver = await createReceiver();
     const system = await createSystem(inOrder);
     const [paused, other] = [system.key(receiver.url), system.key(receiver.url)];
@@ -64,7 +64,7 @@ describe('a paused endpoint', () => {
     expect(receiver.received).toHaveLength(12);
   });
 
-  it('gets the waiting deliveries in order at the end of the pause', async () => {
+  it('gets the waiting deliveries in their order when the set time of the pause has passed', async () => {
     const receiver = await createReceiver();
     const system = await createSystem(inOrder);
     const keyId = system.key(receiver.url);
@@ -76,7 +76,7 @@ describe('a paused endpoint', () => {
     expect(receiver.received[0]?.at).toBeGreaterThanOrEqual(end.getTime());
   });
 
-  it('gets the waiting deliveries from the next process if no process ran at the end of the pause', async () => {
+  it('gets the waiting deliveries from a process that starts after the end of the pause', async () => {
     const receiver = await createReceiver();
     const first = await createSystem(inOrder);
     const keyId = first.key(receiver.url);

@@ -25,7 +25,7 @@ const local = (port: number) => post({ ...request, url: `http://localhost:${port
 const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n';
 
 describe('the time limit of an attempt', () => {
-  it('ends an attempt at a receiver that never answers', async () => {
+  it('gives an attempt the error timeout if the receiver never answers', async () => {
     const result = await local(await rawServer(() => undefined));
     expect(result).toMatchObject({ error: 'timeout', detail: 'still at: response' });
     expect(result.durationMs).toBeGreaterThanOrEqual(budget);
@@ -58,7 +58,7 @@ describe('the time limit of an attempt', () => {
     expect(result).toMatchObject({ error: 'timeout', detail: 'still at: tls', address: `127.0.0.1:${port}` });
   });
 
-  it('ends an attempt at a name server that does not answer', async () => {
+  it('gives an attempt the error timeout if the name server does not answer', async () => {
     const server = await createNameServer(() => undefined);
     const slow = createPost({ rules, budget, route: { resolve: createResolve([server]) } });
     const result = await slow({ ...request, url: 'https://partner.example/' });
@@ -67,7 +67,7 @@ describe('the time limit of an attempt', () => {
 });
 
 describe('the part of a response that is read', () => {
-  it('is limited if the body does not end', async () => {
+  it('is less than 16 MiB if the body does not end', async () => {
     let written = 0;
     const port = await rawServer((socket) => {
       socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`);
@@ -82,7 +82,7 @@ describe('the part of a response that is read', () => {
     expect(written).toBeLessThan(16 * 1024 * 1024);
   });
 
-  it('is limited, after decompression, for a gzip bomb', async () => {
+  it('has a fixed length for a decompressed gzip bomb of 200 MiB, and memory grows by less than 64 MiB', async () => {
     const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024, 'x'));
     const server = createTlsServer({ cert: certificate, key: certificateKey }, (_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),

@@ -5,13 +5,13 @@ import { randomSecret } from '../../../server/platform/ids.ts';
 import { contractSignature, signatureHeaders } from '../../../server/webhooks/egress/signature.ts';
 
 describe('X-SVC-Signature', () => {
-  it("equals GitHub's published vector for the same format", () => {
+  it('equals the test vector that GitHub publishes for the same signature format', () => {
     expect(contractSignature('Hello, World!', "It's a Secret to Everybody")).toBe(
       'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
     );
   });
 
-  it('has the format of the contract for any body', () => {
+  it('is "sha256=" and 64 hexadecimal digits for any body', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (body) => {
         expect(contractSignature(body, 'whsec_x')).toMatch(/^sha256=[0-9a-f]{64}$/);

@@ -53,7 +53,7 @@ describe('a malformed job', () => {
     },
   );
 
-  it('is on exactly one page of a list, and hides no later job', async () => {
+  it('is listed on exactly one page, and does not hide jobs that are due later', async () => {
     const { jobs, store } = await setUp();
     const ids: string[] = [];
     for (const [, document] of Object.values(malformed)) ids.push(await store(document));
