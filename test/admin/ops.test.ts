@@ -118,7 +118,7 @@ describe('GET /ops', () => {
     expect(await (await open(basic(adminToken))).text()).toContain('/docs/cli#svcadmin-wallets-show');
   });
 
-  it('reloads every 15 s, and not with ?still', async () => {
+  it('reloads itself every 15 s, but not with the query ?still', async () => {
     const reloading = await open(basic(adminToken));
     expect(reloading.headers.get('refresh')).toBe('15');
     expect(await reloading.text()).toContain('href="?still"');

@@ -79,7 +79,7 @@ describe('one wallet with eight processes', () => {
     expect(await chargesOf(fleet)).toEqual(charged);
   });
 
-  it('applies a manual entry once, and reports repetitions', async () => {
+  it('applies a manual entry once, and reports `repeated` to callers that send it again', async () => {
     const fleet = await startFleet(8);
     const fund = ({ billing }: Member, n: number) =>
       billing.manualEntries.fund(walletId, 5_000, { reference: 'same', audit: auditOf(`fund ${n}`) });

@@ -142,12 +142,12 @@ describe('draftPage', () => {
     expect([many.page.entries.length, many.later.length]).toEqual([128, 2]);
   });
 
-  it('never dates a page before the previous page', () => {
+  it('gives a page a time that is never before that of the previous page', () => {
     expect(draftPage(head, [charge('txn_1')], noon - 60_000).page.at).toEqual(new Date(noon));
     expect(draftPage(head, [charge('txn_1')], noon + 7).page.entries[0]?.at).toEqual(new Date(noon + 7));
   });
 
-  it('numbers only entries that move money', () => {
+  it('gives a sequence number only to entries that move money', () => {
     const caps: Posting = { walletId, id: 'caps_1', kind: 'caps', amount: 0, memo: { caps: { perHour: 7 } } };
     const { page: drafted } = draftPage(head, [charge('txn_1'), caps, charge('txn_2')], noon);
     expect(drafted.entries.map(({ seq }) => seq)).toEqual([1, undefined, 2]);

@@ -72,7 +72,7 @@ describe('a wallet whose last page a newer build has written', () => {
     expect(await exchange(partner)).toEqual(unavailable);
   });
 
-  it('does not affect other wallets', async () => {
+  it('does not prevent exchanges that other wallets pay for', async () => {
     await pageOfNewerBuild(await createPartner(server, { funds: 5_000 }), -1);
     expect((await exchange(await createPartner(server))).status).toBe(200);
   });

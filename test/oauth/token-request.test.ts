@@ -41,11 +41,11 @@ describe('an unknown grant_type', () => {
     ['an unreadable Authorization header', { authorization: 'Basic !!!' }],
     ['a Basic header with a wrong secret', basic('cli_unknown', 'wrong')],
     ['another scheme', { authorization: 'Bearer svc_test_x' }],
-  ])('is refused before %s', async (_, headers) => {
+  ])('is the reported error, and not %s in the same request', async (_, headers) => {
     expect(await send(new URLSearchParams({ grant_type: 'password' }), headers)).toMatchObject(unsupported);
   });
 
-  it('is refused before credentials in two places, a repeated parameter, and a long value', async () => {
+  it('is the reported error, and not credentials in two places, a repeated parameter or a long value', async () => {
     const body = form({ grant_type: 'x'.repeat(3_000) });
     body.append('code', 'again');
     const headers = basic(partner.clientId, partner.clientSecret);

@@ -43,7 +43,7 @@ describe('POST /api/oauth/token: 200', () => {
     });
   });
 
-  it('accepts the same fields as JSON', async () => {
+  it('is the answer to the same fields in a JSON body', async () => {
     const fields = tokenForm(partner, await oauth.verified(partner));
     expect((await answerOf(post(url, fields, 'json'))).status).toBe(200);
   });

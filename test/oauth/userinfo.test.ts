@@ -82,7 +82,7 @@ describe('userinfo: 200', () => {
     expect(later).toEqual(first);
   });
 
-  it('is free of charge', async () => {
+  it('does not change the balance of the wallet', async () => {
     const token = await newToken();
     const before = await oauth.wallet(partner);
     for (let n = 0; n < 5; n += 1) await claimsOf(token);

@@ -214,7 +214,7 @@ describe('clients.rotateSecret', () => {
     return found && server.services.partners.clientSecrets.matches(found.client, secret);
   };
 
-  it('ends the old secret immediately, without keepOldSeconds', async () => {
+  it('ends the old secret immediately if keepOldSeconds is not given', async () => {
     const { client } = await onboard();
     const { clientSecret } = await server.admin.clients.rotateSecret.mutate({ clientId: client.id });
     expect(await accepts(client.id, client.clientSecret)).toBe(false);

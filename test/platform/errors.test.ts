@@ -44,10 +44,13 @@ describe('the error table', () => {
     },
   );
 
-  it.each(Object.entries(apiKey))('%s has the text of interface 7.2', (code, [status, text]) => {
-    const error = new ApiError(code as ErrorCode);
-    expect([error.status, generalBody(error)]).toEqual([status, { success: false, error: text }]);
-  });
+  it.each(Object.entries(apiKey))(
+    '%s has the error message of section 7.2 of the interface',
+    (code, [status, text]) => {
+      const error = new ApiError(code as ErrorCode);
+      expect([error.status, generalBody(error)]).toEqual([status, { success: false, error: text }]);
+    },
+  );
 
   it('has an OAuth error name for exactly the codes in the list of this test', () => {
     const named = codes.filter((code) => errorTable[code].oauth !== undefined);
@@ -72,7 +75,7 @@ describe('the error table', () => {
 });
 
 describe('an ApiError', () => {
-  it('has the description that it was created with', () => {
+  it('contains the description that its constructor got', () => {
     const error = new ApiError('invalid_grant', { description: 'The authorization code has expired' });
     expect(oauthBody(error).error_description).toBe('The authorization code has expired');
     expect(error.message).toBe('The authorization code has expired');
@@ -88,7 +91,7 @@ describe('an ApiError', () => {
     expect(new ApiError('rate_limited', { retryAfter: seconds }).headers).toEqual({ 'retry-after': header });
   });
 
-  it('has the headers that it was created with', () => {
+  it('contains the headers that its constructor got', () => {
     const headers = { 'www-authenticate': 'Bearer' };
     expect(new ApiError('invalid_token', { headers }).headers).toEqual(headers);
     expect(new ApiError('invalid_token').headers).toEqual({});

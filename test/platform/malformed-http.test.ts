@@ -144,7 +144,7 @@ describe('malformed HTTP', () => {
 });
 
 describe('requests before a malformed one on the same connection', () => {
-  it('get their own answers first', async () => {
+  it('are answered in order, before the answer 400 to the malformed one', async () => {
     const before = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n';
     const answer = send(`${before}nonsense\r\n\r\n`);
     await expect.poll(() => events.listenerCount('go on')).toBe(1);

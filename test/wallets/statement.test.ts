@@ -133,7 +133,7 @@ describe('a signed statement', () => {
     expect(pages[page]?.entries.map(({ seq }) => seq)).toContain(4);
   });
 
-  it('gets 401 at userinfo as an access token', async () => {
+  it('gets 401 if it is sent to userinfo as an access token', async () => {
     const headers = { authorization: `Bearer ${await sign()}` };
     expect((await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers })).status).toBe(401);
   });

@@ -170,7 +170,7 @@ describe('the output of a field', () => {
     expect(formatValue('used', { minute: 2, hour: 7 })).toBe('minute 2, hour 7');
   });
 
-  it('has the name of the field as words', () => {
+  it('has a label in words for the name of each field: createdAt becomes "Created at"', () => {
     expect(['id', 'createdAt', 'webhookUrl', 'redirectUris', 'apiKey'].map(label)).toEqual([
       ...['ID', 'Created at', 'Webhook URL', 'Redirect URIs', 'API key'],
     ]);

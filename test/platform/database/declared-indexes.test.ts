@@ -142,6 +142,6 @@ const declared = [
   'warnings: untold sparse',
 ];
 
-it('the database has exactly these declared indexes', () => {
+it('the database has exactly the indexes that this test lists', () => {
   expect(indexes.map(describeIndex).toSorted()).toEqual(declared.toSorted());
 });

@@ -26,7 +26,7 @@ describe('the list of processes', () => {
     expect(await one.list()).toEqual([]);
   });
 
-  it('is separate from the list of private listeners', async () => {
+  it('does not contain a process that only listens for hand-overs; the list of private listeners does', async () => {
     const { one, other } = await two();
     await one.beat();
     await other.join('10.0.0.1:8084');

@@ -30,7 +30,7 @@ describe('the security headers of the hosted flow', () => {
     ['a refused start', async () => openBrowser(hosted).open('/verify/start'), 400],
     ['an unknown session', async () => openBrowser(hosted).open('/verify/session/x'), 404],
     ['an unknown path', async () => openBrowser(hosted).open('/verify/x/y'), 404],
-  ])('are on %s', async (_what, open, status) => {
+  ])('are sent with %s', async (_what, open, status) => {
     const answer = await open();
     expect(answer.status).toBe(status);
     const { headers } = answer;

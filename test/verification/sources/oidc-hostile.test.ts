@@ -155,7 +155,7 @@ describe('an answer of the provider', () => {
     expect((await pages.open(reload.at)).returned).toHaveProperty('code');
   });
 
-  it('yields the same error again after a failure', async () => {
+  it('yields the same error redirect again if it is sent again after a failure', async () => {
     const { pages, back, end } = await verify({ tokenStatus: 500 });
     expect((await pages.open(back)).returned).toEqual(end.returned);
   });
