@@ -8,7 +8,7 @@ import { adminToken, manualClock, refusal, type TestServer } from '../harness/se
 import { within } from '../harness/time-limits.ts';
 import { type BehindProxy, startBehindProxy } from '../platform/behind-proxy.ts';
 
-interface Site {
+interface Environment {
   server: TestServer;
   ops: { token: string; admin: TestServer['admin'] };
   late: { token: string; admin: TestServer['admin'] };
@@ -17,7 +17,7 @@ interface Site {
 }
 
 /** Starts a server behind a database proxy. The operator `ops` calls it before the outage, `late` does not. */
-async function startSite(): Promise<Site> {
+async function startEnvironment(): Promise<Environment> {
   const { server, proxy, stop } = await startBehindProxy();
   const make = async (name: string) => {
     const { token } = await server.admin.operators.create.mutate({ name, role: 'ops' });
@@ -28,7 +28,7 @@ async function startSite(): Promise<Site> {
   };
 }
 
-const page = ({ server }: Site, token: string) =>
+const page = ({ server }: Environment, token: string) =>
   fetch(`${server.adminUrl}/ops`, { headers: { authorization: `Bearer ${token}` } });
 
 async function timed<T>(call: () => Promise<T>): Promise<{ value: T; ms: number }> {
@@ -38,16 +38,16 @@ async function timed<T>(call: () => Promise<T>): Promise<{ value: T; ms: number 
 }
 
 describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (%s)', (how) => {
-  let site: Site;
+  let environment: Environment;
   beforeAll(async () => {
-    site = await startSite();
+    environment = await startEnvironment();
   });
-  afterAll(() => site.stop());
+  afterAll(() => environment.stop());
 
   it(
     'status and /ops answer from memory with the reason and the start of the outage, and recover with the database',
     async ({ expect }) => {
-      const { server, ops, late, proxy } = site;
+      const { server, ops, late, proxy } = environment;
       const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
       await server.admin.wallets.adjust.mutate({
         partnerId,
@@ -58,7 +58,7 @@ describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (
       await server.admin.wallets.list.query({ below: 1_000 });
       const before = await ops.admin.status.query();
       expect(before).toMatchObject({ database: 'up', away: null, processes: [{}], queue: { pending: 0 } });
-      expect(await (await page(site, ops.token)).text()).toContain(
+      expect(await (await page(environment, ops.token)).text()).toContain(
         'The live wallet of Acme has 9.99 USD left',
       );
 
@@ -86,7 +86,7 @@ describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (
       expect(Date.parse(first.away?.since ?? '')).toBe(since);
 
       const shown = await timed(async () => {
-        const answer = await page(site, ops.token);
+        const answer = await page(environment, ops.token);
         return { status: answer.status, html: await answer.text() };
       });
       expect(shown.value.status).toBe(200);
@@ -106,8 +106,8 @@ describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (
       const unknown = await timed(() => late.admin.status.query().catch((error: Error) => error.message));
       expect(unknown.value).toContain('this process has not met your token lately');
       expect(unknown.ms).toBeLessThan(asked.ms / 2);
-      expect((await page(site, late.token)).status).toBe(503);
-      expect((await page(site, 'wrong')).status).toBe(401);
+      expect((await page(environment, late.token)).status).toBe(503);
+      expect((await page(environment, 'wrong')).status).toBe(401);
       expect(
         await server
           .as('wrong')
@@ -119,24 +119,24 @@ describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (
       const again = async () => (await ops.admin.status.query()).database;
       await expect.poll(again, { timeout: within(25_000) }).toBe('up');
       expect(await ops.admin.status.query()).toMatchObject({ away: null, queue: { pending: 0 } });
-      expect(await (await page(site, ops.token)).text()).not.toContain('The database is away');
+      expect(await (await page(environment, ops.token)).text()).not.toContain('The database is away');
     },
     within(90_000),
   );
 });
 
 it('/ops and status report an outage without figures if the process has read no figures since its start', async () => {
-  const site = await startSite();
-  await site.proxy.cut();
-  const status = async () => site.server.admin.status.query();
+  const environment = await startEnvironment();
+  await environment.proxy.cut();
+  const status = async () => environment.server.admin.status.query();
   await expect.poll(async () => (await status()).database, { timeout: within(25_000) }).toBe('down');
   expect((await status()).away).toMatchObject({ last: null });
-  const answer = await page(site, adminToken);
+  const answer = await page(environment, adminToken);
   expect(answer.status).toBe(200);
   const html = await answer.text();
   expect(html).toContain('This process has not shown its figures since it started.');
   expect(html).toContain('<code>svcadmin doctor</code>');
-  await site.stop();
+  await environment.stop();
 });
 
 describe('createRememberedRead', () => {

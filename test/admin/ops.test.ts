@@ -263,7 +263,7 @@ describe('the procedure requests.show', () => {
   it('lists the changes that a request of the admin API made', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const [entry] = await server.admin.auditLog.list.query({ target: id });
-    const story = await server.admin.requests.show.query({ requestId: entry?.requestId ?? '' });
-    expect(story).toEqual({ id: entry?.requestId, request: null, changes: [entry] });
+    const shown = await server.admin.requests.show.query({ requestId: entry?.requestId ?? '' });
+    expect(shown).toEqual({ id: entry?.requestId, request: null, changes: [entry] });
   });
 });

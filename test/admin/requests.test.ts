@@ -14,7 +14,7 @@ afterAll(() => server.stop());
 
 const rows = () => server.db.collection<{ _id: string; address?: string }>('requestLog');
 
-async function story(requestId: string) {
+async function loggedRequest(requestId: string) {
   const show = () => server.admin.requests.show.query({ requestId }).catch(() => undefined);
   await expect.poll(show).toBeDefined();
   return (await show())?.request;
@@ -24,7 +24,7 @@ const idOf = (answer: Response) => answer.headers.get('x-request-id') ?? '';
 
 /** Waits until all earlier requests are in the log. Rows are written in the order of the requests, so a last one shows it. */
 async function settle(): Promise<void> {
-  await story(idOf(await fetch(sessionUrl('ses_none'), { headers: bearer(partner.apiKey) })));
+  await loggedRequest(idOf(await fetch(sessionUrl('ses_none'), { headers: bearer(partner.apiKey) })));
 }
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -35,7 +35,7 @@ const tokenUrl = () => `${server.baseUrl}/api/oauth/token`;
 describe('the log of requests', () => {
   it('stores a refused token request of a known client, and requests.show returns its status and error', async () => {
     const answer = await post(tokenUrl(), { grant_type: 'authorization_code', client_id: partner.clientId });
-    expect(await story(idOf(answer))).toMatchObject({
+    expect(await loggedRequest(idOf(answer))).toMatchObject({
       route: '/api/oauth/token',
       status: 400,
       error: 'invalid_request',
@@ -47,8 +47,8 @@ describe('the log of requests', () => {
     const queried = await fetch(sessionUrl('ses_unknown'), { headers: bearer(partner.apiKey) });
     const claims = Buffer.from(JSON.stringify({ client_id: partner.clientId })).toString('base64url');
     const read = await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: bearer(`eyJ.${claims}.x`) });
-    expect(await story(idOf(queried))).toMatchObject({ status: 404, sessionId: 'ses_unknown' });
-    expect(await story(idOf(read))).toMatchObject({ status: 401, clientId: partner.clientId });
+    expect(await loggedRequest(idOf(queried))).toMatchObject({ status: 404, sessionId: 'ses_unknown' });
+    expect(await loggedRequest(idOf(read))).toMatchObject({ status: 401, clientId: partner.clientId });
   });
 });
 
@@ -74,8 +74,8 @@ describe('secrets in the log of requests', () => {
     const swapped = await fetch(`${server.baseUrl}${pathname}`, {
       headers: basic(partner.clientSecret, partner.clientId),
     });
-    expect(await story(idOf(path))).toMatchObject({ sessionId: 'svc_test_…' });
-    expect(await story(idOf(swapped))).toMatchObject({ clientId: 'svc_secret_…' });
+    expect(await loggedRequest(idOf(path))).toMatchObject({ sessionId: 'svc_test_…' });
+    expect(await loggedRequest(idOf(swapped))).toMatchObject({ clientId: 'svc_secret_…' });
     const stored = JSON.stringify(await rows().find().toArray());
     for (const secret of [partner.apiKey, partner.clientSecret])
       expect(stored).not.toContain(secret.slice(12, 30));
@@ -114,7 +114,7 @@ describe('IP addresses in the log of requests', () => {
   ])('are stored without their last part: %s as %s', async (address, network) => {
     const headers = { ...bearer(partner.apiKey), 'x-forwarded-for': address };
     const answer = await fetch(sessionUrl('ses_1'), { headers });
-    expect(await story(idOf(answer))).toMatchObject({ address: network });
+    expect(await loggedRequest(idOf(answer))).toMatchObject({ address: network });
   });
 
   it('are deleted when the user of the session is erased, and the requests stay', async () => {
@@ -133,7 +133,7 @@ describe('IP addresses in the log of requests', () => {
     const after = await ofSession();
     expect(after).toHaveLength(before.length);
     expect(after.filter(({ address }) => address !== undefined)).toEqual([]);
-    expect(await story(after[0]?._id ?? '')).toMatchObject({ address: null });
+    expect(await loggedRequest(after[0]?._id ?? '')).toMatchObject({ address: null });
   });
 });
 
@@ -142,7 +142,7 @@ describe('the redirect URI in the log of requests', () => {
     const query = new URLSearchParams({ client_id: partner.clientId, redirect_uri: redirectUri });
     const answer = await fetch(`${server.baseUrl}/verify/start?${query}`);
     expect(answer.status).toBe(400);
-    return story(idOf(answer));
+    return loggedRequest(idOf(answer));
   };
 
   it('is stored for a start that is refused, with user, fragment, secrets, addresses and control characters masked', async () => {

@@ -78,7 +78,7 @@ describeInBrowser('the pages of the hosted flow in a real browser', () => {
     'not-found': (page) => page.goto(`${service.baseUrl}/verify/nowhere`),
   };
 
-  async function look(name: string, open: (page: Page) => Promise<unknown>) {
+  async function checkPage(name: string, open: (page: Page) => Promise<unknown>) {
     await open(visitor.page);
     await expectReadable(visitor.page, name);
     expect(visitor.complaints).toEqual([]);
@@ -86,7 +86,7 @@ describeInBrowser('the pages of the hosted flow in a real browser', () => {
 
   it.each(Object.entries(pages))(
     'such as "%s" are accessible, smaller than 32 kB, and need no horizontal scrolling on a phone or a desktop',
-    async (name, open) => look(name, open),
+    async (name, open) => checkPage(name, open),
   );
 
   it.each([
@@ -151,7 +151,7 @@ describeInBrowser('the pages of the hosted flow in a real browser', () => {
   });
 
   it('have an accessible list of languages on wide and narrow screens', () =>
-    look('languages', async (page) => {
+    checkPage('languages', async (page) => {
       await page.goto(shop.link());
       await page.locator('.languages summary').click();
       await page.getByRole('link', { name: 'Deutsch' }).waitFor();
@@ -170,7 +170,7 @@ describeInBrowser('the pages of the hosted flow in a real browser', () => {
         partnerId,
         image: PNG.sync.write(image).toString('base64'),
       });
-      await look(`consent-logo-${shape}`, async (page) => {
+      await checkPage(`consent-logo-${shape}`, async (page) => {
         await page.goto(shop.link({ scope }));
         const drawn =
           "(({ naturalWidth, naturalHeight }) => [naturalWidth, naturalHeight])(document.querySelector('.logo'))";
@@ -186,7 +186,7 @@ describeInBrowser('the pages of the hosted flow in a real browser', () => {
     const privacyUrl = 'https://shop.example/privacy';
     const settings = { clientId, brandName: '<b>Vins & Cie</b>', brandColor: '#ffe600', purpose, privacyUrl };
     await service.admin.clients.update.mutate(settings);
-    await look('consent-branded', async (page) => {
+    await checkPage('consent-branded', async (page) => {
       await page.goto(shop.link({ scope }));
       await page.getByRole('heading', { name: 'Share a verified answer with <b>Vins & Cie</b>?' }).waitFor();
       expect(await page.locator('blockquote').textContent()).toBe(purpose);

@@ -5,7 +5,7 @@ import { within } from '../harness/time-limits.ts';
 import { accessibilityFaults } from './axe.ts';
 import { describeInBrowser, keepScreenshot, launchBrowser, newVisitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';
-import { type PasskeyVisitor, savePasskey, toQuestion, withAuthenticator } from './with-passkeys.ts';
+import { type PasskeyVisitor, reachPasskeyOffer, savePasskey, withAuthenticator } from './with-passkeys.ts';
 
 const languages = ['en', 'de', 'fr', 'es', 'ar'];
 
@@ -45,7 +45,7 @@ describeInBrowser('passkeys of users', () => {
   it('are saved with one click, and verify a return with one click, also at another partner', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
-    await toQuestion(visitor, shop);
+    await reachPasskeyOffer(visitor, shop);
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.click('form.passkey button');
     await page.waitForURL(at(shop));
@@ -75,7 +75,7 @@ describeInBrowser('passkeys of users', () => {
   it('are not offered again in this browser after "Not now"', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
-    await toQuestion(visitor, shop, 'adult');
+    await reachPasskeyOffer(visitor, shop, 'adult');
     await page.click('button[value=no-passkey]');
     await page.waitForURL(at(shop));
     await page.goto(shop.link());
@@ -149,7 +149,7 @@ describeInBrowser('passkeys of users', () => {
     await savePasskey(visitor, shop, 'young-adult');
     // Without cookies, the browser behaves as another profile on the same device.
     await page.context().clearCookies();
-    await toQuestion(visitor, shop, 'young-adult');
+    await reachPasskeyOffer(visitor, shop, 'young-adult');
     await page.click('form.passkey button');
     await page.waitForURL(at(shop));
     expect(shop.last()['code']).toMatch(/^svc_code_/);
@@ -164,7 +164,7 @@ describeInBrowser('passkeys of users', () => {
   it('leave the page unchanged if the device does not verify its user', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
-    await toQuestion(visitor, shop);
+    await reachPasskeyOffer(visitor, shop);
     await visitor.setVerified(false);
     await page.click('form.passkey button');
     await page.locator('form.passkey button:not([disabled])').waitFor();
@@ -199,7 +199,7 @@ describeInBrowser('passkeys of users', () => {
         const button = await page.locator('form.passkey button').boundingBox();
         await keepScreenshot(page, `consent-passkey-phone-${language}-${colorScheme}`);
         expect((button?.y ?? 10_000) + (button?.height ?? 0)).toBeLessThanOrEqual(844);
-        await toQuestion(visitor, shop);
+        await reachPasskeyOffer(visitor, shop);
         await keepScreenshot(page, `save-passkey-phone-${language}-${colorScheme}`);
         expect(await accessibilityFaults(page)).toEqual([]);
         await visitor.close();

@@ -36,7 +36,7 @@ export async function withAuthenticator(browser: Browser, look: Parameters<typeo
 export type PasskeyVisitor = Awaited<ReturnType<typeof withAuthenticator>>;
 
 /** Leads a browser from the shop to the offer of a passkey. */
-export async function toQuestion({ page }: Pick<Visitor, 'page'>, shop: Shop, person = 'new-adult') {
+export async function reachPasskeyOffer({ page }: Pick<Visitor, 'page'>, shop: Shop, person = 'new-adult') {
   await page.goto(shop.link());
   await page.locator('input[name=passkey][value=can]').waitFor({ state: 'attached' });
   await page.click('button[value=accept]');
@@ -46,7 +46,7 @@ export async function toQuestion({ page }: Pick<Visitor, 'page'>, shop: Shop, pe
 
 /** Saves a passkey after a verification. */
 export async function savePasskey(visitor: Pick<Visitor, 'page'>, shop: Shop, person?: string) {
-  await toQuestion(visitor, shop, person);
+  await reachPasskeyOffer(visitor, shop, person);
   await visitor.page.click('form.passkey button');
   await visitor.page.waitForURL(({ origin }) => origin === shop.origin);
 }

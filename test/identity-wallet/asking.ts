@@ -29,16 +29,16 @@ const plain = (text = '') => text.replaceAll('&quot;', '"').replaceAll('&amp;', 
 export const digitalRequestsIn = (html: string) =>
   JSON.parse(plain(/data-requests="([^"]*)"/.exec(html)?.[1])) as DigitalRequest[];
 
-function theOne(requests: readonly DigitalRequest[], protocol: RegExp): DigitalRequest {
+function onlyRequest(requests: readonly DigitalRequest[], protocol: RegExp): DigitalRequest {
   const [request, ...more] = requests.filter((each) => protocol.test(each.protocol));
   if (!request || more.length > 0) throw new Error(`${protocol} is not asked for once`);
   return request;
 }
 /** The data of an OpenID4VP request. */
-export const digitalRequestIn = (html: string) => theOne(digitalRequestsIn(html), /^openid4vp-v1-/);
+export const digitalRequestIn = (html: string) => onlyRequest(digitalRequestsIn(html), /^openid4vp-v1-/);
 /** The data of a request in Annex C format (ISO/IEC TS 18013-7). */
 export const annexCRequestIn = (html: string) =>
-  theOne(digitalRequestsIn(html), /^org-iso-mdoc$/) as DigitalRequest & { data: AnnexCData };
+  onlyRequest(digitalRequestsIn(html), /^org-iso-mdoc$/) as DigitalRequest & { data: AnnexCData };
 /** Returns the link that opens an identity wallet. */
 export const linkIn = (html: string) => plain(/href="((?:av|openid4vp):\/\/[^"]*)"/.exec(html)?.[1]);
 

@@ -15,7 +15,7 @@ import { startBehindProxy } from './behind-proxy.ts';
 const soonEnough = within(5_000);
 
 /** A server that reaches its database through a proxy, and a partner. */
-async function startSite() {
+async function startEnvironment() {
   const { database, proxy, server, stop } = await startBehindProxy();
   const partner = await createPartner(server, { client: { tokenRequestsPerMinute: 1_000_000 } });
   const limits = { partnerId: partner.partnerId, mode: 'test' as const, perMinute: 10_000, perHour: 10_000 };
@@ -30,7 +30,7 @@ async function startSite() {
     stop,
   };
 }
-type Site = Awaited<ReturnType<typeof startSite>>;
+type Environment = Awaited<ReturnType<typeof startEnvironment>>;
 
 interface Answer {
   status: number;
@@ -51,13 +51,13 @@ async function timed(call: () => Promise<Response>): Promise<Answer> {
   };
 }
 
-const sites = {} as Record<'cut' | 'hang', Site>;
+const environments = {} as Record<'cut' | 'hang', Environment>;
 beforeAll(async () => {
-  sites.cut = await startSite();
-  sites.hang = await startSite();
+  environments.cut = await startEnvironment();
+  environments.hang = await startEnvironment();
 });
 afterAll(async () => {
-  for (const site of Object.values(sites)) await site.stop();
+  for (const environment of Object.values(environments)) await environment.stop();
 });
 
 // The cases run simultaneously with a server each, because most of their time is waiting.
@@ -65,10 +65,10 @@ describe.concurrent.each(['cut', 'hang'] as const)('an unreachable database (its
   it('causes a 503 within 5 s without a charge at every endpoint except the session query, until the database returns', async ({
     expect,
   }) => {
-    const { database, proxy, server, partner, exchange, get, ledger, ...site } = sites[how];
-    const granted = async () => (await exchange(await site.verified())).body['access_token'] ?? '';
+    const { database, proxy, server, partner, exchange, get, ledger, ...environment } = environments[how];
+    const granted = async () => (await exchange(await environment.verified())).body['access_token'] ?? '';
     const [kept, ended] = [await granted(), await granted()];
-    const waiting = await site.verified();
+    const waiting = await environment.verified();
     const session = await database.db.collection<{ _id: string }>('sessions').findOne();
     const before = await ledger();
 
@@ -129,8 +129,8 @@ describe('a database that breaks under load', () => {
   it('leaves one charge or none for every code, and every caller gets an answer within 5 s', {
     timeout: within(90_000),
   }, async () => {
-    const { proxy, exchange, ledger, ...site } = sites.cut;
-    const verifications = await Promise.all(Array.from({ length: 30 }, () => site.verified()));
+    const { proxy, exchange, ledger, ...environment } = environments.cut;
+    const verifications = await Promise.all(Array.from({ length: 30 }, () => environment.verified()));
     const before = (await ledger()).state.balance;
     const underway = verifications.map(exchange);
     await Promise.any(underway);

@@ -17,7 +17,10 @@ export async function createShopAccount(server: TestServer) {
 }
 
 /** Creates a client that records its waits instead of waiting. */
-export function impatientClient(settings: Parameters<typeof createClient>[0], options: Options = {}) {
+export function createClientWithoutWaits(
+  settings: Parameters<typeof createClient>[0],
+  options: Options = {},
+) {
   const waits: number[] = [];
   const sleep = async (ms: number) => void waits.push(ms);
   return { waits, client: createClient(settings, { sleep, ...options }) };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConnectionError, ServiceError, type SvcError } from '../../sdk/typescript/src/index.ts';
-import { impatientClient } from './accounts.ts';
+import { createClientWithoutWaits } from './accounts.ts';
 
 type Reply = Response | Error;
 const lost = new TypeError('fetch failed');
@@ -27,7 +27,7 @@ function scripted(replies: readonly Reply[]) {
     },
     ...{ integrationId: 'int_1', integrationSecret: 'intsec_1' },
   };
-  return { ...impatientClient(settings, { fetch: send as typeof fetch }), seen, left };
+  return { ...createClientWithoutWaits(settings, { fetch: send as typeof fetch }), seen, left };
 }
 
 const failure = (error: unknown) => error as SvcError;

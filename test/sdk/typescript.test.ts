@@ -19,7 +19,7 @@ import { FlowError, type Person, walkFlow } from '../../sdk/typescript/src/testi
 import { startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { shopDomain } from '../storefront/shop.ts';
-import { createAccount, createShopAccount, impatientClient } from './accounts.ts';
+import { createAccount, createClientWithoutWaits, createShopAccount } from './accounts.ts';
 
 let server: TestServer;
 let account: Awaited<ReturnType<typeof createAccount>>;
@@ -94,7 +94,7 @@ describe('a client of the TypeScript SDK', () => {
   ] as const)(
     'throws an error of the documented class and code when the code of the sandbox user %s is exchanged',
     async (person, kind, facts) => {
-      const { client, waits } = impatientClient(account.settings);
+      const { client, waits } = createClientWithoutWaits(account.settings);
       const { code, codeVerifier } = await verifyUser(client, person);
       const error = await failureOf(client.exchange({ code, codeVerifier }));
       expect(error).toBeInstanceOf(kind);
@@ -183,7 +183,7 @@ describe('an exchange of the TypeScript SDK whose response is lost', () => {
       if (lost++ === 0) throw new TypeError('the connection was reset');
       return fetch(...parameters);
     };
-    const { client, waits } = impatientClient(settings, { fetch: lossy });
+    const { client, waits } = createClientWithoutWaits(settings, { fetch: lossy });
     const { code, codeVerifier } = await verifyUser(client);
     const error = await failureOf(client.exchange({ code, codeVerifier }));
     expect(error).toBeInstanceOf(CodeUsedError);

@@ -22,13 +22,13 @@ function next(known: Warning | undefined, condition: Condition | undefined, ms: 
   return typeof found === 'string' ? expect.fail(`it is ${found}`) : found;
 }
 /** A warning whose state was sent. */
-const told = ({ untold: _untold, ...warning }: Warning): Warning => warning;
+const withoutUntold = ({ untold: _untold, ...warning }: Warning): Warning => warning;
 
 describe('a warning', () => {
   it('is raised once, even if its cause lasts', () => {
     const raised = next(undefined, low, 0);
     expect(raised).toMatchObject({ untold: 'raised', raisedAt: at(0), since: at(0) });
-    const later = next(told(raised), { ...low, text: 'It is lower' }, hour);
+    const later = next(withoutUntold(raised), { ...low, text: 'It is lower' }, hour);
     expect(later).toMatchObject({ text: 'It is lower', since: at(0), raisedAt: at(0), lastSeenAt: at(hour) });
     expect(later.untold).toBeUndefined();
     expect(later.revision).toBe(raised.revision + 1);
@@ -43,20 +43,20 @@ describe('a warning', () => {
   });
 
   it('ends once after an hour without its cause; if the cause returns earlier, no second warning is raised', () => {
-    const raised = told(next(undefined, low, 0));
+    const raised = withoutUntold(next(undefined, low, 0));
     expect(nextWarning(raised, undefined, at(hour - 1))).toBe('unchanged');
     const again = next(raised, low, hour - 1);
     expect(nextWarning(again, undefined, at(hour))).toBe('unchanged');
     const over = next(again, undefined, 2 * hour);
     expect(over).toMatchObject({ untold: 'over', overAt: at(2 * hour), mailed: [] });
     expect(over.purgeAt).toEqual(at(2 * hour + warningRetentionMs));
-    expect(nextWarning(told(over), undefined, at(3 * hour))).toBe('unchanged');
+    expect(nextWarning(withoutUntold(over), undefined, at(3 * hour))).toBe('unchanged');
   });
 
   it('is raised again by a later cause, but only after its end was sent', () => {
-    const over = next(told(next(undefined, low, 0)), undefined, hour);
+    const over = next(withoutUntold(next(undefined, low, 0)), undefined, hour);
     expect(nextWarning(over, low, at(2 * hour))).toBe('unchanged');
-    const second = next(told(over), low, 2 * hour);
+    const second = next(withoutUntold(over), low, 2 * hour);
     expect(second).toMatchObject({ untold: 'raised', since: at(2 * hour) });
     expect([second.overAt, second.purgeAt]).toEqual([undefined, undefined]);
     expect(second.revision).toBe(over.revision + 1);

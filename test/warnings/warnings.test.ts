@@ -70,7 +70,7 @@ beforeEach(() => {
 });
 
 /** Makes a check due, and lets both processes run it simultaneously. */
-async function look(ms = checkEveryMs): Promise<void> {
+async function runChecks(ms = checkEveryMs): Promise<void> {
   clock.advance(ms);
   const ofWarnings = [server, other].map(
     ({ services }) =>
@@ -96,7 +96,7 @@ describe('a warning of a low balance', () => {
     const emails = ['dev@shop.example', 'ops@shop.example'];
     await server.admin.warnings.set.mutate({ partnerId, emails, lowBalance: { cents: 6_000 } });
     await server.sweep();
-    for (let looks = 0; looks < 3; looks += 1) await look();
+    for (let looks = 0; looks < 3; looks += 1) await runChecks();
     expect(mail.mails.flatMap(({ to }) => to).toSorted()).toEqual(emails);
     expect(mail.mails.map(({ login }) => login)).toEqual(['svc', 'svc']);
     const [first] = mail.mails;
@@ -113,10 +113,10 @@ describe('a warning of a low balance', () => {
     mail.mails.length = 0;
     await server.admin.wallets.fund.mutate({ partnerId, mode: 'live', amount: 5_000, reference: 'two' });
     await server.sweep();
-    await look();
+    await runChecks();
     expect(mail.mails).toEqual([]);
-    await look(hour);
-    await look();
+    await runChecks(hour);
+    await runChecks();
     expect(mail.mails).toHaveLength(2);
     for (const subject of subjects()) expect(subject).toMatch(/^Over: /);
     expect(await raised(partner)).toEqual([]);
@@ -132,16 +132,16 @@ describe('a warning of a low balance', () => {
       summaries.updateOne({ _id: `${partnerId}:live` }, { $set: { spentPerDay: 30_000, endsAt } });
     const until = new Date(clock.now() + 3 * day);
     await spend(until);
-    await look();
+    await runChecks();
     const [warning] = await raised(partner);
     expect(warning?.text).toMatch(/^The live wallet has \$1,?000\.00 left, enough for 3\.3 days\./);
     expect(warning?.told).toBe(true);
     await server.admin.warnings.set.mutate({ partnerId, lowBalance: 'off' });
-    await look(hour + minute);
+    await runChecks(hour + minute);
     expect(await raised(partner)).toEqual([]);
     await server.admin.warnings.set.mutate({ partnerId, lowBalance: { days: 2 } });
     await spend(new Date(clock.now() + 3 * day));
-    await look();
+    await runChecks();
     expect(await raised(partner)).toEqual([]);
     const settings = await server.admin.warnings.set.mutate({ partnerId, lowBalance: null });
     expect(settings.lowBalance).toBeNull();
@@ -163,7 +163,7 @@ describe('a warning of a low balance', () => {
     const emails = ['ops@shop.example', wanting.email];
     await server.admin.warnings.set.mutate({ partnerId, emails, lowBalance: { cents: 6_000 } });
     await server.sweep();
-    for (let looks = 0; looks < 2; looks += 1) await look();
+    for (let looks = 0; looks < 2; looks += 1) await runChecks();
     expect(mail.mails.flatMap(({ to }) => to).toSorted()).toEqual(emails.toSorted());
     const [first] = mail.mails;
     expect(first?.text).toContain('/portal/warnings says what to do.');
@@ -176,12 +176,12 @@ describe('a warning of a low balance', () => {
     await server.admin.warnings.set.mutate({ partnerId, emails, lowBalance: { cents: 6_000 } });
     await server.sweep();
     mail.away(true);
-    await look();
+    await runChecks();
     expect(mail.mails).toEqual([]);
     expect(await raised({ partnerId })).toMatchObject([{ told: false }]);
     mail.away(false);
-    await look();
-    await look();
+    await runChecks();
+    await runChecks();
     expect(mail.mails.map(({ to }) => to)).toEqual([emails]);
     expect(await raised({ partnerId })).toMatchObject([{ told: true }]);
   });
@@ -213,7 +213,7 @@ describe('a notice event', () => {
     await server.admin.limits.set.mutate({ partnerId, mode: 'test', perHour: 1 });
     expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
     await server.sweep();
-    for (let looks = 0; looks < 3; looks += 1) await look();
+    for (let looks = 0; looks < 3; looks += 1) await runChecks();
     expect(await raised(partner)).toHaveLength(1);
     const notices = () =>
       hooks.received.filter(({ raw }) => raw.toString('utf8').startsWith('{"event":"notice.'));
@@ -227,7 +227,7 @@ describe('a notice event', () => {
       about: 'test',
       over_at: null,
     });
-    await look(2 * hour);
+    await runChecks(2 * hour);
     await expect.poll(() => notices().length).toBe(2);
     const over = NoticeEvent.parse(JSON.parse(notices()[1]?.raw.toString('utf8') ?? ''));
     expect(over).toMatchObject({ state: 'over', notice_id: notice.notice_id, since: notice.since });
@@ -254,9 +254,9 @@ describe('a notice event', () => {
     const answers = async () =>
       (await server.admin.deliveries.show.query({ deliveryId: id })).attempts.map(({ status }) => status);
     await expect.poll(answers).toEqual([503]);
-    await look();
+    await runChecks();
     expect(await raised(partner)).toEqual([]);
-    await look(hour);
+    await runChecks(hour);
     const [warning] = await raised(partner);
     expect(warning).toMatchObject({ kind: 'endpoint_failing', about: keyId, mode: 'test' });
     expect(warning?.text).toMatch(
@@ -272,11 +272,11 @@ describe('a notice event', () => {
     const headers = { authorization: `Bearer ${apiKey}` };
     expect((await fetch(`${server.baseUrl}/api/wallet`, { headers })).status).toBe(200);
     await server.services.lastUses.flush();
-    await look();
+    await runChecks();
     const found = await raised(partner);
     expect(found).toMatchObject([{ kind: 'secret_expiring', about: keyId }]);
     expect(found[0]?.text).toContain(`The old secret …${apiKey.slice(-4)} of ${keyId} ends at`);
-    await look(2 * hour);
+    await runChecks(2 * hour);
     expect(await raised(partner)).toEqual([]);
   });
 });

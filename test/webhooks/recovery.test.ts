@@ -9,7 +9,7 @@ import { createSystem, draft, type System, until } from './system.ts';
 const stored = (system: System) => system.db.collection<Delivery>('deliveries');
 const ended = (system: System, status: Delivery['status'] = 'delivered') =>
   until(() => stored(system).findOne({ status }));
-const down = (times: number) =>
+const createRecoveringReceiver = (times: number) =>
   createReceiver((count, _request, response) => response.writeHead(count > times ? 200 : 503).end());
 
 /** Makes the first `times` calls of a delivery store method fail. */
@@ -117,7 +117,7 @@ describe('deliveries after a crash', () => {
   });
 
   it('are retried by the sweep, and not before their due time, if the jobs of their retries are deleted', async () => {
-    const receiver = await down(1);
+    const receiver = await createRecoveringReceiver(1);
     const system = await createSystem({ retryDelays: [1_000, 1_000] });
     await system.publish([draft(system.key(receiver.url))]);
     await until(() => stored(system).findOne({ attempt: 2 }));
@@ -133,7 +133,7 @@ describe('deliveries after a crash', () => {
   });
 
   it('are retried at the same time as planned, even if the process restarts in between', async () => {
-    const receiver = await down(1);
+    const receiver = await createRecoveringReceiver(1);
     const before = await createSystem({ retryDelays: [1_000, 1_000] });
     const keyId = before.key(receiver.url);
     await before.publish([draft(keyId)]);
@@ -206,7 +206,7 @@ describe('two sending processes', () => {
   it.each([-700, 700])(
     "make a retry not before its due time on the database's clock, if the machine's clock is %d ms off",
     async (offset) => {
-      const receiver = await down(1);
+      const receiver = await createRecoveringReceiver(1);
       const system = await createSystem({
         clock: { now: () => Date.now() + offset },
         retryDelays: [600, 300],

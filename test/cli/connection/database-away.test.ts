@@ -10,22 +10,22 @@ interface Found {
   fix: string | null;
 }
 
-let site: BehindProxy;
+let environment: BehindProxy;
 let svcadmin: CommandLine;
 beforeAll(async () => {
-  site = await startBehindProxy();
-  const { token } = await site.server.admin.operators.create.mutate({ name: 'Kim', role: 'ops' });
-  svcadmin = await commandLine(site.server.adminUrl, token);
+  environment = await startBehindProxy();
+  const { token } = await environment.server.admin.operators.create.mutate({ name: 'Kim', role: 'ops' });
+  svcadmin = await commandLine(environment.server.adminUrl, token);
 });
-afterAll(() => site.stop());
+afterAll(() => environment.stop());
 
 it('status and doctor print the reason and the start of a database outage for an operator who signed in before', async () => {
   const well = await svcadmin.json<Found[]>('doctor');
   expect(well.find(({ check }) => check === 'database')).toMatchObject({ ok: true, found: 'up', fix: null });
   expect((await svcadmin.run(['status'])).stdout).not.toContain('Away');
 
-  await site.proxy.cut();
-  const isDown = async () => (await site.server.admin.status.query()).database;
+  await environment.proxy.cut();
+  const isDown = async () => (await environment.server.admin.status.query()).database;
   await expect.poll(isDown, { timeout: within(25_000) }).toBe('down');
 
   const plain = await svcadmin.run(['status']);

@@ -139,8 +139,8 @@ describe('svcadmin request ID', () => {
   it('shows the changes that an operator made in the request; an unknown request exits with 4', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const [entry] = await svcadmin.json<{ requestId: string }[]>('audit-log', 'list', '--target', id);
-    const story = await svcadmin.json('request', entry?.requestId ?? '');
-    expect(story).toMatchObject({ request: null, changes: [{ action: 'partners.create', target: id }] });
+    const shown = await svcadmin.json('request', entry?.requestId ?? '');
+    expect(shown).toMatchObject({ request: null, changes: [{ action: 'partners.create', target: id }] });
     expect((await svcadmin.run(['request', 'req_0000000000000000000000'])).code).toBe(4);
   });
 });

@@ -17,7 +17,7 @@ import {
   openScenario,
   operate,
 } from '../faults/scenario.ts';
-import { type Passage, pass } from '../faults/users.ts';
+import { completeFlow, type FlowResult } from '../faults/users.ts';
 import { checkWebhooks, isFinished } from '../faults/webhook-findings.ts';
 
 export interface Environment extends Servers {
@@ -111,13 +111,15 @@ export async function openFlowLane(environment: Environment): Promise<Lane> {
   const funds = 100 * price;
   const partner = await createPartner(environment, { funds, webhook: endpoint.url });
   const codes = await createCodes(db, partner, { count: codesWithEvents, unpublished: true });
-  let passages: Passage[] = [];
+  let flowResults: FlowResult[] = [];
   const outcomes: Outcome[] = [];
   const clients = { clients: 1, spread };
 
   const [publicUrl = ''] = publicUrls;
   const passAll = () =>
-    Promise.all(people.map((person) => pass({ publicUrl, servers: publicUrls, partner, person, delay: 0 })));
+    Promise.all(
+      people.map((person) => completeFlow({ publicUrl, servers: publicUrls, partner, person, delay: 0 })),
+    );
   const snapshotOf = () => retry(() => readSnapshot(db, partner));
   const expected = {
     funded: funds,
@@ -132,14 +134,14 @@ export async function openFlowLane(environment: Environment): Promise<Lane> {
         passAll(),
         exchangeAll({ publicUrls, partner }, codes, clients),
       ]);
-      passages = passed;
-      const own = await codesOf(environment, passages);
+      flowResults = passed;
+      const own = await codesOf(environment, flowResults);
       outcomes.push(...first, ...(await exchangeAll({ publicUrls, partner }, own, clients)));
       requireAnswers(outcomes);
     },
     async checkNow() {
       const findings = checkMoney(await snapshotOf(), outcomes, expected);
-      return [...moneyFaults(findings), ...[...passages, ...outcomes].flatMap(({ faults }) => faults)];
+      return [...moneyFaults(findings), ...[...flowResults, ...outcomes].flatMap(({ faults }) => faults)];
     },
     isSettled: async () =>
       (await isFinished(db, partner, endpoint.arrived())) &&
@@ -169,7 +171,7 @@ export async function openFlowLane(environment: Environment): Promise<Lane> {
         ],
         figures: {
           ...figuresOf(outcomes, findings, chargesOf(snapshot).length),
-          flows: passages.filter(({ code }) => code !== undefined).length,
+          flows: flowResults.filter(({ code }) => code !== undefined).length,
           events,
           repeatedPosts: repeated,
         },

@@ -9,7 +9,7 @@ import type { MessagePoint } from './message-points.ts';
 import type { Attempt } from './money-run.ts';
 import { createPartner, type Partner } from './partner.ts';
 import { afterwards, eventually, firstOf, retry } from './retry.ts';
-import { type Passage, pass } from './users.ts';
+import { completeFlow, type FlowResult } from './users.ts';
 import { checkWebhooks, isFinished } from './webhook-findings.ts';
 
 /** The result of a run of flows. All numbers except `flows`, `tokens`, `events` and `lostAnswers` should be 0. */
@@ -41,10 +41,10 @@ const longestSettlingMs = 25_000;
 /** Returns the codes with their sessions. Leaves out a code without a session. */
 export async function codesOf(
   { db }: Pick<Environment, 'db'>,
-  passages: readonly Passage[],
+  flowResults: readonly FlowResult[],
 ): Promise<Code[]> {
   const found = await Promise.all(
-    passages.map(async ({ code, codeVerifier }) => {
+    flowResults.map(async ({ code, codeVerifier }) => {
       const sessionId = code === undefined ? undefined : await retry(() => sessionOfCode(db, sha256(code)));
       return code === undefined || sessionId === undefined
         ? []
@@ -103,13 +103,15 @@ export async function passAll(
 ): Promise<Passed[]> {
   const { publicUrls } = environment;
   const [publicUrl = ''] = publicUrls;
-  const passages = await Promise.all(persons.map((person) => pass({ publicUrl, partner, person, delay: 0 })));
-  const codes = await codesOf(environment, passages);
+  const flowResults = await Promise.all(
+    persons.map((person) => completeFlow({ publicUrl, partner, person, delay: 0 })),
+  );
+  const codes = await codesOf(environment, flowResults);
   const outcomes = await exchangeAll({ publicUrls, partner }, codes, { clients: 1, spread: 0 });
   return persons.map((person, n) => {
     const { code, token } = outcomes[n] ?? {};
     if (!code || token === undefined)
-      throw new Error(`${person}: ${passages.flatMap(({ faults }) => faults)}`);
+      throw new Error(`${person}: ${flowResults.flatMap(({ faults }) => faults)}`);
     return { person, sessionId: code.sessionId, token };
   });
 }
@@ -130,17 +132,17 @@ export async function runFlows(
   const partner = await createPartner(environment, { funds, webhook: endpoint.url });
   const injected = await inject(fault, environment, hit);
   const work = Promise.all(
-    people.map((person) => pass({ publicUrl, partner, person, delay: Math.random() * spread })),
+    people.map((person) => completeFlow({ publicUrl, partner, person, delay: Math.random() * spread })),
   );
   await firstOf(injected.fired, afterwards(work, backgroundWaitMs));
   const fired = injected.hasFired();
   await injected.recover();
-  const passages = await work;
+  const flowResults = await work;
   worker.proxy.disarm();
   await environment.sweep();
   await injected.release();
 
-  const codes = await codesOf(environment, passages);
+  const codes = await codesOf(environment, flowResults);
   const outcomes = await exchangeAll({ publicUrls, partner }, codes, { clients: 1, spread: 0 });
   const tokens = outcomes.flatMap(({ token }) => token ?? []);
   const other = await settle(environment, partner, endpoint);
@@ -152,10 +154,10 @@ export async function runFlows(
   );
   if (!fired) return undefined;
   return {
-    flows: passages.filter(({ code }) => code !== undefined).length,
+    flows: flowResults.filter(({ code }) => code !== undefined).length,
     tokens: tokens.length,
     events: events.events,
-    lostAnswers: passages.reduce((sum, { unanswered }) => sum + unanswered, 0),
+    lostAnswers: flowResults.reduce((sum, { unanswered }) => sum + unanswered, 0),
     lostCodes: people.length - tokens.length,
     doubled: left.doubled,
     orphans: left.orphans,
@@ -166,7 +168,7 @@ export async function runFlows(
       ...other,
       ...left.other,
       ...events.other,
-      ...[...passages, ...outcomes].flatMap(({ faults }) => faults),
+      ...[...flowResults, ...outcomes].flatMap(({ faults }) => faults),
       ...outcomes.flatMap(({ refusal }) => (refusal ? [`exchange: ${refusal.description}`] : [])),
       ...(await claimFaults(publicUrl, tokens)),
     ],

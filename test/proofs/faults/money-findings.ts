@@ -48,14 +48,14 @@ function eventFaults(snapshot: LedgerSnapshot): string[] {
     : [`${events.length} events for ${due.length} charges of returning users`];
 }
 
-type Fate = 'token' | 'lost answer' | 'refused' | 'double' | 'orphan';
+type CodeResult = 'token' | 'lost answer' | 'refused' | 'double' | 'orphan';
 
 /**
  * Checks the result of one code over all its clients. There are three correct cases: one client holds the token of the
  * only charge; one got no answer, and all retries are refused with that charge; or nothing was charged, and all are
  * refused with payment_required.
  */
-function fateOf(outcomes: readonly Outcome[], charges: readonly Entry[]): Fate {
+function resultOfCode(outcomes: readonly Outcome[], charges: readonly Entry[]): CodeResult {
   const tokens = outcomes.flatMap(({ token }) => (token === undefined ? [] : [token]));
   const refusals = outcomes.flatMap(({ refusal }) => refusal ?? []);
   const [token] = tokens;
@@ -110,13 +110,13 @@ export function checkMoney(
     const { sessionId } = outcome.code;
     codes.set(sessionId, [...(codes.get(sessionId) ?? []), outcome]);
   }
-  const fates = [...codes].map(([sessionId, own]) =>
-    fateOf(
+  const codeResults = [...codes].map(([sessionId, own]) =>
+    resultOfCode(
       own,
       charges.filter(({ grant }) => grant?.sessionId === sessionId),
     ),
   );
-  const count = (fate: Fate) => counted(fates, (each) => each === fate);
+  const count = (codeResult: CodeResult) => counted(codeResults, (each) => each === codeResult);
   const answers = counted(outcomes, ({ token }) => token !== undefined);
   const unknown = counted(charges, ({ grant }) => !codes.has(grant?.sessionId ?? ''));
   return {

@@ -143,7 +143,7 @@ const held = (message: Message, release: 'after the exchanges' | 'after the swee
 });
 
 /** Every insert of a page has this fault, until the server gives up and sends its fence. */
-const untilFence = (action: Action): Rule => ({
+const repeatedUntilFence = (action: Action): Rule => ({
   matches: messages.page,
   action,
   until: messages.fence,
@@ -152,15 +152,15 @@ const untilFence = (action: Action): Rule => ({
 const fenced = (pages: Action, fence?: Action): MoneyPoint => ({
   name: `page: ${actionTitle(pages)} until its fence${fence ? `, fence: ${actionTitle(fence)}` : ''}`,
   fault: {
-    interferes: [untilFence(pages), ...(fence ? [{ matches: messages.fence, action: fence }] : [])],
+    interferes: [repeatedUntilFence(pages), ...(fence ? [{ matches: messages.fence, action: fence }] : [])],
     release: 'after the exchanges',
   },
   moments: 1,
 });
 
-const fenceDeath = (kills: 'server' | 'database', side: Side): MoneyPoint => ({
+const killAtFence = (kills: 'server' | 'database', side: Side): MoneyPoint => ({
   name: `${verbs[kills]}, fence:${side}`,
-  fault: { kills, point: `fence:${side}`, reachedBy: [untilFence({ do: 'lose-request' })] },
+  fault: { kills, point: `fence:${side}`, reachedBy: [repeatedUntilFence({ do: 'lose-request' })] },
   moments: 1,
 });
 
@@ -186,7 +186,7 @@ const network: MoneyPoint[] = [
   fenced(lostReply),
   fenced(lostRequest, lostReply),
   fenced(lostReply, lostRequest),
-  ...(['server', 'database'] as const).flatMap((kills) => sides.map((side) => fenceDeath(kills, side))),
+  ...(['server', 'database'] as const).flatMap((kills) => sides.map((side) => killAtFence(kills, side))),
   ...outbox.flatMap((step) => {
     const message = step === 'event' ? 'event' : 'unset';
     return [

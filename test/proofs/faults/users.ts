@@ -6,7 +6,7 @@ import { createBrowser, passFlow } from '../../journey/browser.ts';
 import { type Partner, redirectUri } from './partner.ts';
 
 /** The result of a user who completes the pages, and repeats each request without an answer. */
-export interface Passage {
+export interface FlowResult {
   person: string;
   codeVerifier: string;
   code?: string;
@@ -33,7 +33,7 @@ const givesUpAfter = within(60_000);
 
 /** Returns a `fetch` that repeats a request until it gets a complete answer below 500. */
 function fetchWithRetry(
-  passage: Passage,
+  flowResult: FlowResult,
   { publicUrl, servers = [publicUrl] }: Pick<Settings, 'publicUrl' | 'servers'>,
 ): typeof fetch {
   let requests = 0;
@@ -49,13 +49,13 @@ function fetchWithRetry(
         const { status, headers } = response;
         const body = await response.text();
         if (status < 500) return new Response(body, { status, headers });
-        if (status !== 503) passage.faults.push(`${input} answered ${status}: ${body}`);
+        if (status !== 503) flowResult.faults.push(`${input} answered ${status}: ${body}`);
       } catch (error) {
         if (error instanceof DOMException && error.name === 'TimeoutError') {
-          passage.faults.push(`no answer within ${answerWithinMs} ms`);
+          flowResult.faults.push(`no answer within ${answerWithinMs} ms`);
         }
       }
-      passage.unanswered += 1;
+      flowResult.unanswered += 1;
       await sleep(retryAfter);
     }
     throw new Error(`${input} was not answered within ${givesUpAfter} ms`);
@@ -63,9 +63,15 @@ function fetchWithRetry(
 }
 
 /** Completes the flow of one user, from the start to the redirect with the code. */
-export async function pass({ publicUrl, servers, partner, person, delay }: Settings): Promise<Passage> {
+export async function completeFlow({
+  publicUrl,
+  servers,
+  partner,
+  person,
+  delay,
+}: Settings): Promise<FlowResult> {
   const codeVerifier = randomBytes(32).toString('base64url');
-  const passage: Passage = { person, codeVerifier, unanswered: 0, faults: [] };
+  const flowResult: FlowResult = { person, codeVerifier, unanswered: 0, faults: [] };
   const query = new URLSearchParams({
     client_id: partner.clientId,
     redirect_uri: redirectUri,
@@ -78,14 +84,14 @@ export async function pass({ publicUrl, servers, partner, person, delay }: Setti
   try {
     const browser = createBrowser(
       publicUrl,
-      fetchWithRetry(passage, { publicUrl, ...(servers && { servers }) }),
+      fetchWithRetry(flowResult, { publicUrl, ...(servers && { servers }) }),
     );
     const { searchParams: end } = await passFlow(browser, `${publicUrl}/verify/start?${query}`, person);
     const code = end.get('code');
-    if (code !== null) return { ...passage, code };
-    passage.faults.push(`the flow of ${person} ended with ${end}`);
+    if (code !== null) return { ...flowResult, code };
+    flowResult.faults.push(`the flow of ${person} ended with ${end}`);
   } catch (error) {
-    passage.faults.push(`the flow of ${person}: ${error instanceof Error ? error.message : error}`);
+    flowResult.faults.push(`the flow of ${person}: ${error instanceof Error ? error.message : error}`);
   }
-  return passage;
+  return flowResult;
 }

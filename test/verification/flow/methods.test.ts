@@ -36,7 +36,7 @@ const throughProvider = async (link: string) =>
   (await fetch(link, { redirect: 'manual' })).headers.get('location') ?? expect.fail('no redirect');
 
 /** Returns the address to which a page or a redirect sends the browser. */
-const leftTo = ({ location, headers }: Answer) =>
+const redirectOf = ({ location, headers }: Answer) =>
   location || (/^0; url=(.*)$/.exec(String(headers['refresh'] ?? ''))?.[1] ?? '');
 
 /** Starts a session in a new browser, and consents. */
@@ -75,7 +75,7 @@ describe('the list of methods', () => {
     expect(browser.page.body).toContain('Not available now');
     await browser.press({ method: 'sandbox' });
     await browser.press({ person: 'adult' });
-    expect(leftTo(browser.page)).toContain('code=');
+    expect(redirectOf(browser.page)).toContain('code=');
     expect(await timelineOf(sessionId)).toEqual([
       'started',
       'consented',
@@ -139,7 +139,7 @@ describe('a verification method', () => {
     expect(offeredIn(browser.page.body)).toEqual(['sandbox']);
     await browser.press({ method: 'sandbox' });
     await browser.press({ person: 'source-down' });
-    expect(leftTo(browser.page)).toContain('source_error');
+    expect(redirectOf(browser.page)).toContain('source_error');
     expect(await sessionOf(sessionId)).toMatchObject({ failure: { reason: 'source_error' } });
   });
 
@@ -183,7 +183,7 @@ describe('a verification method', () => {
     expect(await timelineOf(sessionId)).toEqual(timelineBefore);
     await browser.open(`/verify/session/${sessionId}`);
     await browser.press({ person: 'adult' });
-    expect(leftTo(browser.page)).toContain('code=');
+    expect(redirectOf(browser.page)).toContain('code=');
   });
 
   it('cannot be changed after the user has authenticated: later forms add nothing to the timeline', async () => {
@@ -210,11 +210,11 @@ describe('a verification method', () => {
 
   it('can be changed fewer than 30 times; then the session fails as abandoned', async () => {
     const { browser, sessionId } = await reachList();
-    for (let turn = 0; turn < 30 && leftTo(browser.page) === ''; turn += 1) {
+    for (let turn = 0; turn < 30 && redirectOf(browser.page) === ''; turn += 1) {
       await browser.press({ method: 'sandbox' });
       await browser.press({ decision: 'other-method' });
     }
-    expect(leftTo(browser.page)).toContain('error=verification_failed');
+    expect(redirectOf(browser.page)).toContain('error=verification_failed');
     const { timeline, failure } = await sessionOf(sessionId);
     expect(failure?.reason).toBe('abandoned');
     expect(timeline.length).toBeLessThan(50);

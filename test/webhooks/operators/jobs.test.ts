@@ -11,22 +11,22 @@ const rejects = (call: Promise<unknown>, code: string) =>
 const later = (ms: number) => new Date(Date.now() + ms);
 
 /** Fails the first `failures` requests, then answers 200. */
-const recovering = (failures: number) =>
+const createRecoveringReceiver = (failures: number) =>
   createReceiver((count, _request, response) => response.writeHead(count > failures ? 200 : 500).end());
 
 /** `count` deliveries whose second attempts are due together `delay` ms after the first, and their job. */
 async function waitingRetries(count: number, delay: number) {
-  const receiver = await recovering(count);
+  const receiver = await createRecoveringReceiver(count);
   const system = await createSystem({ retryDelays: [delay, hour] });
   const keyId = system.key(receiver.url);
   await system.publish(Array.from({ length: count }, () => draft(keyId)));
   const waiting = { status: 'pending', attempt: 2 } as const;
   await until(async () => (await stored(system).countDocuments(waiting)) === count);
-  return { system, receiver, keyId, ...(await gather(system, delay)) };
+  return { system, receiver, keyId, ...(await moveToOneSecond(system, delay)) };
 }
 
 /** Moves all waiting attempts into one second, as if they had failed together. */
-async function gather(system: System, delay: number): Promise<{ job: JobView; due: Date }> {
+async function moveToOneSecond(system: System, delay: number): Promise<{ job: JobView; due: Date }> {
   const { jobs } = adminOf(system);
   const due = new Date(Math.floor((Date.now() + delay) / 1000) * 1000 + 500);
   await stored(system).updateMany({ status: 'pending' }, { $set: { nextAttemptAt: due } });
