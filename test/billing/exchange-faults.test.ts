@@ -42,7 +42,7 @@ describe('a database connection that breaks once during an exchange', () => {
 });
 
 describe("a database that stays unreachable until the caller's deadline", () => {
-  it('causes a 503 without a charge if it fails before the ledger page is inserted, and the code then works', async () => {
+  it('causes a 503 without a charge if it fails before the ledger page is inserted; the code can be exchanged later', async () => {
     await newVerifiedUser();
     server.at('insert', { before: lostConnection });
     expect(await server.exchange(partner, verified)).toMatchObject(unavailable);

@@ -147,7 +147,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
   });
 
-  it('follows a callback that redirects to another origin', async () => {
+  it("reaches a page of another origin if the partner's callback redirects there", async () => {
     const elsewhere = shop.origin.replace('localhost', '127.0.0.1');
     shop.leadOn(`${elsewhere}/welcome`);
     const page = await reachPeople();

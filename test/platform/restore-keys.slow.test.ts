@@ -80,7 +80,7 @@ it(
   within(120_000),
 );
 
-it('closeRestored invalidates the codes of a copied database only if it has the master key of this database', async () => {
+it("closeRestored makes the codes of a copied database unusable only if it has the database's master key", async () => {
   const server = await startTestServer();
   const partner = await createPartner(server);
   await verifyUser(server, partner);

@@ -81,7 +81,7 @@ describe('a job with an unknown name', () => {
     { nextRunAt: null },
     { data: { some: 'thing' } },
     { name: 7 },
-  ])('can be shown and cancelled with %j', async (changes) => {
+  ])('can be shown and cancelled, even with the malformed or additional fields %j', async (changes) => {
     const { jobs, documents, store } = await setUp();
     const id = await store({ ...unknown, ...changes });
     expect(await jobs.show({ jobId: id })).toMatchObject({ id, wakes: 0 });
