@@ -45,6 +45,7 @@ function agesOf(entries: Iterable<readonly [string, unknown]>, pattern: RegExp):
   return ages;
 }
 
+/** @throws PresentationRefused if an element has another type or is too long */
 export function factsOfMdoc(elements: ReadonlyMap<string, unknown>): Facts {
   const born = elements.get('birth_date');
   return {
@@ -61,6 +62,7 @@ export function factsOfMdoc(elements: ReadonlyMap<string, unknown>): Facts {
   };
 }
 
+/** @throws PresentationRefused if a claim has another type or is too long */
 export function factsOfSdJwt(claims: Readonly<Record<string, unknown>>): Facts {
   const { age_equal_or_over: ages = {} } = claims;
   demand(typeof ages === 'object' && ages !== null, 'malformed', 'age');

@@ -69,6 +69,7 @@ interface Read {
   statuses: readonly StatusReference[];
 }
 
+/** Verifies a presentation of an mdoc, and that it shows what was asked for. */
 function readMdoc(response: Uint8Array, query: CredentialQuery, expected: Expectation): Read {
   const { settings, handover, anchors, now } = expected;
   const [docType = ''] = query.types;
@@ -98,6 +99,7 @@ function hasValue(claims: unknown, [first, ...rest]: ClaimPath): boolean {
   return isObject(claims) && Object.hasOwn(claims, first) && hasValue(claims[first], rest);
 }
 
+/** Verifies a presentation of an SD-JWT VC, and that it shows what was asked for. */
 async function readSdJwt(presentation: string, query: CredentialQuery, expected: Expectation): Promise<Read> {
   const { handover, anchors, now } = expected;
   const { claims, disclosed, issuer, statuses } = await verifySdJwt(presentation, {

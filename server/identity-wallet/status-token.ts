@@ -30,8 +30,8 @@ const longestLifetimeSeconds = 86_400;
 const clockSkewSeconds = 60;
 /** The expiry of a list that does not expire. */
 const never = Number.POSITIVE_INFINITY;
-/** A set of identifiers in hex takes about so many times the memory of their bytes. */
-const memoryOfIdentifiers = 4;
+/** A set of identifiers in hex takes about four times the memory of their bytes. */
+const identifierMemoryFactor = 4;
 
 const Claims = z.object({
   sub: z.string(),
@@ -72,6 +72,7 @@ interface TokenContent {
   list: unknown;
 }
 
+/** Verifies the signature of a list that is a JWT, and returns its content. */
 async function readJwtList(body: Uint8Array, trust: Trust): Promise<TokenContent> {
   const jwt = Buffer.from(body).toString('latin1').trim();
   const { publicKey: key } = validatePath(certificatesOfJwt(jwt), trust).x509;
@@ -85,6 +86,7 @@ const listLabels = { index: 65533, identifier: 65530 } as const;
 /** The header parameter with the media type of a COSE message (RFC 9596). */
 const typeLabel = 16;
 
+/** Verifies the signature of a list that is a CWT, which is a token in CBOR, and returns its content. */
 function readCwtList(body: Uint8Array, kind: ListKind, trust: Trust): TokenContent {
   const sign1 = parseSign1(decodeCbor(body), 'status list');
   const type = kind === 'index' ? statusListTypes.cwt : statusListTypes.identifiers;
@@ -141,7 +143,7 @@ export async function readStatusToken(
   const { claims, list } = isJwt ? await readJwtList(body, trust) : readCwtList(body, kind, trust);
   const until = checkClaims(claims, kind, { uri, now: trust.now });
   if (kind === 'identifier') {
-    return { kind, until, size: body.length * memoryOfIdentifiers, identifiers: identifiersOf(list) };
+    return { kind, until, size: body.length * identifierMemoryFactor, identifiers: identifiersOf(list) };
   }
   const statuses = await statusesOf(list);
   // The cache does not accept the size 0 of an empty list.

@@ -45,6 +45,7 @@ function annexCTranscript(encryptionInfo: string, origin: string): SessionTransc
   return Object.create(SessionTranscript.prototype, { encodedStructure }) as SessionTranscript;
 }
 
+/** Returns the session transcript, which the holder of an mdoc signs. */
 async function transcriptFor(handover: Handover, platform: ReturnType<typeof contextWith>) {
   if (handover.kind === 'iso-dc-api') return annexCTranscript(handover.encryptionInfo, handover.origin);
   const { nonce, thumbprint } = handover;

@@ -105,11 +105,12 @@ export function createTestIssuer({
   /** Returns the parts of an attestation that are the same in each format. They contain the flaw of the order. */
   function signedParts({ flaw, now }: Order) {
     const idx = flaw === 'revoked' ? statusIndexes.revoked : statusIndexes.valid;
+    const signed = now - 20 * day;
     return {
       signer: flaw === 'unknown-issuer' ? foreign.signer : trusted.signer,
       holderKey,
-      signed: now - 20 * day,
-      validFrom: flaw === 'not-yet-valid' ? now + day : now - 20 * day,
+      signed,
+      validFrom: flaw === 'not-yet-valid' ? now + day : signed,
       validUntil: flaw === 'expired' ? now - day : now + 90 * day,
       status: { status_list: { idx, uri: statusUri } },
     };

@@ -80,6 +80,7 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
   const key = issuer.holderKey;
   const orderOf = ({ act, holder }: Instruction) => ({ holder, flaw: flawOfAct(act), now: clock.now() });
 
+  /** Presents an mdoc. The act `too-much` also shows an element that was not requested. */
   async function mdocOf(asked: AskedCredential, instruction: Instruction, handover: Handover) {
     const { presentMdoc } = await import('./holder.ts');
     const { doctype_value: docType = '' } = asked.meta;
@@ -98,6 +99,7 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
     return presentMdoc({ issuerSigned, key, docType, namespace, elements: shown, handover });
   }
 
+  /** Presents an SD-JWT VC. The act `too-much` also shows a claim that was not requested. */
   async function sdJwtOf(asked: AskedCredential, instruction: Instruction, handover: Handover) {
     const { presentSdJwt } = await import('./holder.ts');
     const { vct_values: [type = ''] = [] } = asked.meta;
