@@ -20,6 +20,7 @@ function readText(path: string, what: string): string {
   }
 }
 
+/** @throws SourceFault unless the text has certificates that can be parsed */
 function checkCertificates(pem: string, what: string): void {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (blocks.length === 0) throw new SourceFault(`${what}: it contains no PEM certificate`);
@@ -38,6 +39,7 @@ function refuseSelfSigned(pem: string, what: string): void {
   }
 }
 
+/** @throws SourceFault unless the private key is on P-256 and belongs to the first certificate */
 function checkKey(pem: string, certificates: string, what: string): void {
   try {
     const key = createPrivateKey(pem);

@@ -12,7 +12,7 @@ const form = /^(?:\[(?<ipv6>[^\]]+)\]|(?<name>[^:[\]\s/]+))(?::(?<digits>\d{1,5}
 /** The port number with which the system chooses a free port. */
 export const anyFreePort = 0;
 
-function read(text: string): PeerAddress | undefined {
+function parseAddress(text: string): PeerAddress | undefined {
   // Without brackets, a colon could not be told from that of a port. So an IPv6 address has no port then.
   if (isIP(text) === 6) return { host: text, port: anyFreePort };
   const { ipv6, name, digits } = form.exec(text)?.groups ?? {};
@@ -25,7 +25,7 @@ function read(text: string): PeerAddress | undefined {
 
 /** Parses `host`, `host:port`, `[IPv6]:port` or `off`. */
 export const PeerAddress: z.ZodType<PeerAddress | 'off', string> = z.string().transform((text, context) => {
-  const address = text === 'off' ? 'off' : read(text);
+  const address = text === 'off' ? 'off' : parseAddress(text);
   if (address) return address;
   context.addIssue({
     code: 'custom',

@@ -111,8 +111,8 @@ export const ensureIndexes = async (db: Db, declarations: readonly IndexDeclarat
   for (const [collection, declared] of groupBy(declarations, (index) => index.collection)) {
     const reported = await readIndexes(db, collection);
     const isReported = (index: IndexDeclaration) => reported.some((found) => isSame(index, found));
-    const differing = declared.filter((index) => !isReported(index));
-    for (const index of differing) await ensureIndex(db, index, reported);
+    const missingOrChanged = declared.filter((index) => !isReported(index));
+    for (const index of missingOrChanged) await ensureIndex(db, index, reported);
     // Indexes that another process is still building are reported too. Creating the same index again waits for the build.
     // Only unique ones have to be complete, because writes rely on their refusals.
     const unique = declared.filter((index) => index.unique && isReported(index));

@@ -27,6 +27,7 @@ const stagesOf = ({ filter, projection }: Read, index: number): Document[] => [
 function commandOf(first: Read, others: readonly Read[]): Document {
   const { collection, filter, projection } = first;
   if (others.length === 0) return { find: collection, filter, projection, batchSize: mostDocuments };
+  // The first read has the index 0, so the others begin with 1.
   const unions = others.map((read, n) => ({
     $unionWith: { coll: read.collection, pipeline: stagesOf(read, n + 1) },
   }));

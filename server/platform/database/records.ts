@@ -77,6 +77,7 @@ export function recordIndexes(collection: string): IndexDeclaration[] {
   ];
 }
 
+/** Returns the update for a change. It also counts the change and adds its audit entry. */
 function toUpdate<R extends AuditedRecord>({ set, entry }: Change<R>): UpdateFilter<R> {
   const replaced: Document = { auditAt: entry.at };
   const removed: Document = {};

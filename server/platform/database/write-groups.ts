@@ -101,8 +101,7 @@ export async function insertInOrder<D extends Document & { _id: string }>(
   if (!refused) return documents.length;
   const [index, refusal] = refused;
   if (!isDuplicateKey(refusal)) throw refusal;
-  const insertedBefore = index;
-  return insertedBefore;
+  return index; // All documents before the refused one were inserted.
 }
 
 /**

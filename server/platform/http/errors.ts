@@ -52,6 +52,7 @@ function describeValidation(
   }
   // A message that the schema itself defines already names the field.
   if (message.startsWith(field)) return message;
+  // A body that may be a form has parameters, like a query. A member of JSON can be a list.
   const isParameter = forms || error.validationContext !== 'body';
   for (const [pattern, instruction] of isParameter ? parameterWordings : wordings) {
     if (pattern.test(message)) return `${field} ${message.replace(pattern, instruction)}`;

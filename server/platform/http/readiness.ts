@@ -49,6 +49,7 @@ export function createReadiness(dependencies: Dependencies) {
   let databaseReasons: Reason[] = [];
   let lastLogged = '';
 
+  /** Why the database prevents this process from serving; empty if it does not. */
   async function checkDatabase(): Promise<Reason[]> {
     try {
       await db.command({ ping: 1 });

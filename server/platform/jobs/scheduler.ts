@@ -77,6 +77,7 @@ export function createScheduler({ db, logger, processEvery }: Settings) {
     removeOnComplete: true,
   });
 
+  /** How many jobs this process runs now. */
   let running = 0;
   agenda.on('error', (error) => logger.warn({ err: error }, 'the scheduler reported an error'));
   agenda.on('fail', (error, job) => logger.warn({ err: error, job: job.attrs.name }, 'a job failed'));
@@ -119,11 +120,9 @@ export function createScheduler({ db, logger, processEvery }: Settings) {
 
     /** The next due job first. `after` is the id of the last job of the page before. */
     async list({ name, limit, after }: { name?: string; limit: number; after?: string }): Promise<Job[]> {
+      const following = after === undefined ? {} : await afterJob(after);
       const found = await jobs
-        .find({
-          name: name ?? anyName,
-          ...(after === undefined ? {} : await afterJob(after)),
-        })
+        .find({ name: name ?? anyName, ...following })
         .sort({ nextRunAt: 1, _id: 1 })
         .limit(limit)
         .toArray();

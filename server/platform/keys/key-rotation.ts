@@ -97,8 +97,8 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
     masterKeys: sealing.masterKeys,
     counts: (): Promise<SealedCounts> => countSealed(db, fields),
 
-    /** Makes a new key, which is published now. @param lead milliseconds until it is used */
-    async rotate(use: 'signing' | 'code', lead: number): Promise<KeyDocument> {
+    /** Makes a new key, which is published now and used later. @param leadMs milliseconds until it is used */
+    async rotate(use: 'signing' | 'code', leadMs: number): Promise<KeyDocument> {
       const now = clock.now();
       const all = await list();
       const pending = all.find((key) => key.use === use && key.activeAt.getTime() > now);
@@ -106,7 +106,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
         throw conflict(
           `${pending._id} is pending already: it is used from ${pending.activeAt.toISOString()}`,
         );
-      const key = await makeNext(use, { all, activeAt: new Date(now + lead) });
+      const key = await makeNext(use, { all, activeAt: new Date(now + leadMs) });
       await keyring.refresh();
       return key;
     },
@@ -151,8 +151,9 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
           `Values are sealed under ${missing.join(', ')}, which SVC_MASTER_KEY of this process lacks`,
         );
       const resealed = await resealSome(db, fields, { sealing, limit });
-      const after = await countSealed(db, fields);
-      const left = [...after].reduce((sum, [name, count]) => (name === current ? sum : sum + count), 0);
+      const countsAfter = await countSealed(db, fields);
+      let left = 0;
+      for (const [masterKey, count] of countsAfter) if (masterKey !== current) left += count;
       return { masterKey: current, resealed, left };
     },
   };

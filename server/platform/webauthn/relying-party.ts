@@ -189,13 +189,13 @@ export function createRelyingParty({ id, name, origin }: RelyingParty) {
     async verifyCreation(answer: CreationAnswer, challenge: string): Promise<PasskeyKey | undefined> {
       if (answer.isEmbedded || !hasAcceptedFormat(answer)) return undefined;
       const response = { ...envelope(answer.credentialId), response: answer.response };
-      const { verified, registrationInfo } = await verifyRegistrationResponse({
+      const result = await verifyRegistrationResponse({
         ...expected(challenge),
         response: response as RegistrationResponseJSON,
         supportedAlgorithmIDs: algorithms,
-      }).catch(() => ({ verified: false, registrationInfo: undefined }));
-      if (!verified || !registrationInfo) return undefined;
-      const { credential, credentialBackedUp } = registrationInfo;
+      }).catch(() => undefined); // The library throws for most invalid responses.
+      if (!result?.verified) return undefined;
+      const { credential, credentialBackedUp } = result.registrationInfo;
       return {
         credentialId: credential.id,
         publicKey: credential.publicKey,
@@ -212,7 +212,7 @@ export function createRelyingParty({ id, name, origin }: RelyingParty) {
       { credentialId: id, publicKey, counter, transports }: PasskeyKey,
     ): Promise<PasskeyUse | undefined> {
       if (answer.isEmbedded || answer.credentialId !== id) return undefined;
-      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      const result = await verifyAuthenticationResponse({
         ...expected(challenge),
         response: {
           ...envelope(answer.credentialId),
@@ -224,9 +224,10 @@ export function createRelyingParty({ id, name, origin }: RelyingParty) {
           counter,
           transports: transports as AuthenticatorTransport[],
         },
-      }).catch(() => ({ verified: false, authenticationInfo: undefined }));
-      if (!verified || !authenticationInfo) return undefined;
-      return { counter: authenticationInfo.newCounter, synced: authenticationInfo.credentialBackedUp };
+      }).catch(() => undefined); // The library throws for most invalid responses.
+      if (!result?.verified) return undefined;
+      const { newCounter, credentialBackedUp } = result.authenticationInfo;
+      return { counter: newCounter, synced: credentialBackedUp };
     },
   };
 }
