@@ -1,3 +1,4 @@
+import { givenFields } from '../../platform/database/look-through.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { BrowserContext } from '../browser/session-access.ts';
 import { handoffAuthenticated } from '../handoff/handoff.ts';
@@ -7,7 +8,7 @@ import { type MethodOutcome, methodFailed, methodOutcome } from '../session/meth
 import type { Outbox } from '../session/outbox.ts';
 import type { Session } from '../session/session.ts';
 import type { SessionStore } from '../session/session-store.ts';
-import { authenticated, authenticatedAndVerified, type Transition } from '../session/transitions.ts';
+import { authenticated, joined, type Transition, verified } from '../session/transitions.ts';
 import type { Authenticated, Failed } from '../sources/source.ts';
 
 interface Dependencies {
@@ -20,8 +21,8 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** A browser that has identified its user, by a form or a return. */
-interface Arrival {
+/** The session and the browser in which the source has identified the user. */
+interface AuthenticatingBrowser {
   session: Session;
   browser: BrowserContext;
   /** The secret that the browser's cookie will hold from now on (see `rotatedSecret` of `SessionAccess`). */
@@ -54,7 +55,7 @@ export function createAuthentication({
    * @returns the session after its transition; undefined if another request changed it first
    */
   async function authenticate(
-    { session, browser, renewed }: Arrival,
+    { session, browser, renewed }: AuthenticatingBrowser,
     outcome: Authenticated | Failed,
   ): Promise<Session | undefined> {
     if (outcome.kind === 'failed') {
@@ -62,29 +63,28 @@ export function createAuthentication({
       // A user who has only cancelled may choose the same method again.
       return move(session, methodFailed(session, { reason, canRetry: reason === 'abandoned' }, now()));
     }
-    // `carry` is the state that the source keeps for its next step. `rehearse` is the refusal that a sandbox person rehearses.
-    const { rehearse, carry: carried, result } = outcome;
-    const rehearsal = rehearse ? { rehearse } : {};
-    // If the source has verified the user already, a new user gets the claims at once, and the step `verify` is not needed.
+    const { carry: carried, result } = outcome;
+    // A source that has verified the user already saves the step `verify`: a new user gets the claims at once.
     // Two cases wait for `verify`. At a phone, no claims are stored before the user confirms the computer. If the source knows
     // the person under another identity (`duplicate`), the enrollment has to be blocked first.
     const mayStoreClaims = result?.kind === 'verified' && !result.duplicate && browser.device === 'computer';
-    const { user, isNew } = await enrolling.findOrCreateUser(
-      session,
-      outcome,
-      mayStoreClaims ? result.claims : undefined,
-    );
+    const claims = mayStoreClaims ? result.claims : undefined;
+    const { user, isNew } = await enrolling.findOrCreateUser(session, outcome, claims);
     const { handoff, source } = session;
+    const rehearsal = givenFields({ rehearse: outcome.rehearse });
     if (browser.device === 'phone' && handoff) {
       const phone = { source, handoff, phoneHash: sha256(renewed), userId: user._id, ...rehearsal };
       return move(session, handoffAuthenticated(phone, carried, now()));
     }
-    const who = { ...enrolling.idsOf(session, user._id), source, browserHash: sha256(renewed), ...rehearsal };
+    const ids = enrolling.idsOf(session, user._id);
+    const authentication = authenticated(
+      { ...ids, source, browserHash: sha256(renewed), ...rehearsal },
+      { carried, at: now() },
+    );
     // For a user whose identity is known to be a duplicate, `verify` blocks the enrollment with this client too.
-    const needsVerify = user.duplicate || !hasFreshClaims(session, user);
-    if (needsVerify) return move(session, authenticated(who, { carried, at: now() }));
-    const note = isNew ? 'by the source' : 'claims were still fresh';
-    return move(session, authenticatedAndVerified(who, { note, at: now() }));
+    if (user.duplicate || !hasFreshClaims(session, user)) return move(session, authentication);
+    const verification = verified(isNew ? 'by the source' : 'claims were still fresh', now());
+    return move(session, joined(authentication, verification));
   }
 
   return { move, authenticate };

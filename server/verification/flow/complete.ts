@@ -5,11 +5,10 @@ import type { Keyring } from '../../platform/keys/keyring.ts';
 import { codeSnapshotOf, type FindSnapshot, type Snapshot } from '../people/claims-snapshot.ts';
 import { isWithdrawn } from '../people/enrollment-store.ts';
 import { codeOf } from '../session/code.ts';
-import { inOneMove } from '../session/one-move.ts';
 import type { Session } from '../session/session.ts';
 import type { CodeOfSession } from '../session/session-store.ts';
 import { claimsAskedFor, reasonAt, type Step } from '../session/steps.ts';
-import { completed, failed, type Transition } from '../session/transitions.ts';
+import { applied, completed, failed, joined, type Transition } from '../session/transitions.ts';
 import type { ClientDirectory } from './start.ts';
 
 /** Returns the character that joins a URI and further query parameters. */
@@ -99,16 +98,15 @@ export function createCompletion(dependencies: Dependencies) {
 
   /**
    * The redirect of a session whose URI is no longer registered: to the client's first URI, with an error.
-   * Undefined while the session's own URI is registered.
+   * Undefined while the session's own URI is registered, and for a session that is `over`, which is not redirected.
    * @throws ApiError `invalid_redirect_uri` if the client has no URI left
    */
   async function detour(session: Session, step: Step): Promise<string | undefined> {
-    // A session that is over gets an error page and no redirect.
     if (step === 'over') return undefined;
     const target = await currentTarget(session);
     if (target?.isOfSession) return undefined;
     if (target) return errorRedirect(returnOf(session, target.uri), 'invalid_redirect_uri');
-    // An expired session with nowhere to go is answered as one that does not exist.
+    // The page of this error says that the verification has expired.
     if (step === 'expired') throw new ApiError('session_not_found');
     throw new ApiError('invalid_redirect_uri', { description: 'This client has no redirect URI' });
   }
@@ -126,7 +124,7 @@ export function createCompletion(dependencies: Dependencies) {
   }
 
   /**
-   * Returns the transition by which the session is complete. If the user has withdrawn the consent since, it fails.
+   * Returns the transition that completes the session. It fails the session if the user has withdrawn the consent since.
    * @param codeSnapshot the claims to store with the code; undefined if the exchange has to read them
    */
   function complete(
@@ -142,9 +140,10 @@ export function createCompletion(dependencies: Dependencies) {
     // Without an enrollment, this session makes it.
     const { firstSession = session._id, consentedClaims = [] } = snapshot.enrollment ?? {};
     const returning = firstSession !== session._id;
-    const hasConsented = claimsAskedFor(session).every((name) => consentedClaims.includes(name));
-    // The first session still has to publish the event of the enrollment.
-    const isEnrollmentDone = returning && hasConsented;
+    // The enrollment needs no update if it already has the consent to all claims of this session. The first session
+    // still has to publish the event of the enrollment, so it is never done here.
+    const addsNoConsent = claimsAskedFor(session).every((name) => consentedClaims.includes(name));
+    const isEnrollmentDone = returning && addsNoConsent;
     return completed(session, { code, snapshot: codeSnapshot, returning, isEnrollmentDone }, at);
   }
 
@@ -178,26 +177,21 @@ export function createCompletion(dependencies: Dependencies) {
       if (code) return successRedirect(back, code);
     }
     const reason = reasonAt(session, step);
-    // A session that is over sends nobody to the partner any more.
+    // A session that is `over` ends on our page: the user comes back too late to continue at the partner.
     if (reason && step !== 'over') return errorRedirect(back, reason);
     throw new ApiError('conflict', { description: 'This verification is already finished' });
   }
 
   /**
-   * Issues the code in the same transition as a return by passkey, which saves a write. A session whose redirect URI is
-   * no longer registered gets no code.
-   * The user or the enrollment may have changed since `snapshot` was read, and this transition does not notice it. So
-   * the code gets no claims snapshot, and its exchange reads both records.
-   * @returns `issues` whether the transition issues a code
+   * Adds the code to the transition of a return by passkey, so that one write stores both. A session whose redirect URI
+   * is no longer registered gets no code.
+   * A change of the user marks only sessions that have a user. This session has none yet, so it may miss a change since
+   * `snapshot` was read. Therefore its code gets no claims snapshot, and the exchange reads the present records.
    */
-  async function issueWith(
-    session: Session,
-    returned: Transition,
-    snapshot: Snapshot,
-  ): Promise<{ transition: Transition; issues: boolean }> {
-    if ((await detour(session, 'issue')) !== undefined) return { transition: returned, issues: false };
-    const transition = inOneMove(session, returned, (verified) => complete(verified, snapshot, undefined));
-    return { transition, issues: transition.set.code !== undefined };
+  async function issueWith(session: Session, returned: Transition, snapshot: Snapshot): Promise<Transition> {
+    if ((await detour(session, 'issue')) !== undefined) return returned;
+    const verified = applied({ session, transition: returned });
+    return joined(returned, complete(verified, snapshot, undefined));
   }
 
   return { detour, issueCode, issueWith, redirect };

@@ -37,8 +37,8 @@ export function createPasskeyForms(dependencies: Dependencies) {
 
   /**
    * Authorizes a passkey form for a step.
-   * @returns `isPresent`: whether the session is at this step now, and the form belongs to its present page. A form of
-   * an earlier page changes nothing, so its CSRF token is not checked.
+   * @returns `isCurrentForm`: whether the session is at this step now, and the form belongs to its present page. A form
+   * of an earlier page changes nothing, so its CSRF token is not checked.
    */
   async function authorizePasskeyForm(
     browser: BrowserContext,
@@ -47,11 +47,12 @@ export function createPasskeyForms(dependencies: Dependencies) {
   ) {
     const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, csrf);
     const isAtStep = stepOf(session, clock.now()) === step;
-    const isPresent = isCurrent && isAtStep && form.step === formVersionOf(session, step);
-    if (isPresent && !isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
-    return { session, secret, isPresent };
+    const isCurrentForm = isCurrent && isAtStep && form.step === formVersionOf(session, step);
+    if (isCurrentForm && !isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
+    return { session, secret, isCurrentForm };
   }
 
+  /** The passkey mark (see `Submitted`), which lasts longer after the user has saved a passkey. */
   const markFor = (userId: string, answer: keyof typeof markDays) => ({
     value: passkeys.markOf(userId),
     days: markDays[answer],
@@ -64,40 +65,36 @@ export function createPasskeyForms(dependencies: Dependencies) {
      * @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode`, and the errors of `submit`
      */
     async use(browser: BrowserContext, form: PasskeySubmission): Promise<Submitted> {
-      const [{ session, secret, isPresent }, presented] = await Promise.all([
+      const [{ session, secret, isCurrentForm }, presented] = await Promise.all([
         authorizePasskeyForm(browser, form, 'consent'),
         passkeys.present(form.credential ?? ''),
       ]);
-      if (!isPresent) return { session, secret };
+      if (!isCurrentForm) return { session, secret };
       const at = now();
-      const { snapshot, skipsVerification, outlastsCode, storeUse } = await passkeys.use(session, presented);
+      const { snapshot, skipsVerification, outlastsCode, useStored } = await passkeys.use(session, presented);
       const { _id: userId } = snapshot.user;
       const mark = markFor(userId, 'saved');
       if (!skipsVerification) {
         const consent = consented(at, { note: 'claims of the passkey are too old' });
-        const [moved] = await Promise.all([move(session, consent), storeUse()]);
+        const [moved] = await Promise.all([move(session, consent), useStored]);
         return { session: moved, secret, mark };
       }
       const { csrf = '' } = form;
       const renewed = sessionAccess.rotatedSecret(browser, secret, csrf);
-      const returned = returnedByPasskey(
-        { ...enrolling.idsOf(session, userId), browserHash: sha256(renewed) },
-        at,
-      );
-      // Claims may expire before the code does. Then the code is issued in a second step, which stores them with it.
-      const { transition, issues } = outlastsCode
-        ? await completion.issueWith(session, returned, snapshot)
-        : { transition: returned, issues: false };
-      const [moved] = await Promise.all([move(session, transition), storeUse()]);
+      const user = { ...enrolling.idsOf(session, userId), browserHash: sha256(renewed) };
+      const returned = returnedByPasskey(user, at);
+      // Claims that expire before the code have to be stored with it. The automatic step after this form does that.
+      const transition = outlastsCode ? await completion.issueWith(session, returned, snapshot) : returned;
+      const [moved] = await Promise.all([move(session, transition), useStored]);
       const next = await sessionAccess.afterRotation(moved, { browser, renewed, token: csrf });
-      return { ...next, mark, isNew: issues && moved !== undefined };
+      return { ...next, mark, isNew: moved?.code !== undefined };
     },
 
     /** Stores a passkey of the session's user. @throws ApiError `passkey_refused`, and the errors of `submit` */
     async save(browser: BrowserContext, form: PasskeySubmission): Promise<Submitted> {
-      const { session, secret, isPresent } = await authorizePasskeyForm(browser, form, 'issue');
-      // Only the present page asks this question, and only once.
-      if (!isPresent || session.passkey !== 'offered' || !session.userId) return { session, secret };
+      const { session, secret, isCurrentForm } = await authorizePasskeyForm(browser, form, 'issue');
+      // The user is asked once: the session has left `offered` when the same form comes again.
+      if (!isCurrentForm || session.passkey !== 'offered' || !session.userId) return { session, secret };
       await passkeys.save(session, form.credential ?? '');
       const mark = markFor(session.userId, 'saved');
       return { session: await move(session, passkeyAnswered('passkey_saved', now())), secret, mark };

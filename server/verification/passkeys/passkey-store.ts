@@ -58,15 +58,15 @@ export function createPasskeyStore(db: Db) {
 
     /**
      * Notes that a passkey answered a challenge.
-     * @param once whether the challenge must be newer than every challenge that the passkey answered before
-     * @returns false if the passkey was used or removed since it was read
+     * @param needsNewChallenge whether the challenge must be newer than all that the passkey has answered before
+     * @returns false if that is not so, or if the passkey was removed or its counter has changed since it was read
      */
     async noteUse(
       { _id, userId, counter }: Passkey,
-      { issuedAt, use, at, once }: Answered & { once: boolean },
+      { issuedAt, use, at, needsNewChallenge }: Answered & { needsNewChallenge: boolean },
     ): Promise<boolean> {
       const { matchedCount } = await passkeys.updateOne(
-        { _id, userId, counter, ...(once ? { answeredAt: { $lt: issuedAt } } : {}) },
+        { _id, userId, counter, ...(needsNewChallenge ? { answeredAt: { $lt: issuedAt } } : {}) },
         {
           $set: { counter: use.counter, synced: use.synced, lastUsedAt: at },
           $max: { answeredAt: issuedAt },

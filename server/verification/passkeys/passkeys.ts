@@ -1,4 +1,5 @@
 import type { Mode } from '../../../contracts/identifiers.ts';
+import { givenFields } from '../../platform/database/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { deriveId, keyed } from '../../platform/ids.ts';
 import type { createChallenges } from '../../platform/webauthn/challenges.ts';
@@ -40,11 +41,12 @@ export interface Presented {
   passkey: Passkey | undefined;
 }
 
+/** What a user does with a passkey: return to a verification, or sign in to the user's own data. */
 interface Use<Found> {
+  ceremony: 'return' | 'sign_in';
   /** The mode that the passkey's user must have. Undefined if both modes are accepted. */
   mode?: Mode;
-  ceremony: 'return' | 'sign_in';
-  /** Reads the user while the answer is verified. */
+  /** Reads the records of the passkey's user. It is called while the answer is verified, which saves time. */
   read: (userId: string) => Promise<Found | undefined>;
 }
 
@@ -55,6 +57,7 @@ export function createPasskeys(dependencies: Dependencies) {
   /** The WebAuthn user handle, which an authenticator stores. It reveals nothing about the user. */
   const handleOf = (userId: string) => keyed(key, ['passkey user', userId]).toString('base64url');
 
+  /** Reports that a ceremony has failed, and returns the error for the browser. */
   function refusal(ceremony: Ceremony, outcome: 'refused' | 'unknown' | 'other_mode'): ApiError {
     onCeremony(ceremony, outcome);
     return new ApiError(`passkey_${outcome}`);
@@ -78,15 +81,14 @@ export function createPasskeys(dependencies: Dependencies) {
 
     /**
      * Verifies that a passkey answers a challenge with this binding.
-     * @returns what was read of its user. `storeUse` stores the use, if `use` did not have to: the caller calls it beside
-     * other work, because nothing depends on it
+     * @returns what was read of its user. `useStored` settles when the time of this use is stored, and never rejects
      * @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode`
      */
     async use<Found>(
       { answer, passkey }: Presented,
       binding: Binding,
       { mode, ceremony, read }: Use<Found>,
-    ): Promise<{ found: Found; passkey: Passkey; storeUse: () => Promise<unknown> }> {
+    ): Promise<{ found: Found; passkey: Passkey; useStored: Promise<unknown> }> {
       const issuedAt = answer && challenges.check(binding, answer.challenge);
       if (!answer || issuedAt === undefined) throw refusal(ceremony, 'refused');
       if (!passkey) throw refusal(ceremony, 'unknown');
@@ -100,19 +102,17 @@ export function createPasskeys(dependencies: Dependencies) {
       if (!use || isOfOtherUser) throw refusal(ceremony, 'refused');
       if (mode && passkey.mode !== mode) throw refusal(ceremony, 'other_mode');
       if (!found) throw refusal(ceremony, 'unknown');
-      // The answer changes the session, which invalidates its challenge. A sign-in has no session, so the use is stored.
-      const once = ceremony === 'sign_in';
-      const answered = { issuedAt, use, at: new Date(clock.now()), once };
-      const storeUse = () => store.noteUse(passkey, answered);
+      // A return changes its session, which invalidates the challenge. A sign-in has no session, so the stored use does it.
+      const needsNewChallenge = ceremony === 'sign_in';
+      const stored = store.noteUse(passkey, { issuedAt, use, at: new Date(clock.now()), needsNewChallenge });
       // A counter that does not grow reveals a copied passkey. Many passkeys have none, and send 0.
       const hasCounter = passkey.counter > 0 || use.counter > 0;
-      const mustBeStored = once || hasCounter;
-      if (!mustBeStored) return { found, passkey, storeUse: () => storeUse().catch(() => undefined) };
-      if (!(await storeUse())) throw refusal(ceremony, 'refused');
-      return { found, passkey, storeUse: async () => undefined };
+      const mustBeStored = needsNewChallenge || hasCounter;
+      if (mustBeStored && !(await stored)) throw refusal(ceremony, 'refused');
+      return { found, passkey, useStored: stored.catch(() => undefined) };
     },
 
-    /** `PublicKeyCredentialCreationOptionsJSON` of one more passkey of a user. */
+    /** `PublicKeyCredentialCreationOptionsJSON` of one more passkey. The date in its name tells a user's passkeys apart. */
     creationOptions(userId: string, existing: readonly Passkey[], binding: Binding) {
       const today = new Date(clock.now()).toISOString().slice(0, 10);
       return relyingParty.creationOptions(
@@ -123,7 +123,7 @@ export function createPasskeys(dependencies: Dependencies) {
     },
 
     /**
-     * Stores the passkey that a browser has made, and keeps its user for as long as the passkey can be used.
+     * Stores the passkey that a browser has made. A user who would be deleted after a day is kept for longer now.
      * @param text the browser's `RegistrationResponseJSON`
      * @throws ApiError `passkey_refused`
      */
@@ -136,19 +136,18 @@ export function createPasskeys(dependencies: Dependencies) {
       if (!credential || !user) throw refusal('save', 'refused');
       if ((await store.ofUser(userId)).length >= mostPasskeys) throw refusal('save', 'refused');
       const purgeAt = keepUser.endWithPasskey(user);
-      const { publicKey, ...rest } = credential;
       const passkey: Passkey = {
+        ...credential,
         _id: idOf(credential.credentialId),
         userId,
         mode: user.mode,
-        ...rest,
-        publicKey: Buffer.from(publicKey).toString('base64url'),
+        publicKey: Buffer.from(credential.publicKey).toString('base64url'),
         createdAt: new Date(clock.now()),
         answeredAt: issuedAt,
-        ...(purgeAt ? { purgeAt } : {}),
+        ...givenFields({ purgeAt }),
       };
       const isNew = await store.insert(passkey);
-      // If the same answer was sent before, the passkey is there already.
+      // The browser may send the same answer again. The passkey is then stored already, for the same user.
       const isOwn = isNew || (await store.find(passkey._id))?.userId === userId;
       if (!isOwn) throw refusal('save', 'refused');
       // The passkey is stored first: a user without a passkey must not be kept longer.

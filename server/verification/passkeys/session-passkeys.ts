@@ -28,8 +28,8 @@ export interface Returned {
   skipsVerification: boolean;
   /** Whether the claims stay fresh for as long as a code that is issued now is valid. */
   outlastsCode: boolean;
-  /** Stores the use of the passkey, unless it was stored already. Call this at the same time as other writes. */
-  storeUse: () => Promise<unknown>;
+  /** Settles when the use of the passkey is stored, and never rejects. */
+  useStored: Promise<unknown>;
 }
 
 /** Passkeys in the hosted flow. A challenge is invalid once its session or the browser's secret has changed. */
@@ -62,10 +62,10 @@ export function createSessionPasskeys(dependencies: Dependencies) {
     toReturn: async (session: Session): Promise<Options | undefined> =>
       (await areAllowed(session)) ? passkeys.requestOptions(bindingOf('return', session)) : undefined,
 
-    /** @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode` */
+    /** Verifies the passkey of a returning user. @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode` */
     async use(session: Session, presented: Presented): Promise<Returned> {
       if (!(await areAllowed(session))) throw new ApiError('passkey_refused');
-      const { found: snapshot, storeUse } = await passkeys.use(presented, bindingOf('return', session), {
+      const { found: snapshot, useStored } = await passkeys.use(presented, bindingOf('return', session), {
         mode: session.mode,
         ceremony: 'return',
         read: (userId) => findSnapshot(enrolling.idsOf(session, userId)),
@@ -75,7 +75,7 @@ export function createSessionPasskeys(dependencies: Dependencies) {
       const skipsVerification = !user.duplicate && hasFreshClaims(session, user);
       passkeys.onCeremony('return', skipsVerification ? 'done' : 'stale');
       const outlastsCode = skipsVerification && hasFreshClaims(session, user, codeLifetimeSeconds * 1000);
-      return { snapshot, skipsVerification, outlastsCode, storeUse };
+      return { snapshot, skipsVerification, outlastsCode, useStored };
     },
 
     /**
@@ -90,13 +90,14 @@ export function createSessionPasskeys(dependencies: Dependencies) {
       return (await passkeys.ofUser(session.userId)).length < mostPasskeys;
     },
 
+    /** Returns the options for saving a passkey. */
     async toSave(session: Session): Promise<Options> {
       const userId = userOf(session);
       const existing = await passkeys.ofUser(userId);
       return passkeys.creationOptions(userId, existing, bindingOf('save', session));
     },
 
-    /** @throws ApiError `passkey_refused` */
+    /** Stores a passkey that the browser has made. @throws ApiError `passkey_refused` */
     save: (session: Session, answer: string): Promise<void> =>
       passkeys.save(answer, userOf(session), bindingOf('save', session)),
 

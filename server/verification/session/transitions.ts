@@ -1,9 +1,9 @@
-import type { Device } from '../../../contracts/verification.ts';
-import { codeLifetimeSeconds, type FailureReason } from '../../../contracts/verification.ts';
+import { codeLifetimeSeconds, type Device, type FailureReason } from '../../../contracts/verification.ts';
 import type { EventDraft } from '../../platform/database/event-draft.ts';
+import { givenFields } from '../../platform/database/look-through.ts';
 import type { CodeSnapshot, Handoff, IssuedCode, Session, TimelineEntry } from './session.ts';
 
-/** A change of a session. It applies only to the session as it was read (see `TimelineEntry`). */
+/** A change of a session. It applies only while the stored timeline is as long as that of the session that was read. */
 export interface Transition {
   set: Partial<Omit<Session, '_id' | 'timeline' | 'outbox' | 'outboxAt' | 'purgeAt' | 'carried'>>;
   entry: TimelineEntry;
@@ -33,7 +33,24 @@ export function applied({ session, transition }: { session: Session; transition:
 }
 
 /**
- * @param canSave whether a passkey may be offered after the verification
+ * Joins two transitions of one session, so that one write stores both.
+ * @param first must have no event, because a transition can have only one
+ */
+export function joined(first: Transition, second: Transition): Transition {
+  const set = { ...first.set, ...second.set };
+  // One write cannot both set and remove `enrollmentDueAt`.
+  if (second.isEnrollmentDone) delete set.enrollmentDueAt;
+  return {
+    ...second,
+    set,
+    carried: second.carried === undefined ? first.carried : second.carried,
+    earlier: [...(first.earlier ?? []), first.entry, ...(second.earlier ?? [])],
+  };
+}
+
+/**
+ * The user has accepted to share the claims.
+ * @param canSave whether the browser can make a passkey, so that the user is asked to save one after the verification
  * @param note for operators
  */
 export function consented(
@@ -52,9 +69,8 @@ export function passkeyAnswered(event: 'passkey_saved' | 'passkey_declined', at:
 }
 
 /**
- * The transition when the browser returns from the source's site. The authorization request cannot be used again, even
- * if the source then refuses the response.
- * The browser's secret is rotated now, so that a repeated return does not wait for the source.
+ * The browser has returned from the source's site. Its authorization request cannot be used again, even if the source
+ * then refuses the response. The browser's secret is rotated now, so that a repeated return does not wait for the source.
  * @param hash SHA-256 of the new secret
  */
 export function returned(
@@ -68,6 +84,7 @@ export function returned(
   return { set, carried: { ...carried, spent }, entry: { at, event: 'returned', note: source } };
 }
 
+/** The ids of the authorization requests of this session that a browser has already returned with. */
 export function spentAttempts(carried: Session['carried']): string[] {
   return (carried?.['spent'] ?? []) as string[];
 }
@@ -82,6 +99,10 @@ export function authenticatedFields(user: AuthenticatedUser, at: Date) {
 
 type Authentication = AuthenticatedUser & Pick<Session, 'source' | 'browserHash' | 'rehearse'>;
 
+/**
+ * The user has authenticated at the browser that began the session.
+ * @param carried the state that the source keeps for its verification
+ */
 export function authenticated(
   { source, browserHash, rehearse, ...user }: Authentication,
   { carried, at }: Pick<Transition, 'carried'> & { at: Date },
@@ -90,39 +111,27 @@ export function authenticated(
   return { set, carried, entry: { at, event: 'authenticated', note: source } };
 }
 
+/** The source has answered, or the claims of an earlier verification were still fresh: `note` tells operators which. */
 export function verified(note: string, at: Date): Transition {
   return { set: { status: 'verified' }, carried: null, entry: { at, event: 'verified', note } };
-}
-
-/** Authentication and verification in one transition, for a user whose fresh claims are known already. */
-export function authenticatedAndVerified(
-  who: Authentication,
-  { note, at }: { note: string; at: Date },
-): Transition {
-  const { set, entry } = authenticated(who, { at });
-  const last = verified(note, at);
-  return { ...last, set: { ...set, ...last.set }, earlier: [entry] };
 }
 
 /** The source of sessions whose user has authenticated by a passkey. No verification source has this name. */
 export const passkeySource = 'passkey';
 
-/** A return by passkey: consent, authentication and fresh claims, in one transition. */
-export function returnedByPasskey(who: Omit<Authentication, 'source'>, at: Date): Transition {
-  const consent = consented(at);
-  const { earlier = [], ...rest } = authenticatedAndVerified(
-    { ...who, source: passkeySource },
-    { note: 'claims were still fresh', at },
-  );
-  const set = { ...consent.set, ...rest.set, source: passkeySource };
-  return { ...rest, set, earlier: [consent.entry, ...earlier] };
+/** A return by passkey: the user consents, authenticates, and still has fresh claims. One transition stores all of it. */
+export function returnedByPasskey(user: Omit<Authentication, 'source'>, at: Date): Transition {
+  const authentication = authenticated({ ...user, source: passkeySource }, { at });
+  const verification = verified('claims were still fresh', at);
+  const transition = joined(consented(at), joined(authentication, verification));
+  return { ...transition, set: { ...transition.set, source: passkeySource } };
 }
 
 /** The parts that all events of a session share. The session is their `cause`, so each type is published once. */
 function draftOf(session: Session, at: Date): Omit<EventDraft, 'type' | 'fields'> {
   const { _id: sessionId, partnerId, clientId, mode, keyId, sub, enrollmentId, traceparent } = session;
-  const about = { sessionId, ...(enrollmentId ? { enrollmentId } : {}), ...(sub ? { sub } : {}) };
-  const trace = traceparent ? { traceparent } : {};
+  const about = { sessionId, ...givenFields({ enrollmentId, sub }) };
+  const trace = givenFields({ traceparent });
   return { cause: [sessionId], partnerId, clientId, mode, keyId, about, at, ...trace };
 }
 
@@ -136,6 +145,9 @@ interface Issue {
   isEnrollmentDone: boolean;
 }
 
+/** After this, the secret that the computer's cookie held before the phone's confirmation is not accepted any more. */
+const withoutComputerHash = ({ computerHash: _removed, ...handoff }: Handoff): Handoff => handoff;
+
 /** `verified` → `complete`: the one step that issues a code. */
 export function completed(
   session: Session,
@@ -143,17 +155,17 @@ export function completed(
   at: Date,
 ): Transition {
   const expiresAt = new Date(at.getTime() + codeLifetimeSeconds * 1000);
-  // From now on, the computer's secret from before the phone's confirmation is not accepted any more.
-  const { computerHash, ...handoff } = session.handoff ?? {};
   return {
     set: {
       status: 'complete',
       completedAt: at,
       code: { ...code, issuedAt: at, expiresAt, wrongVerifiers: 0 },
-      ...(snapshot ? { snapshot: { ...snapshot, until: expiresAt } } : {}),
-      ...(computerHash ? { handoff: handoff as Handoff } : {}),
       returning,
-      ...(isEnrollmentDone ? {} : { enrollmentDueAt: at }),
+      ...givenFields({
+        snapshot: snapshot && { ...snapshot, until: expiresAt },
+        handoff: session.handoff && withoutComputerHash(session.handoff),
+        enrollmentDueAt: isEnrollmentDone ? undefined : at,
+      }),
     },
     isEnrollmentDone,
     entry: { at, event: 'completed' },
@@ -171,7 +183,7 @@ export function completed(
   };
 }
 
-/** Ends the session in failure; its status stays the last one that it reached. */
+/** Ends the session in failure. Its status stays the last one that it reached. */
 export function failed(session: Session, reason: FailureReason, at: Date): Transition {
   return {
     set: { failure: { reason, at } },

@@ -47,25 +47,26 @@ export const passkeys = [
       "issuedAt === null) throw refusal(ceremony, 'refused');",
     ],
     ["if (!found) throw refusal(ceremony, 'unknown');", ''],
-    ['if (!(await storeUse())) throw', 'if (!(await storeUse()) && !use) throw'],
+    ['if (mustBeStored && !(await stored)) throw', 'if (mustBeStored && !(await stored) && !use) throw'],
+    ['stored.catch(() => undefined)', 'stored'],
     ['passkey.counter > 0 || use.counter > 0', 'use.counter < 0'],
   ]),
   ...inFile(`${feature}/flow/passkey-forms.ts`, flow, [
     [
-      'const isPresent = isCurrent && isAtStep && form.step === formVersionOf(session, step);',
-      'const isPresent = isCurrent;',
+      'const isCurrentForm = isCurrent && isAtStep && form.step === formVersionOf(session, step);',
+      'const isCurrentForm = isCurrent;',
     ],
-    ["if (isPresent && !isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');", ''],
+    ["if (isCurrentForm && !isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');", ''],
   ]),
   ...inFile(`${feature}/flow/submit.ts`, flow, [
     ["form.passkey === 'can' && (await passkeys.areAllowed(session))", 'await passkeys.areAllowed(session)'],
   ]),
   ...inFile(`${feature}/passkeys/passkey-store.ts`, flow, [
-    ['{ _id, userId, counter, ...(once', '{ _id, userId, ...(once'],
+    ['{ _id, userId, counter, ...(needs', '{ _id, userId, ...(needs'],
     ['deleteOne({ _id: id, userId })', 'deleteOne({ _id: id })'],
   ]),
   ...inFile(`${feature}/passkeys/passkey-store.ts`, data, [
-    ['...(once ? { answeredAt: { $lt: issuedAt } } : {})', ''],
+    ['...(needsNewChallenge ? { answeredAt: { $lt: issuedAt } } : {})', ''],
   ]),
   ...inFile(`${feature}/your-data/sign-in.ts`, data, [
     ['sameText(hash, sha256(parsed.secret)) && ', ''],
@@ -102,9 +103,8 @@ export const passkeys = [
     ["if ((await detour(session, 'issue')) !== undefined)", 'if (snapshot === undefined)'],
   ]),
   ...inFile(`${feature}/flow/passkey-forms.ts`, oneMove, [
-    ['= outlastsCode\n', '= skipsVerification\n'],
-    ['isNew: issues && moved !== undefined', 'isNew: false'],
-    ['Promise.all([move(session, transition), storeUse()])', 'Promise.all([move(session, transition)])'],
+    ['= outlastsCode ?', '= skipsVerification ?'],
+    ['isNew: moved?.code !== undefined', 'isNew: false'],
   ]),
   ...inFile(`${feature}/flow/complete.ts`, stopping, [
     ['if (snapshot.enrollment && isWithdrawn(snapshot.enrollment, session))', 'if (snapshot === undefined)'],

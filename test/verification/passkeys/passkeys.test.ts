@@ -232,7 +232,12 @@ describe("a user's passkey", () => {
     const [read] = await passkeys.ofUser(userId);
     if (!read) expect.fail('no passkey');
     const at = new Date(hosted.clock.now());
-    const answered = { issuedAt: at.getTime(), use: { counter: 1, synced: false }, at, once: false };
+    const answered = {
+      issuedAt: at.getTime(),
+      use: { counter: 1, synced: false },
+      at,
+      needsNewChallenge: false,
+    };
     const both = [passkeys.noteUse(read, answered), passkeys.noteUse(read, answered)];
     expect((await Promise.all(both)).sort()).toEqual([false, true]);
   });
