@@ -3,9 +3,13 @@ import { closedRequests } from '../sources/identity-wallet/pending.ts';
 import type { Methods, Session } from './session.ts';
 import { failed, spentAttempts, type Transition } from './transitions.ts';
 
-/** The most turns (choices and returns to the list), so that a script cannot make a session grow without end. */
+/**
+ * The most turns of a session. A turn is a choice of a method or a return to the list. Each turn adds to the timeline,
+ * so without a limit a script could make a session grow without end.
+ */
 const mostTurns = 40;
 
+/** The methods of a new session, before the user has chosen one. `names` are its verification sources. */
 export const methodsOf = (names: readonly string[]): Methods => ({
   names: [...names],
   turn: 0,
@@ -21,33 +25,43 @@ export const remaining = ({ names, failed }: Methods): string[] =>
 export const isChoosing = ({ methods }: Pick<Session, 'methods'>): boolean =>
   methods !== undefined && !methods.chosen;
 
-/** The state that is kept when the method changes: it prevents that earlier requests are used again. */
-const stateBetween = (carried: Session['carried']) => ({
+/**
+ * The state of the sources that stays when the method changes. It says which authorization requests (`spent`) and
+ * requests to identity wallets (`wallet`) were answered before, so that no answer to them counts again.
+ */
+const stateForNextMethod = (carried: Session['carried']) => ({
   spent: spentAttempts(carried),
   wallet: closedRequests(carried),
 });
 
+/** The methods at the next turn. `last` is dropped: a list that is shown later must not mention that failure again. */
+const nextTurn = ({ last: _dropped, turn, ...methods }: Methods, chosen: boolean): Methods => ({
+  ...methods,
+  turn: turn + 1,
+  chosen,
+});
+
 /** The user chooses a method of the list. */
 export function methodChosen({ carried }: Session, methods: Methods, source: string, at: Date): Transition {
-  const { last: _last, turn, ...rest } = methods;
   return {
-    set: { source, methods: { ...rest, turn: turn + 1, chosen: true } },
-    carried: stateBetween(carried),
+    set: { source, methods: nextTurn(methods, true) },
+    carried: stateForNextMethod(carried),
     entry: { at, event: 'method_chosen', note: source },
   };
 }
 
 /** The user wants another method. After too many turns, the session fails for the reason of the last failed method. */
 export function methodLeft(session: Session, methods: Methods, at: Date): Transition {
-  const { last: _last, turn, ...rest } = methods;
-  if (turn >= mostTurns) return failed(session, methods.failed.at(-1)?.reason ?? 'abandoned', at);
+  const { turn, failed: failedMethods } = methods;
+  if (turn >= mostTurns) return failed(session, failedMethods.at(-1)?.reason ?? 'abandoned', at);
   return {
-    set: { methods: { ...rest, turn: turn + 1, chosen: false } },
-    carried: stateBetween(session.carried),
+    set: { methods: nextTurn(methods, false) },
+    carried: stateForNextMethod(session.carried),
     entry: { at, event: 'method_left', note: session.source },
   };
 }
 
+/** How a method has failed. */
 export interface MethodEnd {
   reason: SourceFailure;
   /** For operators, beside the reason. */
@@ -57,45 +71,44 @@ export interface MethodEnd {
 }
 
 /**
- * The method has failed before the user has authenticated. The user goes back to the list if another method is left;
- * else the session fails. It also fails after too many turns.
+ * The method has failed before the user has authenticated. If another method is left, the user goes back to the list.
+ * Else, or after too many turns, the session fails.
  */
 export function methodFailed(session: Session, { reason, note, canRetry }: MethodEnd, at: Date): Transition {
   const { methods, source, carried } = session;
-  const text = note === undefined ? reason : `${reason}: ${note}`;
+  const noteOfEnd = note === undefined ? reason : `${reason}: ${note}`;
   const last = { source, reason };
-  const next = methods && {
-    ...methods,
-    turn: methods.turn + 1,
-    chosen: false,
+  const next: Methods | undefined = methods && {
+    ...nextTurn(methods, false),
     failed: canRetry ? methods.failed : [...methods.failed, last],
     last,
   };
-  if (!next || remaining(next).length === 0 || next.turn > mostTurns) {
+  const canContinue = next !== undefined && remaining(next).length > 0 && next.turn <= mostTurns;
+  if (!canContinue) {
     const end = failed(session, reason, at);
-    return { ...end, entry: { ...end.entry, note: text } };
+    return { ...end, entry: { ...end.entry, note: noteOfEnd } };
   }
   return {
     set: { methods: next },
-    carried: stateBetween(carried),
-    entry: { at, event: 'method_failed', note: `${source}: ${text}` },
+    carried: stateForNextMethod(carried),
+    entry: { at, event: 'method_failed', note: `${source}: ${noteOfEnd}` },
   };
 }
 
 /** The result of a method: the user has authenticated, the user has left for another method, or it has failed. */
 export type MethodOutcome = 'authenticated' | 'left' | FailureReason;
 
-/** Returns the outcome with which a transition ends the method of a session. Undefined if the method goes on. */
+/** Returns the result with which a transition ends the method of a session. Undefined if the method goes on. */
 export function methodOutcome(
   session: Session,
   { set, entry, earlier = [] }: Transition,
 ): MethodOutcome | undefined {
-  const { event } = entry;
-  const events = [...earlier, entry].map((one) => one.event);
+  // A transition may store several events at once: then the verification follows the authentication.
+  const events = [...earlier, entry].map(({ event }) => event);
   if (events.includes('authenticated') || events.includes('handoff_authenticated')) return 'authenticated';
-  if (event === 'method_left') return 'left';
-  if (event === 'method_failed') return set.methods?.last?.reason;
+  if (events.includes('method_left')) return 'left';
+  if (events.includes('method_failed')) return set.methods?.last?.reason;
   // A session that fails between the consent and the authentication has failed by its method.
   const isMethodUnderWay = session.consentedAt !== undefined && session.authenticatedAt === undefined;
-  return event === 'failed' && isMethodUnderWay ? set.failure?.reason : undefined;
+  return isMethodUnderWay ? set.failure?.reason : undefined;
 }

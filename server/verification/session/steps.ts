@@ -13,7 +13,7 @@ export type Step =
 
 const live: readonly Step[] = ['consent', 'authenticate', 'confirm', 'verify', 'issue'];
 
-/** Whether a session can still issue a code. */
+/** Whether a session at this step can still issue a code. */
 export const isLive = (step: Step): boolean => live.includes(step);
 
 /** The step that a session has reached, even if it has failed or expired since. */
@@ -25,12 +25,15 @@ export function reachedStepOf(session: Session): SessionStep {
   return session.userId ? 'confirm' : 'authenticate';
 }
 
-/** The present step. A complete session stays `completed`, also after its expiry. */
+/**
+ * The present step. A complete session stays `completed`, also after its expiry. A failed session that has expired is
+ * `over`: it is no longer redirected to the partner, as it was while it was only `failed`.
+ */
 export function stepOf(session: Session, now: number): Step {
-  const expired = now >= session.expiresAt.getTime();
   if (session.status === 'complete') return 'completed';
-  if (session.failure) return expired ? 'over' : 'failed';
-  return expired ? 'expired' : reachedStepOf(session);
+  const isExpired = now >= session.expiresAt.getTime();
+  if (session.failure) return isExpired ? 'over' : 'failed';
+  return isExpired ? 'expired' : reachedStepOf(session);
 }
 
 /**
@@ -45,7 +48,7 @@ export function formVersionOf(
   return methods ? `${version}.${methods.turn}` : version;
 }
 
-/** Why a session has no code and will not get one; undefined while it still can. */
+/** Why a session will not get a code: it has expired, or failed. Undefined while it can still get one, or has one. */
 export function reasonAt({ failure }: Pick<Session, 'failure'>, step: Step): Reason | undefined {
   return step === 'expired' ? 'session_expired' : failure?.reason;
 }
