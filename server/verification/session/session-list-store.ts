@@ -37,8 +37,8 @@ export interface SessionSearch extends SessionFilter, Pick<ListSessions, 'limit'
   after?: Session | undefined;
 }
 
-/** The condition for a state. No index serves it. `open`, `failed` and `expired` are no status, and follow from other fields. */
-function inState(status: SessionFilter['status'], now: Date): Filter<Session> {
+/** The condition for a status in a list. `open`, `failed` and `expired` are not stored: they follow from other fields. */
+function withStatus(status: SessionFilter['status'], now: Date): Filter<Session> {
   const unfinished = { status: { $ne: 'complete' as const }, failure: { $exists: false } };
   switch (status) {
     case undefined:
@@ -57,14 +57,12 @@ function inState(status: SessionFilter['status'], now: Date): Filter<Session> {
   }
 }
 
-/** The index for a filter: the one that leaves the fewest sessions. One user or one `state` has so few that no order is needed. */
-function indexFor({
-  enrollment,
-  stateHash,
-  clientReferenceId,
-  clientId,
-  partnerId,
-}: SessionFilter): Document {
+/**
+ * The index for a filter, by the condition that the fewest sessions meet. All other indexes also give the order by time.
+ * The first two do not, because one user or one `state` has few sessions, which the database sorts.
+ */
+function indexFor(filter: SessionFilter): Document {
+  const { enrollment, stateHash, clientReferenceId, clientId, partnerId } = filter;
   if (enrollment) return { userId: 1 };
   if (stateHash) return { stateHash: 1 };
   const newestFirst = { createdAt: -1, _id: -1 };
@@ -74,8 +72,8 @@ function indexFor({
 }
 
 /**
- * Divides a filter for a search that reads a bounded number of sessions: those that match `indexed`, by the index
- * `hint`. The conditions in `rest`, which may match few of them, are applied to the sessions that were read.
+ * Divides a filter into the conditions that an index serves (`indexed`, with the index `hint`) and all others (`rest`).
+ * A search reads a bounded number of sessions that meet the first, and picks from these by the others.
  */
 function divide(filter: SessionFilter) {
   const { partnerId, clientId, enrollment, stateHash, clientReferenceId } = filter;
@@ -87,7 +85,7 @@ function divide(filter: SessionFilter) {
       ...period('createdAt', since, until),
     },
     hint: indexFor(filter),
-    rest: { ...givenFields({ mode }), ...inState(status, now) },
+    rest: { ...givenFields({ mode }), ...withStatus(status, now) },
   };
 }
 

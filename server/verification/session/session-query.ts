@@ -35,29 +35,31 @@ export interface SessionQueryDependencies {
 /** Limit for each API key (interface section 8). */
 const queriesPerMinute = 60;
 
-/** @param secret the text that was sent in place of a valid API key */
+/** The refusal of a request. If a credential of another kind was sent as the API key, for instance a client secret, it says so. */
 function keyRefusal(
   code: 'missing_api_key' | 'invalid_api_key',
-  header: string | undefined,
-  secret = '',
+  { header, sentKey = '' }: { header: string | undefined; sentKey?: string },
 ): ApiError {
-  const description = wrongKind('The bearer token', secret, 'apiKey');
+  const description = wrongKind('The bearer token', sentKey, 'apiKey');
   const headers = bearerChallenge(header, description ?? errorTable[code].text);
   return new ApiError(code, { headers, ...(description && { description }) });
 }
 
-/** The key of the header (interface 5.3). @throws ApiError `missing_api_key`, `invalid_api_key` */
+/**
+ * The API key in an `Authorization` header (interface 5.3). A key of an inactive partner is refused as an invalid one.
+ * @throws ApiError `missing_api_key`, `invalid_api_key`
+ */
 export async function authenticateKey<K extends Key>(
   header: string | undefined,
   directory: KeyDirectory<K>,
 ): Promise<K> {
-  const { secret } = /^Bearer +(?<secret>[^\s]+)$/i.exec(header ?? '')?.groups ?? {};
-  if (!secret) throw keyRefusal('missing_api_key', header);
-  const key = await directory.apiKeyBySecret(secret);
-  if (key?.status !== 'active') throw keyRefusal('invalid_api_key', header, secret);
+  const { sentKey } = /^Bearer +(?<sentKey>[^\s]+)$/i.exec(header ?? '')?.groups ?? {};
+  if (!sentKey) throw keyRefusal('missing_api_key', { header });
+  const key = await directory.apiKeyBySecret(sentKey);
+  if (key?.status !== 'active') throw keyRefusal('invalid_api_key', { header, sentKey });
   const isActive = ({ status }: { status: string }) => status === 'active';
   const partner = await directory.partner(key.partnerId, { acceptCached: isActive });
-  if (!partner || !isActive(partner)) throw keyRefusal('invalid_api_key', header);
+  if (!partner || !isActive(partner)) throw keyRefusal('invalid_api_key', { header });
   return key;
 }
 

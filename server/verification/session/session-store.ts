@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Db, Filter } from 'mongodb';
-import type { Total } from '../../../contracts/admin/references.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import type { JointRead } from '../../platform/database/joint-reads.ts';
-import type { Found } from '../../platform/database/look-through.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach, updateEach } from '../../platform/database/write-groups.ts';
 import { sameText } from '../../platform/ids.ts';
@@ -12,7 +10,7 @@ import type { Presented } from './code.ts';
 import type { Session } from './session.ts';
 import { countSessions, listSessions, type SessionFilter, type SessionSearch } from './session-list-store.ts';
 import { keepUnfinished, type Move, toPublished, toStatement } from './session-update-store.ts';
-import { readSourceUse, type SourceUse } from './source-use-store.ts';
+import { readSourceUse } from './source-use-store.ts';
 import { applied, type Transition } from './transitions.ts';
 
 const collection = 'sessions';
@@ -66,57 +64,14 @@ export interface CodeOfSession extends Pick<Session, 'partnerId' | 'mode'> {
 export const codesOf = (sessions: readonly Pick<Session, 'partnerId' | 'mode' | 'code'>[]): CodeOfSession[] =>
   sessions.flatMap(({ partnerId, mode, code }) => (code ? [{ partnerId, mode, codeHash: code.hash }] : []));
 
-/** Selects sessions of a user: all, those of one enrollment, or those whose consent was given at `consentedBy` or earlier. */
+/** Selects sessions of a user: all, those of one enrollment, or those whose consent was given at `consentedBy` or before. */
 export interface Whose {
   userId: string;
   enrollmentId?: string;
   consentedBy?: Date;
 }
 
-export interface SessionStore {
-  insert(session: Session): Promise<void>;
-  /** Finds a session in any state. The caller checks whether it has expired. */
-  find(id: string): Promise<Session | undefined>;
-  /** The sessions of `ids` that exist, in any state, with their partners. */
-  existing(ids: readonly string[]): Promise<Pick<Session, '_id' | 'partnerId'>[]>;
-  findByLink(link: Presented): Promise<Session | undefined>;
-  /** Applies a transition. Undefined if the session has changed since it was read, or has expired. */
-  move(session: Session, transition: Transition, now: Date): Promise<Session | undefined>;
-  /** The sessions in the order of `codes`; undefined for an unknown code, or a session id with a wrong secret. */
-  findByCodes(codes: readonly Presented[]): Promise<(CodeSession | undefined)[]>;
-  /** @returns the new count; undefined for a session without a code */
-  countWrongVerifier(id: string): Promise<number | undefined>;
-  ofUser(userId: string): Promise<Session[]>;
-  /** For operators, newest first. */
-  list(search: SessionSearch): Promise<Found<Session>>;
-  count(filter: SessionFilter): Promise<Total>;
-  /** Counts by source how sessions that were started since a time have ended. Reads only the newest ones. */
-  sourceUse(since: Date): Promise<Map<string, SourceUse>>;
-  /**
-   * Removes the claims snapshots of codes. Call this after the user or the enrollment has changed.
-   * A session that is just completing with the older data then repeats that step.
-   */
-  invalidateSnapshots(whose: Whose, at: Date, note: string): Promise<void>;
-  /** Removes the claims snapshots of codes that have expired. */
-  forgetCodeSnapshots(now: Date): Promise<void>;
-  /** Removes the state of sources, and the partners' references, from the sessions of a user. */
-  forgetCarried(userId: string): Promise<void>;
-  /** Sessions whose enrollment has not been updated yet. */
-  dueForEnrollment(before: Date, limit: number): Promise<Session[]>;
-  /** Marks the user of a session as returning, because another session enrolled the user before it completed. */
-  markReturning(id: string): Promise<void>;
-  /** Removes the references to the user from the user's sessions. */
-  forgetUser(userId: string): Promise<void>;
-  /** Sessions with events that are not published yet. */
-  unpublished(before: Date, limit: number): Promise<Session[]>;
-  /**
-   * Marks the events of these sessions as published, and their enrollments as updated. A session that has newer events
-   * than those in `sessions` stays due.
-   */
-  markPublished(sessions: readonly Session[]): Promise<void>;
-}
-
-export function createSessionStore(db: Db, read: JointRead): SessionStore {
+export function createSessionStore(db: Db, read: JointRead) {
   const sessions = db.collection<Session>(collection);
 
   /** Finds sessions with unfinished work since `before` or earlier, the oldest first. */
@@ -148,9 +103,15 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
     return { _id: { $in: ids }, [field]: { $in: all.map(({ hash }) => hash) } };
   }
 
-  /** Whether a code or link is that of a session. A query for a batch matches any of its ids with any of its hashes. */
-  const isOf = ({ hash, sessionId }: Presented, { _id }: Pick<Session, '_id'>, storedHash = '') =>
-    sessionId === _id && sameText(storedHash, hash);
+  /**
+   * Whether a code or link is that of a session. This is checked after `matching`, which may find a session by the id in
+   * one code and the hash of another code.
+   */
+  const isOf = (
+    { hash, sessionId }: Presented,
+    { _id }: Pick<Session, '_id'>,
+    storedHash: string | undefined,
+  ) => sessionId === _id && storedHash !== undefined && sameText(storedHash, hash);
 
   async function findAll(ids: readonly string[]): Promise<Map<string, Session>> {
     const found = await sessions.find({ _id: { $in: [...new Set(ids)] } }).toArray();
@@ -183,19 +144,25 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
 
   return {
     insert,
+    /** Finds a session in any state. The caller checks whether it has expired. */
     find,
-    existing: (ids) =>
+
+    /** The sessions of `ids` that exist, in any state, with their partners. */
+    existing: (ids: readonly string[]): Promise<Pick<Session, '_id' | 'partnerId'>[]> =>
       sessions.find({ _id: { $in: [...ids] } }, { projection: { _id: 1, partnerId: 1 } }).toArray(),
 
-    async findByLink(link) {
+    /** Finds a session by the link of its hand-off. The caller checks whether the link still works. */
+    async findByLink(link: Presented): Promise<Session | undefined> {
       const found = await sessions.findOne(matching('handoff.linkHash', [link]));
       return found && isOf(link, found, found.handoff?.linkHash) ? found : undefined;
     },
 
-    move: (session, transition, now) =>
+    /** Applies a transition. Undefined if the session has changed since it was read, or has expired. */
+    move: (session: Session, transition: Transition, now: Date): Promise<Session | undefined> =>
       move({ session, transition, now, nonce: randomBytes(8).toString('base64url') }),
 
-    async findByCodes(codes) {
+    /** The sessions in the order of `codes`; undefined for an unknown code, or a session id with a wrong secret. */
+    async findByCodes(codes: readonly Presented[]): Promise<(CodeSession | undefined)[]> {
       const filter = matching('code.hash', codes);
       const found = await read<CodeSession>({ collection, filter, projection: codeProjection });
       const byHash = new Map(found.map((session) => [session.code?.hash, session]));
@@ -205,7 +172,8 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
       });
     },
 
-    async countWrongVerifier(id) {
+    /** @returns the new count; undefined for a session without a code */
+    async countWrongVerifier(id: string): Promise<number | undefined> {
       const after = await sessions.findOneAndUpdate(
         { _id: id, code: { $exists: true } },
         { $inc: { 'code.wrongVerifiers': 1 } },
@@ -214,17 +182,23 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
       return after?.code?.wrongVerifiers;
     },
 
-    list: (search) => listSessions(sessions, search),
-    count: (filter) => countSessions(sessions, filter),
-    sourceUse: (since) => readSourceUse(sessions, since),
+    list: (search: SessionSearch) => listSessions(sessions, search),
+    count: (filter: SessionFilter) => countSessions(sessions, filter),
+    sourceUse: (since: Date) => readSourceUse(sessions, since),
 
-    ofUser: (userId) => sessions.find({ userId }).sort({ createdAt: 1 }).toArray(),
+    ofUser: (userId: string): Promise<Session[]> =>
+      sessions.find({ userId }).sort({ createdAt: 1 }).toArray(),
 
-    async invalidateSnapshots({ consentedBy, ...whose }, at, note) {
-      // A session that is just completing may have read the older data. The new entry makes its transition fail.
+    /**
+     * Removes the claims snapshots of codes. Call this after the user or the enrollment has changed.
+     * @param note tells operators the reason
+     */
+    async invalidateSnapshots({ consentedBy, ...owner }: Whose, at: Date, note: string): Promise<void> {
+      // A session that is just completing may have read the older data. The new entry makes its transition fail, and the
+      // session then completes with the new data.
       const completing = { status: 'verified' as const, failure: { $exists: false } };
       const affected: Filter<Session> = {
-        ...whose,
+        ...owner,
         ...(consentedBy ? { consentedAt: { $lte: consentedBy } } : {}),
         $or: [completing, { snapshot: { $exists: true } }],
       };
@@ -232,26 +206,26 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
       await sessions.updateMany(affected, { $unset: { snapshot: '' }, $push: { timeline: entry } });
     },
 
-    async forgetCodeSnapshots(now) {
+    /** Removes the claims snapshots of codes that have expired. */
+    async forgetCodeSnapshots(now: Date): Promise<void> {
       await sessions.updateMany({ 'snapshot.until': { $lte: now } }, { $unset: { snapshot: '' } });
     },
 
-    async forgetCarried(userId) {
-      // Sessions that have neither are not written again.
-      const given: Filter<Session>[] = [
-        { carried: { $exists: true } },
-        { clientReferenceId: { $exists: true } },
-      ];
-      await sessions.updateMany({ userId, $or: given }, { $unset: { carried: '', clientReferenceId: '' } });
+    /** Removes what sources have stored in the sessions of a user, and the partners' references for these sessions. */
+    async forgetCarried(userId: string): Promise<void> {
+      await sessions.updateMany({ userId }, { $unset: { carried: '', clientReferenceId: '' } });
     },
 
+    /** Sessions whose enrollment was due for an update at `before` or earlier. */
     dueForEnrollment: findDueBy('enrollmentDueAt'),
 
-    async markReturning(id) {
+    /** Marks the user of a session as returning, because another session enrolled the user before it completed. */
+    async markReturning(id: string): Promise<void> {
       await sessions.updateOne({ _id: id, returning: false }, { $set: { returning: true } });
     },
 
-    async forgetUser(userId) {
+    /** Removes the references to the user from the user's sessions. */
+    async forgetUser(userId: string): Promise<void> {
       const references = {
         userId: '',
         enrollmentDueAt: '',
@@ -264,11 +238,18 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
       await sessions.updateMany({ userId }, { $unset: references });
     },
 
+    /** Sessions with events that should have been published at `before` or earlier. */
     unpublished: findDueBy('outboxAt'),
 
-    async markPublished(published) {
-      const marked = published.filter(({ outboxAt, enrollmentDueAt }) => outboxAt ?? enrollmentDueAt);
-      if (marked.length > 0) await sessions.bulkWrite(marked.map(toPublished), { ordered: false });
+    /**
+     * Marks the events of these sessions as published, and their enrollments as updated. A session that has newer events
+     * than those in `published` stays due.
+     */
+    async markPublished(published: readonly Session[]): Promise<void> {
+      const due = published.filter(({ outboxAt, enrollmentDueAt }) => outboxAt ?? enrollmentDueAt);
+      // The driver refuses an empty list.
+      if (due.length > 0) await sessions.bulkWrite(due.map(toPublished), { ordered: false });
     },
   };
 }
+export type SessionStore = ReturnType<typeof createSessionStore>;

@@ -6,8 +6,11 @@ import type { Transition } from './transitions.ts';
 const day = 86_400_000;
 /** How long completed and failed sessions are kept after they expire. */
 export const keepFinished = 30 * day;
-/** How long unfinished sessions are kept: they cause no event, and no query finds them after 30 minutes (interface 3.1). */
+/** How long other sessions are kept after they expire. They have caused no event, and the API no longer shows them. */
 export const keepUnfinished = day;
+
+/** The value of a field in `$unset`. MongoDB ignores it. */
+const removed = '' as const;
 
 /** One transition of a batch. The nonce identifies it among all transitions of its session. */
 export interface Move {
@@ -20,16 +23,15 @@ export interface Move {
 /** Writes a transition as an update of the database. `applied` does the same to a session in memory. */
 function toUpdate({ transition, nonce }: Move): UpdateFilter<Session> {
   const { set, entry, earlier = [], carried, event, isEnrollmentDone } = transition;
-  const fields = givenFields({ carried: carried ?? undefined, outboxAt: event && entry.at });
-  const removed = givenFields({
+  const $unset = givenFields({
     // A session is deleted only after its events are published.
-    purgeAt: event && ('' as const),
-    carried: carried === null ? ('' as const) : undefined,
-    enrollmentDueAt: isEnrollmentDone ? ('' as const) : undefined,
+    purgeAt: event && removed,
+    carried: carried === null ? removed : undefined,
+    enrollmentDueAt: isEnrollmentDone ? removed : undefined,
   });
   return {
-    $set: { ...set, ...fields },
-    ...(Object.keys(removed).length > 0 ? { $unset: removed } : {}),
+    $set: { ...set, ...givenFields({ carried: carried ?? undefined, outboxAt: event && entry.at }) },
+    ...(Object.keys($unset).length > 0 ? { $unset } : {}),
     $push: {
       timeline: { $each: [...earlier, { ...entry, nonce }] },
       ...(event ? { outbox: event } : {}),
@@ -56,11 +58,11 @@ export function toPublished({
 }: Session): AnyBulkWriteOperation<Session> {
   const marks = givenFields({ outboxAt, enrollmentDueAt });
   const emptied = { outbox: [], purgeAt: new Date(expiresAt.getTime() + keepFinished) };
-  const removed = Object.fromEntries(Object.keys(marks).map((name) => [name, '' as const]));
+  const $unset = Object.fromEntries(Object.keys(marks).map((name) => [name, removed]));
   return {
     updateOne: {
       filter: { _id, ...marks },
-      update: { ...(outboxAt ? { $set: emptied } : {}), $unset: removed },
+      update: { ...(outboxAt ? { $set: emptied } : {}), $unset },
     },
   };
 }
