@@ -1,5 +1,4 @@
 import type { Db, UpdateFilter } from 'mongodb';
-import type { Total } from '../../../contracts/admin/references.ts';
 import type { ClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { Rehearsal } from '../../../contracts/verification.ts';
@@ -12,12 +11,7 @@ import { readPage } from '../../platform/database/pages.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach } from '../../platform/database/write-groups.ts';
 import { ApiError } from '../../platform/errors.ts';
-import {
-  type Invalidations,
-  invalidationIndex,
-  invalidationsOf,
-  type SnapshotOwner,
-} from './invalidation-store.ts';
+import { invalidationIndex, invalidationsOf, type SnapshotOwner } from './invalidation-store.ts';
 
 /** A user's relation to one client. It is created when the user first authenticates with the client (interface 2.10). */
 export interface Enrollment extends SnapshotOwner {
@@ -60,52 +54,7 @@ export const indexes: IndexDeclaration[] = [
 /** `_id` is derived from client and user, so no other unique index is needed. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
-export interface EnrollmentStore {
-  /**
-   * Makes the enrollment, or adds its consented claims to the existing one. A consent that was withdrawn since adds
-   * nothing. Idempotent.
-   * @param how.exists whether the caller has found an enrollment, so that an insert would be in vain
-   */
-  enroll(enrollment: Enrollment, how: { exists: boolean; consentedAt: Date }): Promise<Enrollment>;
-  find(id: string): Promise<Enrollment | undefined>;
-  /** The enrollments with these ids that exist. */
-  findAll(ids: readonly string[]): Promise<Enrollment[]>;
-  invalidations: Invalidations<Enrollment>;
-  /** Newest first; the page begins after `after`. */
-  list(
-    filter: { partnerId: string; sub?: string },
-    page: { limit: number; after?: Enrollment | undefined },
-  ): Promise<Enrollment[]>;
-  count(filter: { partnerId: string; sub?: string }): Promise<Total>;
-  ofUser(userId: string): Promise<Enrollment[]>;
-  /** The enrollments with a pairwise subject, which are all of one partner. */
-  ofSubject(sub: string): Promise<Enrollment[]>;
-  ofCustomer(customerHash: string): Promise<Enrollment[]>;
-  /** The id of the user with this pairwise subject. */
-  userOfSubject(sub: string): Promise<string | undefined>;
-  /** Changes when the enrollments of a user are deleted, except those that are kept for ever. */
-  keepUntil(userId: string, until: Date): Promise<void>;
-  /** Keeps those with an audit entry that is not copied to the audit log yet. */
-  remove(ids: readonly string[]): Promise<void>;
-  /**
-   * The caller must then invalidate the claims snapshots of the enrollment's sessions.
-   * @param how.entry the audit entry of an operator
-   * @throws ApiError `not_found`
-   */
-  block(id: string, how: { reason: string; at: Date; entry?: AuditEntry | undefined }): Promise<Enrollment>;
-  /** @throws ApiError `not_found` */
-  unblock(id: string, entry: AuditEntry): Promise<Enrollment>;
-  /**
-   * Ends the consent of an enrollment. The caller must then invalidate the claims snapshots of its sessions, and end
-   * its accesses.
-   * @returns undefined if the enrollment does not exist any more
-   */
-  withdraw(enrollment: Enrollment, at: Date, entry: AuditEntry): Promise<Enrollment | undefined>;
-  /** Stores the hash of the shop's customer id for this user. A later one replaces it. */
-  rememberCustomer(id: string, customerHash: string): Promise<void>;
-}
-
-/** Whether the user has withdrawn the consent that was given at `consentedAt`. Without a consent, there is none left. */
+/** Whether the user has withdrawn the consent that was given at `consentedAt`, or has withdrawn one and given none since. */
 export const isWithdrawn = (
   { withdrawnAt }: Pick<Enrollment, 'withdrawnAt'>,
   { consentedAt }: { consentedAt?: Date },
@@ -114,17 +63,22 @@ export const isWithdrawn = (
 /** The most enrollments that a query for one person reads. */
 const mostPerPerson = 1_000;
 
-/** A change with an audit entry stores it in the enrollment. `auditAt` marks it for the copy to the audit log. */
-const auditDue = (entry?: AuditEntry) => (entry ? { auditAt: entry.at } : {});
-const pushAudit = (entry?: AuditEntry) => (entry ? { $push: { audit: entry } } : {});
+/** The filter of a list: a partner's enrollments, or those of one user of the partner. */
+interface EnrollmentFilter {
+  partnerId: string;
+  sub?: string;
+}
 
-export function createEnrollmentStore(db: Db): EnrollmentStore {
+/** Stores an audit entry with a change of an enrollment. `auditAt` marks the entry for the copy to the audit log. */
+const audited = (entry: AuditEntry) => ({ set: { auditAt: entry.at }, $push: { audit: entry } });
+
+export function createEnrollmentStore(db: Db) {
   const enrollments = db.collection<Enrollment>(collection);
 
   /**
    * Adds the consented claims to the enrollment, or inserts it. An enrollment whose consent was withdrawn at
-   * `consentedAt` or later does not match, so the database tries to insert a second one.
-   * @throws a duplicate key error then, or if another request inserts the enrollment at the same time
+   * `consentedAt` or later does not match. Then the database tries to insert a second one, which fails.
+   * @throws a duplicate key error in that case, or if another request inserts the enrollment at the same time
    */
   async function upsert(
     { _id, consentedClaims, ...fields }: Enrollment,
@@ -154,7 +108,15 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
   });
 
   return {
-    async enroll(enrollment, { exists, consentedAt }) {
+    /**
+     * Makes the enrollment, or adds its consented claims to the existing one. A consent that was withdrawn since adds
+     * nothing. Idempotent.
+     * @param how.exists whether the caller has found the enrollment. Then no insert is tried first.
+     */
+    async enroll(
+      enrollment: Enrollment,
+      { exists, consentedAt }: { exists: boolean; consentedAt: Date },
+    ): Promise<Enrollment> {
       if (!exists && (await insert(enrollment))) return enrollment;
       try {
         return await upsert(enrollment, consentedAt);
@@ -167,63 +129,92 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
       }
     },
 
-    find: async (id) => (await enrollments.findOne({ _id: id })) ?? undefined,
+    find: async (id: string): Promise<Enrollment | undefined> =>
+      (await enrollments.findOne({ _id: id })) ?? undefined,
 
-    findAll: (ids) => enrollments.find({ _id: { $in: [...ids] } }).toArray(),
+    /** The enrollments with these ids that exist. */
+    findAll: (ids: readonly string[]): Promise<Enrollment[]> =>
+      enrollments.find({ _id: { $in: [...ids] } }).toArray(),
 
     invalidations: invalidationsOf(enrollments),
 
-    list: (filter, page) => readPage(enrollments, filter, page),
+    /** Newest first; the page begins after `after`. */
+    list: (
+      filter: EnrollmentFilter,
+      page: { limit: number; after?: Enrollment | undefined },
+    ): Promise<Enrollment[]> => readPage(enrollments, filter, page),
 
-    // Few enrollments share a `sub`. Without one, the index of the partner is used, which is sorted by time.
-    count: (filter) =>
+    // `sub` has an index of its own. The index of the partner continues with the time.
+    count: (filter: EnrollmentFilter) =>
       countThrough(
         enrollments,
         divideFilter(filter, { selective: ['sub'], sorted: ['partnerId'] }, 'createdAt'),
       ),
 
-    ofUser: (userId) => enrollments.find({ userId }).sort({ createdAt: 1 }).toArray(),
+    ofUser: (userId: string): Promise<Enrollment[]> =>
+      enrollments.find({ userId }).sort({ createdAt: 1 }).toArray(),
 
-    ofSubject: (sub) => enrollments.find({ sub }).limit(mostPerPerson).toArray(),
+    /** The enrollments with a pairwise subject, which are all of one partner. */
+    ofSubject: (sub: string): Promise<Enrollment[]> =>
+      enrollments.find({ sub }).limit(mostPerPerson).toArray(),
 
-    ofCustomer: (customerHash) => enrollments.find({ customerHash }).limit(mostPerPerson).toArray(),
+    ofCustomer: (customerHash: string): Promise<Enrollment[]> =>
+      enrollments.find({ customerHash }).limit(mostPerPerson).toArray(),
 
-    userOfSubject: async (sub) => (await enrollments.findOne({ sub }, { projection: { userId: 1 } }))?.userId,
+    /** The id of the user with this pairwise subject. */
+    userOfSubject: async (sub: string): Promise<string | undefined> =>
+      (await enrollments.findOne({ sub }, { projection: { userId: 1 } }))?.userId,
 
-    // An enrollment without `purgeAt` is kept for ever, and stays so.
-    async keepUntil(userId, until) {
+    /** Changes when the enrollments of a user are deleted. One without `purgeAt` is kept for ever, and stays so. */
+    async keepUntil(userId: string, until: Date): Promise<void> {
       await enrollments.updateMany({ userId, purgeAt: { $exists: true } }, { $set: { purgeAt: until } });
     },
 
-    async remove(ids) {
+    /** Deletes enrollments. One with an audit entry that is not copied to the audit log yet stays until the next call. */
+    async remove(ids: readonly string[]): Promise<void> {
       await enrollments.deleteMany({ _id: { $in: [...ids] }, auditAt: { $exists: false } });
     },
 
-    block: (id, { reason, at, entry }) =>
-      update(id, {
-        $set: { status: 'blocked', blockReason: reason, blockedAt: at, invalidateAt: at, ...auditDue(entry) },
-        ...pushAudit(entry),
-      }),
+    /**
+     * The caller must then invalidate the claims snapshots of the enrollment's sessions.
+     * @param how.entry the audit entry of an operator
+     * @throws ApiError `not_found`
+     */
+    block(
+      id: string,
+      { reason, at, entry }: { reason: string; at: Date; entry?: AuditEntry | undefined },
+    ): Promise<Enrollment> {
+      const { set, ...audit } = entry ? audited(entry) : { set: {} };
+      const blocked = { status: 'blocked', blockReason: reason, blockedAt: at, invalidateAt: at } as const;
+      return update(id, { $set: { ...blocked, ...set }, ...audit });
+    },
 
-    unblock: (id, entry) =>
-      update(id, {
-        $set: { status: 'active', ...auditDue(entry) },
-        $unset: { blockReason: '' },
-        ...pushAudit(entry),
-      }),
+    /** @throws ApiError `not_found` */
+    unblock(id: string, entry: AuditEntry): Promise<Enrollment> {
+      const { set, ...audit } = audited(entry);
+      return update(id, { $set: { status: 'active', ...set }, $unset: { blockReason: '' }, ...audit });
+    },
 
-    async withdraw({ _id, userId }, at, entry) {
-      const ended = { consentedClaims: [], withdrawnAt: at, invalidateAt: at, auditAt: entry.at };
-      const change = { $set: ended, $push: { audit: entry } };
+    /**
+     * Ends the consent of an enrollment. The caller must then invalidate the claims snapshots of its sessions, and end
+     * its accesses.
+     * @returns undefined if the enrollment does not exist any more
+     */
+    async withdraw(
+      { _id, userId }: Enrollment,
+      at: Date,
+      entry: AuditEntry,
+    ): Promise<Enrollment | undefined> {
+      const { set, ...audit } = audited(entry);
+      const change = { $set: { consentedClaims: [], withdrawnAt: at, invalidateAt: at, ...set }, ...audit };
       const options = { returnDocument: 'after' } as const;
       return (await enrollments.findOneAndUpdate({ _id, userId }, change, options)) ?? undefined;
     },
 
-    async rememberCustomer(id, customerHash) {
-      await enrollments.updateOne(
-        { _id: id, customerHash: { $ne: customerHash } },
-        { $set: { customerHash } },
-      );
+    /** Stores the hash of the shop's customer id for this user. A later one replaces it. */
+    async rememberCustomer(id: string, customerHash: string): Promise<void> {
+      await enrollments.updateOne({ _id: id }, { $set: { customerHash } });
     },
   };
 }
+export type EnrollmentStore = ReturnType<typeof createEnrollmentStore>;

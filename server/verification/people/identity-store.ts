@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
+import { givenFields } from '../../platform/database/look-through.ts';
 import { insertInOrder } from '../../platform/database/write-groups.ts';
 import type { User } from './user.ts';
 
@@ -25,13 +26,13 @@ type Owner = Pick<User, '_id' | 'identity'>;
 
 const idOf = (hash: string) => `idn_${hash}`;
 export const identityOf = ({
-  _id,
+  _id: userId,
   identity,
   purgeAt,
 }: Pick<User, '_id' | 'identity' | 'purgeAt'>): Identity => ({
   _id: idOf(identity),
-  userId: _id,
-  ...(purgeAt ? { purgeAt } : {}),
+  userId,
+  ...givenFields({ purgeAt }),
 });
 
 /** Identities are in the collection of users, so that one command can insert both. */

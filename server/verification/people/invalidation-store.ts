@@ -1,18 +1,11 @@
 import type { Collection, Filter, UpdateFilter } from 'mongodb';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 
-/** A user or an enrollment. Sessions keep claims snapshots of it for their codes. */
+/** A user or an enrollment. Sessions store a copy of it with their codes, the claims snapshot. */
 export interface SnapshotOwner {
   _id: string;
   /** When the record changed. Present until the claims snapshots in its sessions are invalidated. */
   invalidateAt?: Date;
-}
-
-export interface Invalidations<R extends SnapshotOwner> {
-  /** Records that changed before `before`, and whose claims snapshots may still be valid. */
-  due(before: Date, limit: number): Promise<(R & Required<SnapshotOwner>)[]>;
-  /** Marks the change at `invalidateAt` as done. A later change stays due. */
-  done(changed: Required<SnapshotOwner>): Promise<void>;
 }
 
 export const invalidationIndex = (collection: string): IndexDeclaration => ({
@@ -22,18 +15,20 @@ export const invalidationIndex = (collection: string): IndexDeclaration => ({
 });
 
 /**
- * Makes the store of the changes that are still due, for one collection of users or enrollments. Filters and updates are cast,
- * because the driver's types cannot check the fields of a type parameter.
+ * Finds the users or enrollments that have changed while claims snapshots of them may still be valid. Filters and updates
+ * are cast, because the driver's types cannot check the fields of a type parameter.
  */
-export function invalidationsOf<R extends SnapshotOwner>(records: Collection<R>): Invalidations<R> {
+export function invalidationsOf<R extends SnapshotOwner>(records: Collection<R>) {
+  type Changed = R & Required<SnapshotOwner>;
   return {
-    async due(before, limit) {
+    /** Records that changed at `before` or earlier. */
+    async due(before: Date, limit: number): Promise<Changed[]> {
       const changed = { invalidateAt: { $lte: before } } as unknown as Filter<R>;
-      return (await records.find(changed).limit(limit).toArray()) as unknown as (R &
-        Required<SnapshotOwner>)[];
+      return (await records.find(changed).limit(limit).toArray()) as unknown as Changed[];
     },
 
-    async done({ _id, invalidateAt }) {
+    /** Marks the change at `invalidateAt` as done. A later change stays due. */
+    async done({ _id, invalidateAt }: Required<SnapshotOwner>): Promise<void> {
       // After a later change, the record has another `invalidateAt`. Then nothing matches.
       const sameChange = { _id, invalidateAt } as unknown as Filter<R>;
       await records.updateOne(sameChange, { $unset: { invalidateAt: '' } } as unknown as UpdateFilter<R>);

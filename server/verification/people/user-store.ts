@@ -6,7 +6,7 @@ import { unavailable } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
 import type { Verified } from '../sources/source.ts';
 import { createIdentities, forgetIdentity } from './identity-store.ts';
-import { type Invalidations, invalidationIndex, invalidationsOf } from './invalidation-store.ts';
+import { invalidationIndex, invalidationsOf } from './invalidation-store.ts';
 import type { User } from './user.ts';
 
 export type { User };
@@ -27,41 +27,6 @@ export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 export type NewUser = Pick<User, 'identity' | 'mode' | 'createdAt' | 'purgeAt'> &
   Partial<Pick<User, 'claims' | 'keptSince'>>;
 
-export interface UserStore {
-  /** Finds the user of an identity, or makes one. */
-  findOrCreate(user: NewUser): Promise<{ user: User; isNew: boolean }>;
-  find(id: string): Promise<User | undefined>;
-  /** The users with these ids, without erased ones. */
-  findAll(ids: readonly string[]): Promise<User[]>;
-  invalidations: Invalidations<User>;
-  /**
-   * Stores the first claims of a user. No session can have a snapshot yet, so none has to be invalidated.
-   * @returns false if the user has claims, or was erased
-   */
-  keepFirstClaims(id: string, found: Found, evaluatedAt: Date): Promise<boolean>;
-  /** Stores claims. The caller must then invalidate the claims snapshots in the user's sessions. */
-  keepClaims(id: string, found: Found, evaluatedAt: Date): Promise<void>;
-  /** Users with a claim that was evaluated at `before` or earlier. */
-  findWithOldClaims(before: Date, limit: number): Promise<User[]>;
-  /** Removes claims that were evaluated at `before` or earlier, unless they were evaluated again since they were read. */
-  forgetClaims(user: User, before: Date): Promise<void>;
-  /**
-   * Empties the record, so that the same person is a new user from now on. The caller must then invalidate the claims
-   * snapshots in the user's sessions.
-   * @returns whether the user existed
-   */
-  erase(id: string, at: Date, entry: AuditEntry): Promise<boolean>;
-  /**
-   * Changes when a user is deleted. Does nothing for users who are kept for ever.
-   * @returns whether it changed a user
-   */
-  keepUntil(id: string, until: Date): Promise<boolean>;
-  /** Ids of users that were erased before this time. */
-  erasedBefore(at: Date, limit: number): Promise<string[]>;
-  /** Removes the record, unless it has an audit entry that is not copied to the audit log yet. */
-  remove(id: string): Promise<void>;
-}
-
 type Found = Pick<Verified, 'claims' | 'duplicate'>;
 
 const notErased = { erasedAt: { $exists: false } };
@@ -70,17 +35,18 @@ const notErased = { erasedAt: { $exists: false } };
 export const keptClaims = (claims: Verified['claims'], evaluatedAt: Date): User['claims'] =>
   Object.fromEntries(Object.entries(claims).map(([name, value]) => [name, { value, evaluatedAt }]));
 
-export function createUserStore(db: Db): UserStore {
+export function createUserStore(db: Db) {
   const users = db.collection<User>(collection);
   const identities = createIdentities(db);
 
   return {
-    async findOrCreate({ claims = {}, ...fields }) {
+    /** Finds the user of an identity, or makes one. */
+    async findOrCreate({ claims = {}, ...fields }: NewUser): Promise<{ user: User; isNew: boolean }> {
       const user: User = { _id: randomId('user'), claims, ...fields };
       for (let tries = 0; tries < maxConflictTries; tries += 1) {
         const found = await identities.find(user.identity);
         if (found.user && !found.user.erasedAt) {
-          // The found user has the new id if an earlier try has inserted it, and the reply was lost.
+          // If an earlier try has inserted the user, and the reply was lost, the found user has the id made above.
           return { user: found.user, isNew: found.user._id === user._id };
         }
         if (found.identity) await identities.repair(found, user);
@@ -90,19 +56,27 @@ export function createUserStore(db: Db): UserStore {
       throw unavailable(new Error('a user keeps being made and erased'));
     },
 
-    find: async (id) => (await users.findOne({ _id: id, ...notErased })) ?? undefined,
+    find: async (id: string): Promise<User | undefined> =>
+      (await users.findOne({ _id: id, ...notErased })) ?? undefined,
 
-    findAll: (ids) => users.find({ _id: { $in: [...ids] }, ...notErased }).toArray(),
+    /** The users with these ids, without erased ones. */
+    findAll: (ids: readonly string[]): Promise<User[]> =>
+      users.find({ _id: { $in: [...ids] }, ...notErased }).toArray(),
 
     invalidations: invalidationsOf(users),
 
-    async keepFirstClaims(id, { claims, duplicate }, evaluatedAt) {
+    /**
+     * Stores the first claims of a user. No session can have a snapshot yet, so none has to be invalidated.
+     * @returns false if the user has claims, or was erased
+     */
+    async keepFirstClaims(id: string, { claims, duplicate }: Found, evaluatedAt: Date): Promise<boolean> {
       const kept = { claims: keptClaims(claims, evaluatedAt), keptSince: evaluatedAt, duplicate };
       const { matchedCount } = await users.updateOne({ _id: id, claims: {}, ...notErased }, { $set: kept });
       return matchedCount === 1;
     },
 
-    async keepClaims(id, { claims, duplicate }, evaluatedAt) {
+    /** Stores claims. The caller must then invalidate the claims snapshots in the user's sessions. */
+    async keepClaims(id: string, { claims, duplicate }: Found, evaluatedAt: Date): Promise<void> {
       const fields = Object.entries(keptClaims(claims, evaluatedAt)).map(([name, claim]) => [
         `claims.${name}`,
         claim,
@@ -112,46 +86,44 @@ export function createUserStore(db: Db): UserStore {
       await users.updateOne({ _id: id, ...notErased }, { $set: changed, $min: { keptSince: evaluatedAt } });
     },
 
-    findWithOldClaims: (before, limit) =>
+    /** Users with a claim that was evaluated at `before` or earlier. */
+    findWithOldClaims: (before: Date, limit: number): Promise<User[]> =>
       users
         .find({ keptSince: { $lte: before } })
         .limit(limit)
         .toArray(),
 
-    async forgetClaims({ _id, keptSince, claims }, before) {
-      const all = Object.entries(claims).map(([name, { evaluatedAt }]) => ({
-        path: `claims.${name}`,
-        evaluatedAt,
-      }));
-      const old = all.filter(({ evaluatedAt }) => evaluatedAt <= before);
-      const kept = all.filter(({ evaluatedAt }) => evaluatedAt > before);
-      // Without a match, a claim was evaluated again meanwhile, and nothing is removed.
-      const asRead = Object.fromEntries(
-        old.map(({ path, evaluatedAt }) => [`${path}.evaluatedAt`, evaluatedAt]),
+    /** Removes claims that were evaluated at `before` or earlier, unless they were evaluated again since they were read. */
+    async forgetClaims({ _id, keptSince, claims }: User, before: Date): Promise<void> {
+      const oldestFirst = Object.entries(claims).toSorted(
+        ([, one], [, other]) => one.evaluatedAt.getTime() - other.evaluatedAt.getTime(),
       );
-      const removed = Object.fromEntries(old.map(({ path }) => [path, '' as const]));
-      const oldestKept = Math.min(...kept.map(({ evaluatedAt }) => evaluatedAt.getTime()));
-      const change: UpdateFilter<User> =
-        kept.length > 0
-          ? { $unset: removed, $set: { keptSince: new Date(oldestKept) } }
-          : { $unset: { ...removed, keptSince: '' } };
+      const old = oldestFirst.filter(([, { evaluatedAt }]) => evaluatedAt <= before);
+      const [, oldestLeft] = oldestFirst[old.length] ?? [];
+      // A claim that was evaluated again since does not match. Then nothing is removed.
+      const asRead = Object.fromEntries(
+        old.map(([name, { evaluatedAt }]) => [`claims.${name}.evaluatedAt`, evaluatedAt]),
+      );
+      const removed = Object.fromEntries(old.map(([name]) => [`claims.${name}`, '' as const]));
+      const change: UpdateFilter<User> = oldestLeft
+        ? { $unset: removed, $set: { keptSince: oldestLeft.evaluatedAt } }
+        : { $unset: { ...removed, keptSince: '' } };
       await users.updateOne({ _id, keptSince, ...asRead } as Filter<User>, change);
     },
 
-    async erase(id, at, entry) {
+    /**
+     * Empties the record, so that the same person is a new user from now on. The caller must then invalidate the claims
+     * snapshots in the user's sessions.
+     * @returns whether the user existed
+     */
+    async erase(id: string, at: Date, entry: AuditEntry): Promise<boolean> {
       const notYetErased = { _id: id, ...notErased };
       const user = await users.findOne(notYetErased, { projection: { identity: 1 } });
       if (!user) return false;
-      // The sweep deletes the record after its second look. Until then, no deletion by time may remove it.
-      const emptied = {
-        claims: {},
-        duplicate: false,
-        erasedAt: at,
-        invalidateAt: at,
-        auditAt: entry.at,
-      };
+      const emptied = { claims: {}, duplicate: false, erasedAt: at, invalidateAt: at, auditAt: entry.at };
       const { matchedCount } = await users.updateOne(notYetErased, {
         $set: emptied,
+        // The sweep needs the record to erase the data a second time, and deletes it then. So it must not expire before.
         $unset: { purgeAt: '' },
         $push: { audit: entry },
       });
@@ -159,14 +131,19 @@ export function createUserStore(db: Db): UserStore {
       return matchedCount === 1;
     },
 
-    async keepUntil(id, until) {
+    /**
+     * Changes when a user is deleted. Does nothing for users who are kept for ever.
+     * @returns whether it changed a user
+     */
+    async keepUntil(id: string, until: Date): Promise<boolean> {
       const kept = { $set: { purgeAt: until } };
       const user = await users.findOneAndUpdate({ _id: id, purgeAt: { $exists: true }, ...notErased }, kept);
       if (user) await identities.keepUntil(user, until);
       return user !== null;
     },
 
-    async erasedBefore(at, limit) {
+    /** Ids of users that were erased before this time. */
+    async erasedBefore(at: Date, limit: number): Promise<string[]> {
       const found = await users
         .find({ erasedAt: { $lte: at } }, { projection: { _id: 1 } })
         .limit(limit)
@@ -174,8 +151,8 @@ export function createUserStore(db: Db): UserStore {
       return found.map(({ _id }) => _id);
     },
 
-    // A record with an audit entry is still needed: the entry is not copied to the audit log yet.
-    async remove(id) {
+    /** Removes the record, unless it has an audit entry that is not copied to the audit log yet. */
+    async remove(id: string): Promise<void> {
       const user = await users.findOne({ _id: id, auditAt: { $exists: false } });
       if (!user) return;
       await forgetIdentity(db, user);
@@ -183,3 +160,4 @@ export function createUserStore(db: Db): UserStore {
     },
   };
 }
+export type UserStore = ReturnType<typeof createUserStore>;
