@@ -22,10 +22,11 @@ import type { User, UserStore } from './people/user-store.ts';
 import type { SessionStore } from './session/session-store.ts';
 import { viewEnrollment } from './views.ts';
 
-interface Dependencies {
+export interface UserDependencies {
   users: Pick<UserStore, 'find'>;
   enrollments: Pick<EnrollmentStore, 'find' | 'ofUser' | 'ofSubject' | 'ofCustomer' | 'userOfSubject'>;
   sessions: Pick<SessionStore, 'find' | 'ofUser'>;
+  /** The keyed hash of a shop's customer id. */
   customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
   passkeys: Pick<Passkeys, 'ofUser' | 'userOf' | 'remove'>;
   erasure: Erasure;
@@ -34,7 +35,7 @@ interface Dependencies {
 }
 
 /** Makes the procedures that `svcadmin users` calls. */
-export function createUserProcedures(dependencies: Dependencies) {
+export function createUserProcedures(dependencies: UserDependencies) {
   const { users, enrollments, sessions, passkeys, erasure, isFresh, clock } = dependencies;
 
   const search = createUserSearch(dependencies);
@@ -94,9 +95,10 @@ export function createUserProcedures(dependencies: Dependencies) {
       .query(async ({ input, ctx }) => {
         const found = await search(input);
         const users = new Set(found.map(({ userId }) => userId));
+        const [onlyUser = null] = users.size === 1 ? users : [];
         await ctx.noteRead({
-          // A customer of a shop may be several users.
-          target: users.size === 1 ? [...users].join() : null,
+          // A customer of a shop may be several users. Then the entry names none of them.
+          target: onlyUser,
           modes: found.map(({ mode }) => mode),
           reason: input.reason,
           counts: { users: users.size, enrollments: found.length },

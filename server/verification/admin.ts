@@ -7,68 +7,28 @@ import {
   ReadEnrollment,
 } from '../../contracts/admin/enrollments.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
-import { SessionReference, SessionView } from '../../contracts/admin/sessions.ts';
 import { maskSubject } from '../platform/admin-api/personal-data.ts';
-import { mergeRouters, procedure, router } from '../platform/admin-api/procedures.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/database/audit-entry.ts';
-import type { PartnerNames } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
-import { createSessionListProcedures } from './admin-session-list.ts';
+import { createSessionProcedures, type SessionDependencies } from './admin-sessions.ts';
 import { createSourceProcedures } from './admin-sources.ts';
-import { createUserProcedures } from './admin-users.ts';
-import type { Passkeys } from './passkeys/passkeys.ts';
+import { createUserProcedures, type UserDependencies } from './admin-users.ts';
 import type { Block } from './people/blocking.ts';
 import type { Enrollment, EnrollmentStore } from './people/enrollment-store.ts';
-import type { Erasure } from './people/erasure.ts';
-import type { IsFresh } from './people/freshness.ts';
-import type { UserStore } from './people/user-store.ts';
-import type { CodeOfSession, SessionStore } from './session/session-store.ts';
 import type { SourceOverview } from './sources/overview.ts';
-import { type Charge, viewEnrollment, viewSession } from './views.ts';
+import { viewEnrollment } from './views.ts';
 
-interface Dependencies {
-  sessions: Pick<SessionStore, 'find' | 'ofUser' | 'list' | 'count'>;
-  enrollments: Omit<EnrollmentStore, 'block'>;
-  block: Block;
-  users: Pick<UserStore, 'find'>;
-  passkeys: Pick<Passkeys, 'ofUser' | 'userOf' | 'remove'>;
-  erasure: Erasure;
-  isFresh: IsFresh;
-  /** The keyed hash of a shop's customer id. */
-  customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
-  /** Returns the charge of a code's exchange; undefined if the code was not exchanged. */
-  chargeOf: (code: CodeOfSession) => Promise<Charge | undefined>;
-  /** Returns the hashes of the codes that were exchanged. */
-  chargedCodes: (codes: readonly CodeOfSession[]) => Promise<Set<string>>;
-  sources: SourceOverview;
-  clock: { now(): number };
-  partnerNames: PartnerNames;
-}
+type Dependencies = SessionDependencies &
+  UserDependencies & { enrollments: Omit<EnrollmentStore, 'block'>; block: Block; sources: SourceOverview };
 
-/** Makes the procedures that `svcadmin sessions`, `enrollments` and `users` call. */
-export function createVerificationProcedures(dependencies: Dependencies) {
-  const { sessions, chargeOf, clock } = dependencies;
-  return {
-    users: createUserProcedures(dependencies),
-    sources: createSourceProcedures(dependencies.sources),
-    sessions: mergeRouters(
-      createSessionListProcedures(dependencies),
-      router({
-        show: procedure
-          .input(SessionReference)
-          .output(SessionView)
-          .query(async ({ input: { sessionId }, ctx }) => {
-            const session = await sessions.find(sessionId);
-            if (!session) throw new ApiError('not_found', { description: `No session ${sessionId}` });
-            const { partnerId, mode, code } = session;
-            const charge = code && (await chargeOf({ partnerId, mode, codeHash: code.hash }));
-            return maskSubject(ctx.operator.role, viewSession(session, { charge, now: clock.now() }));
-          }),
-      }),
-    ),
-    enrollments: enrollmentProcedures(dependencies),
-  };
-}
+/** Makes the procedures that `svcadmin sessions`, `enrollments`, `users` and `sources` call. */
+export const createVerificationProcedures = (dependencies: Dependencies) => ({
+  users: createUserProcedures(dependencies),
+  sources: createSourceProcedures(dependencies.sources),
+  sessions: createSessionProcedures(dependencies),
+  enrollments: enrollmentProcedures(dependencies),
+});
 
 function enrollmentProcedures({
   enrollments,

@@ -182,7 +182,6 @@ export function createServices(foundation: Foundation) {
     customerHash: (customer) => customerHash(keyring.id, customer),
     findLogo: stores.partners.logos.find,
     partnerNames,
-    isCodeUsed: async (code) => (await chargeOfCode(code)) !== undefined,
     chargeOf: chargeOfCode,
     chargedCodes: createChargedCodes({ charges, ledger: billingStores.ledger }),
     endAccesses: createEndAccesses({ charges, endAccesses: billing.endAccesses }),

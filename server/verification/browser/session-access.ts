@@ -94,10 +94,13 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
     secretAfterConfirmation,
     authorizeForm,
 
-    /** The new secret for a computer that still has the one from before the phone's confirmation; else undefined. */
+    /**
+     * The new secret of a computer whose cookie still holds the one from before the phone's confirmation. Undefined for
+     * all other browsers.
+     */
     outstandingSecret(session: Session, { device, secret }: BrowserContext): string | undefined {
-      const hashBefore = session.handoff?.computerHash;
-      const isOutdated = device === 'computer' && hashBefore !== undefined && isBound(hashBefore, secret);
+      const oldHash = session.handoff?.computerHash;
+      const isOutdated = device === 'computer' && oldHash !== undefined && isBound(oldHash, secret);
       return isOutdated ? secretAfterConfirmation(session) : undefined;
     },
 

@@ -68,7 +68,8 @@ interface Dependencies {
   findSnapshot: FindSnapshot;
   directory: Pick<ClientDirectory, 'client'>;
   keyring: Pick<Keyring, 'code'>;
-  isCodeUsed: (code: CodeOfSession) => Promise<boolean>;
+  /** The charge that the exchange of a code made; undefined if the code was not exchanged. */
+  chargeOf: (code: CodeOfSession) => Promise<object | undefined>;
   /** `iss` of the redirect. */
   issuer: string;
   clock: { now(): number };
@@ -78,7 +79,7 @@ export type Completion = ReturnType<typeof createCompletion>;
 
 /** Ends sessions: issues codes, and makes the redirects to the partner. */
 export function createCompletion(dependencies: Dependencies) {
-  const { directory, keyring, findSnapshot, isCodeUsed, issuer, clock } = dependencies;
+  const { directory, keyring, findSnapshot, chargeOf, issuer, clock } = dependencies;
 
   const returnOf = ({ _id, state, redirectUri }: Session, uri = redirectUri): Return => ({
     redirectUri: uri,
@@ -158,7 +159,8 @@ export function createCompletion(dependencies: Dependencies) {
     // The key may have been removed from the keyring. Then the code cannot be derived again.
     const key = code && keyring.code.byId(code.keyId);
     if (!key || clock.now() >= code.expiresAt.getTime()) return undefined;
-    if (!isNew && (await isCodeUsed({ partnerId, mode, codeHash: code.hash }))) return undefined;
+    const isUsed = !isNew && (await chargeOf({ partnerId, mode, codeHash: code.hash })) !== undefined;
+    if (isUsed) return undefined;
     return codeOf(key.bytes, _id);
   }
 

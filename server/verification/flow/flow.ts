@@ -10,7 +10,7 @@ import type { Outbox } from '../session/outbox.ts';
 import type { Handoff, Methods, Session } from '../session/session.ts';
 import { isLive, type Step, stepOf } from '../session/steps.ts';
 import type { AuthorizationRequests } from '../sources/authorization-request.ts';
-import { type AskedOf, type OfferedTo, type SourceOf, sourceSession } from '../sources/session-source.ts';
+import { type SessionSources, sourceSession } from '../sources/session-source.ts';
 import type { Authentication } from './authenticate.ts';
 import type { Completion } from './complete.ts';
 import { createPasskeyForms } from './passkey-forms.ts';
@@ -23,21 +23,16 @@ import type { PasskeyOptions, Renewal, View } from './view.ts';
 interface Advanced {
   session: Session;
   step: Step;
-  /** Another redirect, because the redirect URI is no longer registered. */
+  /** The redirect that replaces the usual one, because the redirect URI is no longer registered. */
   detour: string | undefined;
   /** Whether this request has issued the code. */
   isNew: boolean;
 }
 
-interface Dependencies {
+interface Dependencies extends SessionSources {
   sessionAccess: SessionAccess;
   authentication: Authentication;
   authorizationRequests: AuthorizationRequests;
-  sourceOf: SourceOf;
-  /** Whether a source authenticates users on a site of its own, such as an OpenID provider. */
-  hasSite: (name: string) => boolean;
-  offeredTo: OfferedTo;
-  askedOf: AskedOf;
   enrolling: Pick<Enrolling, 'idsOf'>;
   passkeys: SessionPasskeys;
   verify: Verify;
@@ -47,46 +42,46 @@ interface Dependencies {
   clock: { now(): number };
 }
 
+/** The steps that need no input from the user. */
+type AutomaticStep = Extract<Step, 'verify' | 'issue'>;
+
 /** How often a change is tried when concurrent changes make it fail. */
 const maxConflictTries = 5;
 
 /** The hosted flow: consent → authenticate → verify → redirect, at one or two devices. */
 export function createFlow(dependencies: Dependencies) {
-  const {
-    sessionAccess,
-    authentication,
-    authorizationRequests,
-    sourceOf,
-    hasSite,
-    offeredTo,
-    askedOf,
-    passkeys,
-    verify,
-    completion,
-    outbox,
-    keyring,
-    clock,
-  } = dependencies;
+  const { sourceOf, hasSite, offeredTo, askedOf, sessionAccess, authentication } = dependencies;
+  const { authorizationRequests, passkeys, verify, completion, outbox, keyring, clock } = dependencies;
   const { move } = authentication;
   const passkeyForms = createPasskeyForms(dependencies);
   const submit = createSubmit({ ...dependencies, declinePasskey: passkeyForms.decline });
   const handleReturn = createProviderReturn(dependencies);
 
   /**
-   * Whether a step needs no input: `issue` at the computer, `verify` at both devices. After a crash, a reload of the
-   * page resumes such a step.
+   * Returns the present step if it needs no input from the user; else undefined. After a crash, a reload of the page
+   * resumes such a step.
    */
-  async function isAutomatic(session: Session, step: Step, browser: BrowserContext): Promise<boolean> {
-    if (browser.device === 'phone') return step === 'verify';
-    // The phone takes the next step.
-    if (session.handoff?.state === 'claimed') return false;
-    return step === 'verify' || (step === 'issue' && !(await passkeys.isAsked(session, browser)));
-  }
-
-  /** Takes one automatic step. */
-  async function takeStep(
+  async function automaticStep(
     session: Session,
     step: Step,
+    browser: BrowserContext,
+  ): Promise<AutomaticStep | undefined> {
+    const isComputer = browser.device === 'computer';
+    // While a phone has the session, the computer waits.
+    if (isComputer && session.handoff?.state === 'claimed') return undefined;
+    if (step === 'verify') return step;
+    // Only the computer returns to the partner, so the code is issued there. A question about passkeys comes first.
+    return step === 'issue' && isComputer && !(await passkeys.isAsked(session, browser)) ? step : undefined;
+  }
+
+  /**
+   * Takes one automatic step.
+   * @returns the session after it, or undefined if another request has changed the session first. `snapshot`: the records
+   * of the user, if the step has read them
+   */
+  async function takeStep(
+    session: Session,
+    step: AutomaticStep,
   ): Promise<{ moved: Session | undefined; snapshot?: Snapshot | undefined }> {
     if (step === 'verify') return { moved: await move(session, await verify(session, sourceOf(session))) };
     const { transition, snapshot } = await completion.issueCode(session);
@@ -104,27 +99,25 @@ export function createFlow(dependencies: Dependencies) {
     for (let tries = 0; tries < maxConflictTries; tries += 1) {
       const step = stepOf(session, clock.now());
       const detour = browser.device === 'computer' ? await completion.detour(session, step) : undefined;
-      const canAdvance = detour === undefined && (await isAutomatic(session, step, browser));
-      if (!canAdvance) {
+      const nextStep = detour === undefined ? await automaticStep(session, step, browser) : undefined;
+      if (!nextStep) {
         // The partner may read claims as soon as it has the code, so the enrollment is finished first.
         if (step === 'completed' && (isNew || session.enrollmentDueAt))
           await outbox.finish(session, snapshot);
         return { session, step, detour, isNew };
       }
-      const taken = await takeStep(session, step);
-      if (taken.moved) {
-        session = taken.moved;
-        snapshot = taken.snapshot;
-        isNew = session.code !== undefined;
-      } else {
-        // Another request has changed the session first.
-        session = await sessionAccess.authorize(browser);
-      }
+      const { moved, snapshot: read } = await takeStep(session, nextStep);
+      isNew = moved?.code !== undefined;
+      snapshot = read;
+      session = moved ?? (await sessionAccess.authorize(browser));
     }
     throw unavailable(new Error(`session ${session._id} keeps changing`));
   }
 
-  /** Takes the automatic steps, then returns what the browser is shown. A renewal if its secret is outdated. */
+  /**
+   * Takes the automatic steps, then returns what the browser is shown. A computer that has missed the phone's confirmation
+   * gets its new secret first.
+   */
   async function show(browser: BrowserContext): Promise<View | Renewal> {
     const session = await sessionAccess.authorize(browser);
     const secret = sessionAccess.outstandingSecret(session, browser);
@@ -133,7 +126,10 @@ export function createFlow(dependencies: Dependencies) {
     return browser.device === 'phone' ? atPhone(advanced, browser) : atComputer(advanced, browser);
   }
 
-  /** The redirect to the partner. The user may have come by a form of any source of the session (see `View`). */
+  /**
+   * The redirect to the partner. A page of ours comes first if a source of the session has a site of its own: the user may
+   * have come by a form of that site (see `View`).
+   */
   const leave = (session: Session, url: string): View => ({
     kind: 'leave',
     session,
@@ -141,7 +137,7 @@ export function createFlow(dependencies: Dependencies) {
     viaPage: [session.source, ...(session.methods?.names ?? [])].some(hasSite),
   });
 
-  /** The computer's page of a step, or the redirect to the partner. While a phone has the session, it waits. */
+  /** The computer's page of a step, or the redirect to the partner. While a phone has the session, the computer waits. */
   async function atComputer(
     { session, step, detour, isNew }: Advanced,
     browser: BrowserContext,
@@ -240,7 +236,7 @@ export function createFlow(dependencies: Dependencies) {
     const entered = { ...browser, secret };
     // If another request has changed the session first, it is read again.
     const session = moved ?? (await sessionAccess.authorize(entered));
-    // The page hands out the new secret first.
+    // The user at the phone has confirmed meanwhile. The page that is loaded now sets the computer's new secret.
     if (sessionAccess.outstandingSecret(session, entered) !== undefined) return undefined;
     const advanced = await advance(session, entered, isNew);
     const isOver = advanced.detour !== undefined || !isLive(advanced.step);

@@ -5,59 +5,44 @@ import { isWithdrawn } from '../people/enrollment-store.ts';
 import { presentedCode } from '../session/code.ts';
 import type { CodeSession, SessionStore } from '../session/session-store.ts';
 
-export interface Grants {
-  /** Loads in the same tick share a round trip to the database. The caller checks whether the grant has expired. */
-  load(code: string): Promise<Grant | undefined>;
-  /** @returns how many wrong verifiers were sent for the session's code, this one included */
-  countWrongVerifier(sessionId: string): Promise<number>;
-}
-
 interface Dependencies {
   sessions: Pick<SessionStore, 'findByCodes' | 'countWrongVerifier'>;
   findSnapshot: FindSnapshot;
 }
 
 /** Loads grants of authorization codes: the session of a code, with its user and enrollment. */
-export function createGrants({ sessions, findSnapshot }: Dependencies): Grants {
+export function createGrants({ sessions, findSnapshot }: Dependencies) {
   /** The claims and the enrollment: from the claims snapshot in the session, or else from both records. */
   async function claimsAndEnrollment(
     session: CodeSession,
   ): Promise<Pick<Grant, 'evaluatedClaims' | 'enrollment'> | undefined> {
-    const { snapshot, enrollmentId: id } = session;
-    if (snapshot && id) {
+    const { snapshot, enrollmentId } = session;
+    if (snapshot && enrollmentId) {
       const { claims, rehearse } = snapshot;
-      // A block or a withdrawal would have removed the snapshot.
-      return { evaluatedClaims: claims, enrollment: { id, status: 'active', rehearse } };
+      // A block or a withdrawal would have removed the snapshot, so the enrollment is active.
+      return { evaluatedClaims: claims, enrollment: { id: enrollmentId, status: 'active', rehearse } };
     }
     const { user, enrollment } = (await findSnapshot(session)) ?? {};
     if (!user || !enrollment) return undefined;
-    const { _id, rehearse } = enrollment;
-    // A block stays visible after a withdrawal too.
+    const { _id: id, rehearse } = enrollment;
+    // An enrollment that is blocked and withdrawn counts as blocked.
     const isOnlyWithdrawn = enrollment.status === 'active' && isWithdrawn(enrollment, session);
     const status = isOnlyWithdrawn ? 'withdrawn' : enrollment.status;
-    return { evaluatedClaims: claimsOf(user), enrollment: { id: _id, status, rehearse } };
+    return { evaluatedClaims: claimsOf(user), enrollment: { id, status, rehearse } };
   }
 
   /** Undefined for a session without a code, and after the user was erased. */
   async function toGrant(session: CodeSession): Promise<Grant | undefined> {
-    const {
-      _id: sessionId,
-      clientId,
-      keyId,
-      redirectUri,
-      scope,
-      codeChallenge,
-      code,
-      sub,
-      returning = false,
-    } = session;
+    const { _id: sessionId, code, sub, returning = false } = session;
     const found = code && sub && (await claimsAndEnrollment(session));
     if (!found) return undefined;
-    const { expiresAt, wrongVerifiers } = code;
+    const { clientId, keyId, redirectUri, scope, codeChallenge } = session;
     const request = { sessionId, clientId, keyId, redirectUri, scope, codeChallenge };
+    const { expiresAt, wrongVerifiers } = code;
     return { ...request, expiresAt, wrongVerifiers, sub, returning, ...found };
   }
 
+  /** Loads the grant of a code. Calls in the same tick share a round trip. The caller checks whether it has expired. */
   const load = createGroupCommit<string, Grant | undefined>({
     async run(codes) {
       const distinct = [...new Set(codes)];
@@ -70,7 +55,11 @@ export function createGrants({ sessions, findSnapshot }: Dependencies): Grants {
 
   return {
     load,
-    // The session may have been deleted since its grant was loaded. Then there is no code left to guess for.
-    countWrongVerifier: async (sessionId) => (await sessions.countWrongVerifier(sessionId)) ?? 0,
+
+    /** @returns how many wrong verifiers were sent for the session's code, this one included */
+    countWrongVerifier: async (sessionId: string): Promise<number> =>
+      // The session may have been deleted since its grant was loaded. Then there is no code left to guess for.
+      (await sessions.countWrongVerifier(sessionId)) ?? 0,
   };
 }
+export type Grants = ReturnType<typeof createGrants>;

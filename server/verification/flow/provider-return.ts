@@ -1,17 +1,21 @@
 import { ApiError } from '../../platform/errors.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
+import type { Session } from '../session/session.ts';
 import { stepOf } from '../session/steps.ts';
 import { returned, spentAttempts } from '../session/transitions.ts';
-import { type AuthorizationRequests, parseState } from '../sources/authorization-request.ts';
-import type { SourceOf } from '../sources/session-source.ts';
+import {
+  type AuthorizationRequest,
+  type AuthorizationRequests,
+  parseState,
+} from '../sources/authorization-request.ts';
+import type { SessionSources } from '../sources/session-source.ts';
 import type { Authentication } from './authenticate.ts';
 
-interface Dependencies {
+interface Dependencies extends Pick<SessionSources, 'sourceOf'> {
   sessionAccess: SessionAccess;
   authentication: Authentication;
   authorizationRequests: AuthorizationRequests;
-  sourceOf: SourceOf;
   clock: { now(): number };
 }
 
@@ -26,8 +30,30 @@ export function createProviderReturn({
   const { move, authenticate } = authentication;
 
   /**
-   * Handles the authorization response that a browser brings back. A response is used once. A response that is late,
-   * or that comes while the session continues on the phone, changes nothing.
+   * The authorization request that a response answers. Undefined if the response is late or repeated: it changes nothing.
+   * @param secret the secret that the browser's cookie held when it left for the provider
+   * @throws ApiError `cross_site_request` if this browser did not begin this authorization request
+   */
+  function openRequestOf(
+    session: Session,
+    { device }: BrowserContext,
+    { state, source, secret }: { state: string; source: string; secret: string },
+  ): AuthorizationRequest | undefined {
+    if (stepOf(session, clock.now()) !== 'authenticate') return undefined;
+    // The session continues on the phone.
+    if (device === 'computer' && session.handoff?.state === 'claimed') return undefined;
+    // The same response is being handled: it has rotated the cookie, and still waits for the source.
+    if (spentAttempts(session.carried).includes(parseState(state)?.id ?? '')) return undefined;
+    const turn = session.methods?.turn;
+    const request = authorizationRequests.resume({ sessionId: session._id, device, secret, turn }, state);
+    // Since this tab left for the provider, another tab has started a hand-off or has chosen another method.
+    if (!request && (session.handoff || session.methods)) return undefined;
+    if (!request || session.source !== source) throw new ApiError('cross_site_request');
+    return request;
+  }
+
+  /**
+   * Handles the authorization response that a browser brings back. A response is used once.
    * @returns the secret that the browser's cookie must hold from now on
    * @throws ApiError `unauthorized` in another browser, `cross_site_request` if this browser did not begin this authorization request
    */
@@ -40,24 +66,15 @@ export function createProviderReturn({
     const token = `${state}.${answer.get('code') ?? ''}`;
     const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, token);
     const { finish } = sourceOf(session);
-    // The response is repeated or late, or the user has chosen a source that sends no responses.
-    if (!isCurrent || stepOf(session, clock.now()) !== 'authenticate' || !finish) return secret;
-    // The session continues on the phone.
-    if (browser.device === 'computer' && session.handoff?.state === 'claimed') return secret;
-    // The same response is being handled: it has rotated the cookie, and still waits for the source.
-    if (spentAttempts(session.carried).includes(parseState(state)?.id ?? '')) return secret;
-    const attempt = authorizationRequests.resume(
-      { sessionId: session._id, device: browser.device, secret, turn: session.methods?.turn },
-      state,
-    );
-    // Since this tab left for the provider, another tab has started a hand-off or has chosen another method.
-    if (!attempt && (session.handoff || session.methods)) return secret;
-    if (!attempt || session.source !== source) throw new ApiError('cross_site_request');
+    // The response has rotated the cookie before, or the user has chosen a source that sends no responses.
+    if (!isCurrent || !finish) return secret;
+    const request = openRequestOf(session, browser, { state, source, secret });
+    if (!request) return secret;
     const renewed = sessionAccess.rotatedSecret(browser, secret, token);
-    const arrival = { attemptId: attempt.id, device: browser.device, hash: sha256(renewed) };
+    const arrival = { attemptId: request.id, device: browser.device, hash: sha256(renewed) };
     // Stored before the source is asked, so that no other request can use the response meanwhile.
     const arrived = await move(session, returned(session, arrival, new Date(clock.now())));
-    const outcome = arrived && (await finish(answer, attempt));
+    const outcome = arrived && (await finish(answer, request));
     const moved = outcome && (await authenticate({ session: arrived, browser, renewed }, outcome));
     return (await sessionAccess.afterRotation(moved, { browser, renewed, token })).secret;
   }

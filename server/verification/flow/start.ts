@@ -3,6 +3,7 @@ import { sessionLifetimeSeconds } from '../../../contracts/verification.ts';
 import { givenFields } from '../../platform/database/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { subscriberOf } from '../../platform/http/client-network.ts';
+import type { RequestLimit } from '../../platform/http/request-limits.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
 import { newBrowserSecret } from '../browser/session-access.ts';
 import { languageAsked } from '../pages/languages.ts';
@@ -37,8 +38,7 @@ interface Dependencies {
   directory: ClientDirectory;
   hasIntegration: (clientId: string) => Promise<boolean>;
   sources: ReadonlyMap<string, VerificationSource>;
-  /** Counts one request against `max` a minute; `retryAfter` in seconds. */
-  limit: (name: string, id: string, max: number) => Promise<{ allowed: boolean; retryAfter: number }>;
+  limit: RequestLimit;
   startsPerMinute: number | undefined;
   clock: { now(): number };
 }

@@ -12,7 +12,7 @@ import type { Outbox } from '../session/outbox.ts';
 import type { Session } from '../session/session.ts';
 import { formVersionOf, isLive, stepOf } from '../session/steps.ts';
 import { consented, failed } from '../session/transitions.ts';
-import { type OfferedTo, type SourceOf, sourceSession } from '../sources/session-source.ts';
+import { type SessionSources, sourceSession } from '../sources/session-source.ts';
 import type { Authenticated, Failed } from '../sources/source.ts';
 import type { Authentication } from './authenticate.ts';
 
@@ -31,6 +31,7 @@ export const decisions = [
   'deny',
   /** Leaves the chosen method for the list of methods. */
   'other-method',
+  /** The user does not want to save a passkey. */
   'no-passkey',
 ] as const;
 
@@ -64,11 +65,9 @@ export interface Submitted {
 /** A browser that has the session's secret. */
 type Entered = BrowserContext & { secret: string };
 
-interface Dependencies {
+interface Dependencies extends Pick<SessionSources, 'sourceOf' | 'offeredTo'> {
   sessionAccess: SessionAccess;
   authentication: Authentication;
-  sourceOf: SourceOf;
-  offeredTo: OfferedTo;
   enrolling: Pick<Enrolling, 'idsOf'>;
   passkeys: Pick<SessionPasskeys, 'areAllowed'>;
   declinePasskey: (session: Session, secret: string) => Promise<Submitted>;
@@ -158,19 +157,18 @@ export function createSubmit(dependencies: Dependencies) {
   ): Promise<Submitted | undefined> {
     const { methods } = session;
     const isListShown = isChoosing(session);
-    if (method === undefined && decision !== 'other-method') {
-      // A form of the list has to name a method.
-      if (isListShown) throw notOnPage();
-      return undefined;
-    }
+    const isAboutMethod = method !== undefined || decision === 'other-method';
+    // A form of the list has to name a method.
+    if (!isAboutMethod && isListShown) throw notOnPage();
+    if (!isAboutMethod) return undefined;
     if (!methods) throw new ApiError('invalid_request', { description: 'There is no other method' });
-    if (method !== undefined) {
-      const isOffered = offeredTo(session, clock.now()).some(({ name }) => name === method);
-      if (!isOffered) throw notOnPage();
-      return { session: await move(session, methodChosen(session, methods, method, now())), secret };
+    if (method === undefined) {
+      const moved = isListShown ? session : await move(session, methodLeft(session, methods, now()));
+      return { session: moved, secret };
     }
-    if (isListShown) return { session, secret };
-    return { session: await move(session, methodLeft(session, methods, now())), secret };
+    const isOffered = offeredTo(session, clock.now()).some(({ name }) => name === method);
+    if (!isOffered) throw notOnPage();
+    return { session: await move(session, methodChosen(session, methods, method, now())), secret };
   }
 
   /** Handles a form on a page of the source that this service renders. */
@@ -232,14 +230,14 @@ export function createSubmit(dependencies: Dependencies) {
   ): Promise<Submitted | undefined> {
     const { handoff } = session;
     const unchanged = { session, secret: browser.secret };
-    const isAtPhone = handoff?.state === 'claimed';
-    if (form.decision === 'phone' && !isAtPhone) return offerHandoff(session, browser, form);
     if (form.decision === 'stay' && handoff) {
       // Wrong codes, or an earlier form, have cancelled the hand-off already.
       if (handoff.state === 'cancelled') return unchanged;
       return { ...unchanged, session: await move(session, handoffCancelled(handoff, now())) };
     }
-    return isAtPhone ? unchanged : undefined;
+    const isAtPhone = handoff?.state === 'claimed';
+    if (isAtPhone) return unchanged;
+    return form.decision === 'phone' ? offerHandoff(session, browser, form) : undefined;
   }
 
   /** Shows a link and a code for the phone. The cookie's secret is rotated, because the cookie may have been planted. */

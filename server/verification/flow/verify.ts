@@ -11,7 +11,7 @@ import type { VerificationSource, Verified } from '../sources/source.ts';
 
 interface Dependencies {
   findSnapshot: FindSnapshot;
-  enroll: Enrolling['enroll'];
+  enrolling: Pick<Enrolling, 'enroll'>;
   users: Pick<UserStore, 'keepFirstClaims' | 'keepClaims'>;
   invalidate: Pick<SnapshotInvalidation, 'user'>;
   block: Block;
@@ -27,17 +27,12 @@ export type Verify = (session: Session, source: VerificationSource) => Promise<T
  * enrollment. The flow still completes, and the exchange refuses the code (docs/choices.md).
  */
 export function createVerify(dependencies: Dependencies): Verify {
-  const { findSnapshot, enroll, users, invalidate, block, hasFreshClaims, clock } = dependencies;
+  const { findSnapshot, enrolling, users, invalidate, block, hasFreshClaims, clock } = dependencies;
 
-  /** @param keepUnblocked whether an operator's unblock stays in force: `blockedAt` says that there was a block before */
-  async function blockDuplicate(
-    session: Session,
-    snapshot: Snapshot,
-    { keepUnblocked }: { keepUnblocked: boolean },
-  ): Promise<void> {
-    const enrollment = await enroll(session, snapshot);
-    if (enrollment && !(keepUnblocked && enrollment.blockedAt))
-      await block(enrollment._id, 'duplicate_identity');
+  /** Makes the enrollment of the session if there is none yet, and blocks it. */
+  async function blockDuplicate(session: Session, snapshot: Snapshot): Promise<void> {
+    const { _id } = await enrolling.enroll(session, snapshot);
+    await block(_id, 'duplicate_identity');
   }
 
   /** Stores the claims. The first ones of a user need no invalidation: no session can have a snapshot of older ones. */
@@ -55,14 +50,16 @@ export function createVerify(dependencies: Dependencies): Verify {
     if (!snapshot) return failed(session, 'abandoned', now);
     const { user } = snapshot;
     if (hasFreshClaims(session, user)) {
-      // The duplicate was found in a session of another client. Now the enrollment with this client is blocked too.
-      if (user.duplicate) await blockDuplicate(session, snapshot, { keepUnblocked: true });
+      // A session of another client has found the duplicate. The enrollment with this client is blocked too, but only
+      // once: an operator may have unblocked it since. `blockedAt` stays after that.
+      const wasBlocked = snapshot.enrollment?.blockedAt !== undefined;
+      if (user.duplicate && !wasBlocked) await blockDuplicate(session, snapshot);
       return verified('claims were still fresh', now);
     }
     const outcome = await source.verify(sourceSession(session));
     if (outcome.kind === 'failed') return failed(session, outcome.reason, now);
     // Block before the claims are stored: fresh claims are not verified again, so a later attempt would not block.
-    if (outcome.duplicate) await blockDuplicate(session, snapshot, { keepUnblocked: false });
+    if (outcome.duplicate) await blockDuplicate(session, snapshot);
     await storeClaims(user, outcome, now);
     return verified('by the source', now);
   };

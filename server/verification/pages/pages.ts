@@ -1,6 +1,7 @@
 import { Eta } from 'eta';
 import type { Device } from '../../../contracts/verification.ts';
 import type { Imprint } from '../../platform/config/imprint.ts';
+import { givenFields } from '../../platform/database/look-through.ts';
 import type { ApiError } from '../../platform/errors.ts';
 import { issueToken } from '../../platform/http/csrf.ts';
 import type { ClientDirectory } from '../flow/start.ts';
@@ -64,21 +65,14 @@ export interface Page extends PageContent {
   refresh?: string;
 }
 
-export interface Pages {
-  show(view: View, context: PageContext): Promise<Page>;
-  /** The page of a phone's link, where the user types the code. */
-  link(link: OpenLink, context: Omit<PageContext, 'onPhone' | 'device'> & { wrong: boolean }): Promise<Page>;
-  /** A page of a user's own data, without a session. @param data what its template needs besides the common data */
-  plain(
-    template: string,
-    context: Pick<PageContext, 'language' | 'choiceAddress'>,
-    data: { status?: number; passkey?: string | undefined } & Record<string, unknown>,
-  ): Page;
-  error(error: ApiError, failure: Failure): Promise<string>;
+/** The text about the user's data. Some of these texts name the partner, and are omitted if its name is not known. */
+function outcomeInWords(text: string | ((partner: string) => string), partner: string | undefined) {
+  if (typeof text === 'string') return text;
+  return partner === undefined ? undefined : text(partner);
 }
 
 /** Renders the hosted pages. Templates escape everything by default. */
-export function createPages({ directory, baseUrl, clock, imprint, claimLifetime }: Dependencies): Pages {
+export function createPages({ directory, baseUrl, clock, imprint, claimLifetime }: Dependencies) {
   const eta = new Eta({ views: templates, cache: true });
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
   const { brandStyle, logo, ...files } = assetAddresses(`${basePath}/verify/assets`);
@@ -123,7 +117,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
   }
 
   return {
-    async show(view, context) {
+    async show(view: View, context: PageContext): Promise<Page> {
       const data = await sessionData(view.session, context);
       const requestContext = { ...context, baseUrl, now: clock.now() };
       const { template, scripted = false, status = 200, ...viewData } = viewModelOf(view, requestContext);
@@ -132,12 +126,20 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
         status,
         html: eta.render(`./${template}`, { ...data, scripted, ...viewData }),
         leadsTo: data.origin,
+        // One script polls for changes, another one asks for a passkey.
         scripted: scripted || viewData['passkey'] !== undefined,
-        ...(refresh === undefined ? {} : { refresh }),
+        ...givenFields({ refresh }),
       };
     },
 
-    async link({ session, handoff }, context) {
+    /**
+     * The page of a phone's link, where the user types the code.
+     * @param context.wrong whether the user has just typed a wrong code
+     */
+    async link(
+      { session, handoff }: OpenLink,
+      context: Omit<PageContext, 'onPhone' | 'device'> & { wrong: boolean },
+    ): Promise<Page> {
       const data = await sessionData(session, { ...context, device: 'phone' });
       const computer = inWords(handoff.computer, data.m);
       const claims = claimsAskedFor(session);
@@ -147,7 +149,15 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
       };
     },
 
-    plain: (template, context, { status = 200, ...data }) => ({
+    /**
+     * A page of a user's own data, without a session.
+     * @param data what its template needs besides the common data. A page that asks for a passkey has the options for it.
+     */
+    plain: (
+      template: string,
+      context: Pick<PageContext, 'language' | 'choiceAddress'>,
+      { status = 200, ...data }: { status?: number; passkey?: string | undefined } & Record<string, unknown>,
+    ): Page => ({
       status,
       html: eta.render(`./${template}`, {
         ...common(context),
@@ -159,15 +169,14 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
       scripted: data.passkey !== undefined,
     }),
 
-    async error(error, { language, choiceAddress, requestId, retryAt, from, ...context }) {
+    async error(
+      error: ApiError,
+      { language, choiceAddress, requestId, retryAt, from, ...context }: Failure,
+    ): Promise<string> {
       const { name, outcome, ...rest } = problemOf(error, context);
       const { m, ...files } = common({ language, choiceAddress });
       // If the database cannot be reached, the page omits the partner's name.
       const partner = context.session && (await partnerOf(context.session, language).catch(() => undefined));
-      const outcomeText = outcome && m.outcome[outcome];
-      // Some of these texts name the partner.
-      const outcomeInWords =
-        typeof outcomeText === 'function' ? partner && outcomeText(partner.partner) : outcomeText;
       // The button "Back" leads from the computer to the partner, and after a bad request to the site that has sent it.
       const toPartner = context.device === 'computer' && partner && { back: `${partner.origin}/` };
       const toSender = name === 'invalid' &&
@@ -179,7 +188,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
         m,
         problem: m.problems[name],
         good: name === 'finished',
-        outcome: outcomeInWords,
+        outcome: outcome && outcomeInWords(m.outcome[outcome], partner?.partner),
         retryAt,
         ...(toPartner || toSender),
         requestId,
@@ -187,3 +196,4 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
     },
   };
 }
+export type Pages = ReturnType<typeof createPages>;

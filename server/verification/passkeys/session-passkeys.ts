@@ -10,7 +10,7 @@ import { type Binding, mostPasskeys, type Passkeys, type Presented } from './pas
 
 interface Dependencies {
   /** Whether this installation has passkeys. */
-  isOn: boolean;
+  passkeysOn: boolean;
   passkeys: Passkeys;
   directory: Pick<ClientDirectory, 'client'>;
   enrolling: Pick<Enrolling, 'idsOf'>;
@@ -34,7 +34,7 @@ export interface Returned {
 
 /** Passkeys in the hosted flow. A challenge is invalid once its session or the browser's secret has changed. */
 export function createSessionPasskeys(dependencies: Dependencies) {
-  const { isOn, passkeys, directory, enrolling, findSnapshot, hasFreshClaims } = dependencies;
+  const { passkeysOn, passkeys, directory, enrolling, findSnapshot, hasFreshClaims } = dependencies;
   const bindingOf = (ceremony: string, { _id, browserHash, timeline }: Session): Binding => [
     ceremony,
     _id,
@@ -44,7 +44,7 @@ export function createSessionPasskeys(dependencies: Dependencies) {
 
   /** Whether users of the session's client may use passkeys. Clients allow them unless an operator switches them off. */
   const areAllowed = async ({ clientId }: Session): Promise<boolean> =>
-    isOn && (await directory.client(clientId))?.client.passkeys !== false;
+    passkeysOn && (await directory.client(clientId))?.client.passkeys !== false;
 
   const userOf = ({ _id, userId }: Session): string => {
     if (userId === undefined) throw new Error(`session ${_id} has no user to save a passkey for`);
@@ -55,7 +55,7 @@ export function createSessionPasskeys(dependencies: Dependencies) {
     areAllowed,
     /** Reads a passkey's answer from a form. Without passkeys, nothing is read, and `use` refuses. */
     present: async (text: string): Promise<Presented> =>
-      isOn ? passkeys.present(text) : { answer: undefined, passkey: undefined },
+      passkeysOn ? passkeys.present(text) : { answer: undefined, passkey: undefined },
     onCeremony: passkeys.onCeremony,
 
     /** Returns the options for a return on the first page. Undefined if the client does not allow passkeys. */

@@ -1,5 +1,6 @@
 import type { Claims } from '../../../contracts/claims.ts';
 import type { EventDraft } from '../../platform/database/event-draft.ts';
+import { givenFields } from '../../platform/database/look-through.ts';
 import { deriveId, hmac } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { Session } from '../session/session.ts';
@@ -18,7 +19,7 @@ function pairwiseSubject(
   return hmac(key, [mode, partnerId, userId].join('|'));
 }
 
-/** How long a user who cannot be recognised again is kept. */
+/** How long a one-time user is kept, in milliseconds: one whom the source cannot recognise again. */
 export const oneTimeUserLifetimeMs = 86_400_000;
 
 interface Dependencies {
@@ -44,22 +45,20 @@ function enrollmentOf(session: Session, { purgeAt }: User): Enrollment {
     userId,
     sub,
     status: 'active',
-    ...(mode === 'test' && session.rehearse ? { rehearse: session.rehearse } : {}),
+    ...givenFields({ rehearse: session.rehearse, purgeAt }),
     // Consent takes effect when its session completes: until then the user can still decline.
     consentedClaims: session.status === 'complete' ? claimsAskedFor(session) : [],
     firstSession: sessionId,
     createdAt: at,
-    ...(purgeAt ? { purgeAt } : {}),
     audit: [],
   };
 }
 
-/** The event of an enrollment that its first session has made. The same enrollment always has the same event. */
+/** The event of a new enrollment. It is made of the stored enrollment alone, so a repeated publication sends the same event. */
 function createdEvent(
-  { _id, partnerId, clientId, keyId, mode, sub, ...enrollment }: Enrollment,
+  { _id, partnerId, clientId, keyId, mode, sub, firstSession, createdAt }: Enrollment,
   { traceparent }: Session,
 ): EventDraft {
-  const at = enrollment.createdAt;
   return {
     type: 'enrollment.created',
     cause: [_id],
@@ -67,10 +66,10 @@ function createdEvent(
     clientId,
     mode,
     keyId,
-    about: { sessionId: enrollment.firstSession, enrollmentId: _id, sub },
-    at,
-    ...(traceparent ? { traceparent } : {}),
-    fields: { enrollment_id: _id, user_id: sub, created_at: at.toISOString() },
+    about: { sessionId: firstSession, enrollmentId: _id, sub },
+    at: createdAt,
+    ...givenFields({ traceparent }),
+    fields: { enrollment_id: _id, user_id: sub, created_at: createdAt.toISOString() },
   };
 }
 
@@ -82,21 +81,17 @@ export function createEnrolling(dependencies: Dependencies) {
   const { users, enrollments, sessions, findSnapshot, keyring, clock } = dependencies;
 
   /**
-   * Brings the enrollment of a session up to date. Idempotent.
-   * @param read user and enrollment, if the caller has read them after the authentication
-   * @returns undefined if the user was erased
+   * Makes the enrollment of an authenticated session, or adds the claims that the user has consented to. Idempotent.
+   * @param snapshot as it was read after the authentication
    */
-  async function enroll(session: Session, read?: Snapshot): Promise<Enrollment | undefined> {
-    const snapshot = read ?? (await findSnapshot(session));
-    if (!snapshot) return undefined;
-    const wanted = enrollmentOf(session, snapshot.user);
-    const { enrollment: existing } = snapshot;
+  async function enroll(session: Session, { user, enrollment: existing }: Snapshot): Promise<Enrollment> {
+    const wanted = enrollmentOf(session, user);
     if (existing) {
-      const isComplete = wanted.consentedClaims.every((name) => existing.consentedClaims.includes(name));
-      // A consent that the user has withdrawn since adds nothing.
-      if (isComplete || isWithdrawn(existing, session)) return existing;
+      const addsNothing = wanted.consentedClaims.every((name) => existing.consentedClaims.includes(name));
+      // A consent that the user has withdrawn since adds nothing either.
+      if (addsNothing || isWithdrawn(existing, session)) return existing;
     }
-    // An authenticated session always has a consent. The default is for the type, and never later than a consent.
+    // An authenticated session always has a consent, which the type does not know. So the default is never used.
     const { consentedAt = session.createdAt } = session;
     return enrollments.enroll(wanted, { exists: existing !== undefined, consentedAt });
   }
@@ -106,18 +101,24 @@ export function createEnrolling(dependencies: Dependencies) {
 
     /**
      * Makes or updates the enrollment of a session. Idempotent.
+     * @param read user and enrollment, if the caller has read them after the authentication
      * @returns the enrollment's events to publish
      */
     async applyToEnrollment(session: Session, read?: Snapshot): Promise<EventDraft[]> {
-      const enrollment = await enroll(session, read);
-      if (!enrollment) return [];
+      const snapshot = read ?? (await findSnapshot(session));
+      // The user was erased since.
+      if (!snapshot) return [];
+      const enrollment = await enroll(session, snapshot);
       if (enrollment.firstSession === session._id) return [createdEvent(enrollment, session)];
       // Another session has enrolled the user while this one completed.
       if (session.returning === false) await sessions.markReturning(session._id);
       return [];
     },
 
-    /** Finds the user who has authenticated. At the first time, makes a user with the given claims. */
+    /**
+     * Finds the user whom a source has authenticated, or makes one.
+     * @param claims stored for a new user only
+     */
     async findOrCreateUser(
       { mode, source }: Session,
       { subject, oneTime }: Authenticated,
@@ -125,9 +126,10 @@ export function createEnrolling(dependencies: Dependencies) {
     ): ReturnType<UserStore['findOrCreate']> {
       const identity = hmac(keyring.id, JSON.stringify(['identity', mode, source, subject]));
       const createdAt = new Date(clock.now());
-      const lifetime = oneTime ? { purgeAt: new Date(createdAt.getTime() + oneTimeUserLifetimeMs) } : {};
-      const kept = claims ? { claims: keptClaims(claims, createdAt), keptSince: createdAt } : {};
-      return users.findOrCreate({ identity, mode, createdAt, ...lifetime, ...kept });
+      // A user whom the source cannot recognise again would never be found again, so the record is deleted soon.
+      const purgeAt = oneTime ? new Date(createdAt.getTime() + oneTimeUserLifetimeMs) : undefined;
+      const firstClaims = claims ? { claims: keptClaims(claims, createdAt), keptSince: createdAt } : {};
+      return users.findOrCreate({ identity, mode, createdAt, ...givenFields({ purgeAt }), ...firstClaims });
     },
 
     /** The ids by which the session's partner and client know the user. */

@@ -6,6 +6,7 @@ import { ApiError } from '../../platform/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
 import { bearerChallenge } from '../../platform/http/bearer.ts';
 import { asGeneral, renderErrors } from '../../platform/http/errors.ts';
+import type { RequestLimit } from '../../platform/http/request-limits.ts';
 import { wrongKind } from '../../platform/keys/credential-kinds.ts';
 import type { Session } from './session.ts';
 import type { SessionStore } from './session-store.ts';
@@ -28,7 +29,7 @@ export interface KeyDirectory<K extends Key = Key> {
 export interface SessionQueryDependencies {
   sessions: Pick<SessionStore, 'find'>;
   directory: KeyDirectory;
-  limit: (name: string, id: string, max: number) => Promise<{ allowed: boolean; retryAfter: number }>;
+  limit: RequestLimit;
   clock: { now(): number };
 }
 

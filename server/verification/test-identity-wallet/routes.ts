@@ -16,6 +16,7 @@ import {
 } from '../../identity-wallet/port.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { subscriberOf } from '../../platform/http/client-network.ts';
+import type { RequestLimit } from '../../platform/http/request-limits.ts';
 import { assetAddresses, templates } from '../pages/assets.ts';
 import { choiceAddress } from '../pages/language-choice.ts';
 import { languageNames, languages } from '../pages/languages.ts';
@@ -29,7 +30,7 @@ interface Dependencies {
   statusList: () => Promise<{ type: string; body: Uint8Array }>;
   /** Root of all links, without a trailing slash. */
   baseUrl: string;
-  limit: (name: string, id: string, max: number) => Promise<{ allowed: boolean; retryAfter: number }>;
+  limit: RequestLimit;
 }
 
 const Query = z.object({
@@ -59,7 +60,7 @@ const answersPerMinute = 60;
  * @throws Fault `foreign` for any other address
  */
 function ownPath(uri: string, baseUrl: string): string {
-  const path = uri.startsWith(`${baseUrl}/verify/wallet/`) ? uri.slice(baseUrl.length) : '';
+  const path = uri.startsWith(baseUrl) ? uri.slice(baseUrl.length) : '';
   if (!/^\/verify\/wallet\/[a-z0-9-]+\/[A-Za-z0-9._-]+(\/request)?$/.test(path)) {
     throw new Fault('foreign');
   }

@@ -17,7 +17,7 @@ import type { YourData, YourDataOfUser } from './your-data.ts';
 
 interface Dependencies {
   /** Whether this installation has passkeys. */
-  isOn: boolean;
+  passkeysOn: boolean;
   signIn: UserSignIn;
   yourData: YourDataOfUser;
   pages: YourDataPages;
@@ -38,7 +38,7 @@ const perMinute = { signIn: 30, user: 60 };
 
 /** The pages of a user's own data, to be mounted at `/verify/you`. */
 export function yourDataRoutes(dependencies: Dependencies, responses: Responses): FastifyPluginAsyncZod {
-  const { isOn, signIn, yourData, pages, limit } = dependencies;
+  const { passkeysOn, signIn, yourData, pages, limit } = dependencies;
   const { origin, sendPage, languageOf, strictCookies, forgetPasskeyMark } = responses;
   const root = `${responses.root}/you`;
   const cookies = strictCookies(root);
@@ -60,6 +60,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
     return nonce;
   }
 
+  /** Refuses a form that was not shown to this browser. */
   function requireOwnForm(request: FastifyRequest, secret: string): void {
     const { csrf = '' } = (request.body ?? {}) as z.infer<typeof Form>;
     if (!isOwnOrigin(request.headers, origin) || !isTokenOf(secret, csrf))
@@ -73,7 +74,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
 
   /** The signed-in user of a request. Undefined if there is none: then the reply is sent and leads to the sign-in. */
   async function requireUser(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
-    const found = isOn ? await signIn.find(request.cookies[signInCookie]) : undefined;
+    const found = passkeysOn ? await signIn.find(request.cookies[signInCookie]) : undefined;
     const isFirstPage = request.method === 'GET' && request.routeOptions.url?.endsWith('/you');
     if (found) await admit('your data', found.user._id, perMinute.user);
     // The first page shows the sign-in itself. All other addresses lead to it.
@@ -83,8 +84,8 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
   }
 
   function sendSignIn(request: FastifyRequest, reply: FastifyReply, fault?: 'refused' | 'unknown') {
-    const nonce = isOn ? nonceOf(request, reply) : '';
-    const passkey = isOn ? JSON.stringify(signIn.requestOptions(nonce)) : undefined;
+    const nonce = passkeysOn ? nonceOf(request, reply) : '';
+    const passkey = passkeysOn ? JSON.stringify(signIn.requestOptions(nonce)) : undefined;
     return sendPage(reply, pages.signIn(contextOf(request, nonce), { passkey, fault }));
   }
 
@@ -92,9 +93,9 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
   type Find = (data: YourData, params: Record<string, string>) => Ending | undefined;
 
   /**
-   * Routes for something that the user can end: a page that asks for confirmation, and its form.
-   * @param find what the address names; undefined for an unknown address
-   * @param act ends it, and returns the page to show; undefined leads back to all data
+   * Routes of an action that the user has to confirm: the page with the question, and its form.
+   * @param find the action, as the parameters of the address name it; undefined for an unknown address
+   * @param act carries out the action, and returns the page to show; undefined leads back to all data
    */
   function routeOf(path: string, params: z.ZodObject, { find, act }: { find: Find; act: Act }) {
     const routes: FastifyPluginAsyncZod = async (app) => {
@@ -122,7 +123,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
 
   const stop = routeOf('/stop/:partner', Partner, {
     find({ partners }, { partner: id }) {
-      const partner = partners.find(({ partnerId, isOpen }) => partnerId === id && isOpen);
+      const partner = partners.find(({ partnerId, canRead }) => partnerId === id && canRead);
       return partner && { kind: 'stop', partner };
     },
     async act({ user }, request) {
@@ -167,12 +168,12 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
 
     // The challenge in a page is valid for two minutes only; older pages ask for a new one here.
     app.get('/options', { exposeHeadRoute: false }, async (request, reply) => {
-      if (!isOn) throw new ApiError('route_not_found');
+      if (!passkeysOn) throw new ApiError('route_not_found');
       return signIn.requestOptions(nonceOf(request, reply));
     });
 
     app.post('/sign-in', { schema: { body: SignInForm } }, async (request, reply) => {
-      if (!isOn) throw new ApiError('route_not_found');
+      if (!passkeysOn) throw new ApiError('route_not_found');
       const nonce = request.cookies[nonceCookie] ?? '';
       requireOwnForm(request, nonce);
       await admit('sign-in', subscriberOf(request.ip), perMinute.signIn);
@@ -186,6 +187,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
       } catch (error) {
         const code = error instanceof ApiError ? error.code : undefined;
         if (code !== 'passkey_refused' && code !== 'passkey_unknown') throw error;
+        // The user can try again at once, so the page is the sign-in. Log and header have the error all the same.
         noteFailure(request, error as ApiError);
         void reply.header(codeHeader, code);
         return sendSignIn(request, reply, code === 'passkey_unknown' ? 'unknown' : 'refused');

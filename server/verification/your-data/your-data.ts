@@ -46,7 +46,7 @@ export interface PartnerShare {
   partnerId: string;
   name: string;
   /** Whether a client of this partner may read a claim. */
-  isOpen: boolean;
+  canRead: boolean;
   clients: ClientShare[];
 }
 
@@ -76,42 +76,38 @@ export function createYourData(dependencies: Dependencies) {
   /** What the user shares with the client of an enrollment, and what this client has read. */
   async function clientOf(enrollment: Enrollment, shared: readonly SharedOnce[]) {
     const { _id, clientId, partnerId, consentedClaims, createdAt, withdrawnAt } = enrollment;
-    const { client, partner } = (await directory.client(clientId)) ?? {};
-    const sharedWithClient = shared.filter(({ enrollmentId }) => enrollmentId === _id);
-    return {
-      partnerId,
-      partner: partner?.name ?? partnerId,
-      name: client?.brandName ?? client?.name ?? clientId,
+    const { client: settings, partner } = (await directory.client(clientId)) ?? {};
+    const newestFirst = shared
+      .filter(({ enrollmentId }) => enrollmentId === _id)
+      .sort((one, other) => other.at.getTime() - one.at.getTime());
+    const client: ClientShare = {
+      name: settings?.brandName ?? settings?.name ?? clientId,
       claims: consentedClaims,
       since: createdAt,
       withdrawnAt,
-      shared: sharedWithClient
-        .sort((a, b) => b.at.getTime() - a.at.getTime())
-        .map(({ at, claims }) => ({ at, claims: claims.filter(isClaimName) })),
+      shared: newestFirst.map(({ at, claims }) => ({ at, claims: claims.filter(isClaimName) })),
     };
+    return { partnerId, partnerName: partner?.name ?? partnerId, client };
   }
 
   /** The clients that the user is enrolled with, by partner. */
   async function partnersOf(userId: string): Promise<PartnerShare[]> {
-    const [enrolled, all] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
+    const [enrolled, userSessions] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
     const shared = await sharedOf({
-      codes: codesOf(all),
-      enrollments: enrolled.map(({ _id: enrollmentId, partnerId, mode }) => ({
-        partnerId,
-        mode,
-        enrollmentId,
-      })),
+      codes: codesOf(userSessions),
+      enrollments: enrolled.map(({ _id, partnerId, mode }) => ({ partnerId, mode, enrollmentId: _id })),
     });
     const found = await Promise.all(enrolled.map((enrollment) => clientOf(enrollment, shared)));
-    return [...groupBy(found, ({ partnerId }) => partnerId)].map(([partnerId, clients]) => ({
+    return [...groupBy(found, ({ partnerId }) => partnerId)].map(([partnerId, inPartner]) => ({
       partnerId,
-      name: clients[0]?.partner ?? partnerId,
-      isOpen: clients.some(({ claims }) => claims.length > 0),
-      clients: clients.map(({ partnerId: _id, partner: _name, ...client }) => client),
+      name: inPartner[0]?.partnerName ?? partnerId,
+      canRead: inPartner.some(({ client }) => client.claims.length > 0),
+      clients: inPartner.map(({ client }) => client),
     }));
   }
 
   return {
+    /** Everything that the page shows about a user. */
     async of({ _id, claims }: User): Promise<YourData> {
       const [partners, userPasskeys] = await Promise.all([partnersOf(_id), passkeys.ofUser(_id)]);
       return {
@@ -145,7 +141,7 @@ export function createYourData(dependencies: Dependencies) {
       await passkeys.remove(_id, passkeyId);
     },
 
-    /** As `svcadmin users erase` does. Idempotent. */
+    /** Erases the user, as `svcadmin users erase` does. Idempotent. */
     async erase({ _id }: User, call: UserCall): Promise<void> {
       await erasure.erase(_id, actorOf(_id, 'users.erase', call));
     },

@@ -67,14 +67,14 @@ export const flow = [
   ...inFile(
     'server/verification/flow/submit.ts',
     ['verification/handoff/handoff'],
-    [['return isAtPhone ? unchanged : undefined;', 'return undefined;']],
+    [['if (isAtPhone) return unchanged;', '']],
   ),
   ...inFile(
     'server/verification/flow/provider-return.ts',
     ['verification/handoff/provider', 'verification/flow/methods'],
     [
-      ["if (browser.device === 'computer' && session.handoff?.state === 'claimed') return secret;", ''],
-      ['if (!attempt && (session.handoff || session.methods)) return secret;', ''],
+      ["if (device === 'computer' && session.handoff?.state === 'claimed') return undefined;", ''],
+      ['if (!request && (session.handoff || session.methods)) return undefined;', ''],
       ['session.handoff || session.methods', 'session.handoff'],
     ],
   ),
@@ -141,7 +141,7 @@ export const flow = [
     ],
     [
       ['clock.now() >= code.expiresAt.getTime()', 'clock.now() >= code.expiresAt.getTime() + 600_000'],
-      ['!isNew && (await isCodeUsed(', '!isNew && !(await isCodeUsed('],
+      ['if (isUsed) return undefined;', 'if (!isUsed) return undefined;'],
       [
         "if (!snapshot) return { transition: failed(session, 'abandoned', new Date(clock.now())) };",
         "if (!snapshot) throw new Error('erased');",
@@ -157,7 +157,7 @@ export const flow = [
         "if (outcome.kind === 'failed') return failed(session, outcome.reason, now);",
         "if (outcome.kind === 'failed') return failed(session, 'abandoned', now);",
       ],
-      ['if (outcome.duplicate) await blockDuplicate(session, snapshot, { keepUnblocked: false });', ''],
+      ['if (outcome.duplicate) await blockDuplicate(session, snapshot);', ''],
     ],
   ),
   ...inFile(

@@ -1,5 +1,10 @@
 import { pageFields, Total } from '../../contracts/admin/references.ts';
-import { FoundSessions, ListSessions } from '../../contracts/admin/sessions.ts';
+import {
+  FoundSessions,
+  ListSessions,
+  SessionReference,
+  SessionView,
+} from '../../contracts/admin/sessions.ts';
 import { maskSubject } from '../platform/admin-api/personal-data.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
@@ -7,20 +12,22 @@ import { ApiError } from '../platform/errors.ts';
 import type { EnrollmentStore } from './people/enrollment-store.ts';
 import type { Session } from './session/session.ts';
 import { type CodeOfSession, codesOf, type SessionStore } from './session/session-store.ts';
-import { viewSessionSummary } from './views.ts';
+import { type Charge, viewSession, viewSessionSummary } from './views.ts';
 
-interface Dependencies {
+export interface SessionDependencies {
   sessions: Pick<SessionStore, 'find' | 'list' | 'count'>;
   enrollments: Pick<EnrollmentStore, 'find'>;
+  /** Returns the charge of a code's exchange; undefined if the code was not exchanged. */
+  chargeOf: (code: CodeOfSession) => Promise<Charge | undefined>;
   /** Returns the hashes of the codes that were exchanged. */
   chargedCodes: (codes: readonly CodeOfSession[]) => Promise<Set<string>>;
   clock: { now(): number };
   partnerNames: PartnerNames;
 }
 
-/** `svcadmin sessions list`. */
-export function createSessionListProcedures(dependencies: Dependencies) {
-  const { sessions, enrollments, chargedCodes, clock, partnerNames } = dependencies;
+/** Makes the procedures that `svcadmin sessions` calls. */
+export function createSessionProcedures(dependencies: SessionDependencies) {
+  const { sessions, enrollments, chargeOf, chargedCodes, clock, partnerNames } = dependencies;
 
   async function requireSession(sessionId: string): Promise<Session> {
     const session = await sessions.find(sessionId);
@@ -28,6 +35,7 @@ export function createSessionListProcedures(dependencies: Dependencies) {
     return session;
   }
 
+  /** The condition for the sessions of one enrollment. */
   async function enrollmentFilter(enrollmentId: string | undefined) {
     if (enrollmentId === undefined) return undefined;
     const enrollment = await enrollments.find(enrollmentId);
@@ -71,5 +79,15 @@ export function createSessionListProcedures(dependencies: Dependencies) {
           enrollment: await enrollmentFilter(enrollmentId),
         }),
       ),
+
+    show: procedure
+      .input(SessionReference)
+      .output(SessionView)
+      .query(async ({ input: { sessionId }, ctx }) => {
+        const session = await requireSession(sessionId);
+        const [code] = codesOf([session]);
+        const charge = code && (await chargeOf(code));
+        return maskSubject(ctx.operator.role, viewSession(session, { charge, now: clock.now() }));
+      }),
   });
 }
