@@ -153,7 +153,7 @@ const sendNextTo =
     return view ? sendView(reply, view, marked) : toPage(reply, browser);
   };
 
-/** Passkeys in a session, at the browser that began it. */
+/** Passkeys in a session. The phone of a hand-off is offered none, so the routes are for the computer only. */
 function passkeyRoutes(flow: PageDependencies['flow'], responses: Responses): FastifyPluginAsyncZod {
   const { origin, browserOf } = responses;
   const sendNext = sendNextTo(flow, responses);

@@ -56,7 +56,14 @@ function viewTimeline({ timeline, expiresAt }: Session, step: Step): SessionView
 function viewCommonFields(session: Session, step: Step) {
   const { _id: id, partnerId, clientId, keyId, mode, source, status, completedAt } = session;
   return {
-    ...{ id, partnerId, clientId, keyId, mode, source, status },
+    id,
+    partnerId,
+    clientId,
+    keyId,
+    mode,
+    source,
+    status,
+    // A session that is `over` has failed, and has expired since.
     expired: step === 'expired' || step === 'over',
     clientReferenceId: session.clientReferenceId ?? null,
     sub: session.sub ?? null,

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { givenFields } from '../../platform/database/look-through.ts';
 import { sameText } from '../../platform/ids.ts';
 import type { Handoff, Session } from '../session/session.ts';
 import { type AuthenticatedUser, authenticatedFields, type Transition } from '../session/transitions.ts';
@@ -26,6 +27,7 @@ function derived(key: Uint8Array, purpose: 'link' | 'code', { sessionId, number 
 const tokenOf = (key: Uint8Array, offer: Offer) =>
   linkOf(offer.sessionId, derived(key, 'link', offer).subarray(0, secretLength));
 
+/** Six digits from 48 bits of the hash. So many bits make all codes almost equally likely. */
 const codeOf = (key: Uint8Array, offer: Offer) =>
   String(derived(key, 'code', offer).readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
 
@@ -79,22 +81,24 @@ export function handoffOffered(
 const deviceText = ({ browser = 'unknown browser', system = 'unknown system' }: DeviceName) =>
   `${browser}, ${system}`;
 
-/** Cancels the hand-off: link and phone are no longer accepted, and the computer continues. */
-export function handoffCancelled(
-  { linkHash: _link, phoneHash: _phone, ...handoff }: Handoff,
-  at: Date,
-): Transition {
-  return { set: { handoff: { ...handoff, state: 'cancelled' } }, entry: { at, event: 'handoff_cancelled' } };
-}
+/** The hand-off without the hashes of link and phone, so that neither is accepted any more. */
+const cancelled = ({ linkHash: _link, phoneHash: _phone, ...handoff }: Handoff): Handoff => ({
+  ...handoff,
+  state: 'cancelled',
+});
+
+/** The user continues at the computer. */
+export const handoffCancelled = (handoff: Handoff, at: Date): Transition => ({
+  set: { handoff: cancelled(handoff) },
+  entry: { at, event: 'handoff_cancelled' },
+});
 
 /** Counts a wrong code. The third one cancels the hand-off. */
 export function handoffMistyped(handoff: Handoff, at: Date): Transition {
   const wrongCodes = handoff.wrongCodes + 1;
-  const { linkHash: _link, ...closed } = handoff;
-  const next: Handoff =
-    wrongCodes < maxWrongCodes ? { ...handoff, wrongCodes } : { ...closed, wrongCodes, state: 'cancelled' };
+  const next = { ...handoff, wrongCodes };
   return {
-    set: { handoff: next },
+    set: { handoff: wrongCodes < maxWrongCodes ? next : cancelled(next) },
     entry: { at, event: 'handoff_mistyped', note: `${wrongCodes} of ${maxWrongCodes}` },
   };
 }
@@ -110,6 +114,7 @@ export function handoffClaimed(
   };
 }
 
+/** The authentication of a user at the phone. */
 interface AtPhone extends Required<Pick<Session, 'userId'>>, Pick<Session, 'source' | 'rehearse'> {
   handoff: Handoff;
   phoneHash: string;
@@ -124,7 +129,7 @@ export function handoffAuthenticated(
   carried: Transition['carried'],
   at: Date,
 ): Transition {
-  const set = { userId, handoff: { ...handoff, phoneHash }, ...(rehearse ? { rehearse } : {}) };
+  const set = { userId, handoff: { ...handoff, phoneHash }, ...givenFields({ rehearse }) };
   return { set, carried, entry: { at, event: 'handoff_authenticated', note: source } };
 }
 

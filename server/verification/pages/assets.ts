@@ -69,7 +69,7 @@ export const assetRoutes: FastifyPluginAsyncZod = async (app) => {
       reply.header('cache-control', forEver).type(type).send(content),
     );
   }
-  // The style sheet depends on the colour alone, so it may be cached for ever too.
+  // The style sheet of a partner's colour. It depends on the colour alone, so it may be cached for ever too.
   app.get(
     '/brand/:file',
     { schema: { params: z.object({ file: z.string().regex(/^[0-9a-f]{6}\.css$/) }) } },
@@ -77,6 +77,6 @@ export const assetRoutes: FastifyPluginAsyncZod = async (app) => {
       reply
         .header('cache-control', forEver)
         .type('text/css; charset=utf-8')
-        .send(brandStyle(`#${params.file.slice(0, 6)}`)),
+        .send(brandStyle(`#${params.file.replace('.css', '')}`)),
   );
 };

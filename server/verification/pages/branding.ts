@@ -15,7 +15,7 @@ export function parseColor(text: string): Color {
   return [channelAt(1), channelAt(3), channelAt(5)];
 }
 
-/** WCAG's relative luminance, 0 to 1. */
+/** The relative luminance, 0 to 1, by the formula of WCAG 2.2. */
 function luminance(color: Color): number {
   const [red, green, blue] = color.map((channel) => {
     const share = channel / 255;
@@ -81,13 +81,13 @@ export function paletteOf(color: Color, scheme: 'light' | 'dark'): Palette {
 
 const css = (color: Color) => `#${color.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 
-function declarations(palette: Palette): string {
-  return Object.entries(palette)
-    .map(
-      ([name, color]) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}:${css(color)}`,
-    )
+const kebabCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** A palette as custom properties of CSS, such as `--accent-deep:#1f4d3a`. */
+const declarations = (palette: Palette): string =>
+  Object.entries(palette)
+    .map(([name, color]) => `--${kebabCase(name)}:${css(color)}`)
     .join(';');
-}
 
 /** The style sheet of a client's colour, `#rrggbb`. Pages load it after the common style sheet. */
 export function brandStyle(color: string): string {

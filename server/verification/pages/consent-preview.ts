@@ -21,7 +21,7 @@ export interface PreviewedConsent extends PartnerSettings {
   mode: Mode;
 }
 
-/** The consent page as users of a client would see it, from the same template, without a session. Its form leads nowhere. */
+/** The consent page as users of a client would see it, from the same template, without a session. */
 export function createConsentPreview({ baseUrl, imprint, claimLifetime }: Dependencies) {
   const eta = new Eta({ views: templates, cache: true });
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
@@ -34,16 +34,18 @@ export function createConsentPreview({ baseUrl, imprint, claimLifetime }: Depend
       ...legalOf(imprint, m),
       ...partnerOnPages(settings, { language, imprint, addresses: { brandStyle, logo } }),
       m,
+      // A preview has no menu of languages, its time does not run out, and its form cannot be sent.
       languages: [],
       time: { ending: false },
-      testMode: mode === 'test',
       action: '',
       csrf: '',
       formVersion: '',
+      testMode: mode === 'test',
       steps: ['consent', 'verify', 'done'],
       step: 'consent',
       keptFor: spanInWords(claimLifetime, language),
       claims,
+      // The preview does not depend on a source. It shows the page of a source that answers everything.
       answered: claims,
       uses: usesOf(claims),
     });

@@ -20,7 +20,7 @@ const byCode: Partial<Record<ErrorCode, ProblemName>> = {
   passkey_other_mode: 'passkeyOtherMode',
 };
 
-/** The page of a session that ended in failure, for a user who comes back much later. */
+/** The page of a failed session that has expired since. Before that, the user is redirected to the partner. */
 const byFailure: Record<FailureReason, ProblemName> = {
   abandoned: 'cancelled',
   consent_declined: 'declined',
@@ -61,9 +61,9 @@ export interface ProblemContext {
 function nameOf({ code }: ApiError, { device, session, isYourData }: ProblemContext): ProblemName {
   // Here the user's own tries are limited. Elsewhere, it is all verifications that are started from a network.
   if (isYourData && code === 'rate_limited') return 'tooManyTries';
-  // A phone comes by a link only.
+  // A phone gets access to a session only by a link, so its page is about the link.
   if (device === 'phone' && (code === 'session_not_found' || code === 'unauthorized')) return 'linkDead';
-  // The session is finished, and its reason says more than that.
+  // The page tells how the session has failed. Without a failure, it can only tell that the session is finished.
   if (code === 'conflict' && session?.failure) return byFailure[session.failure.reason];
   // Within a session, a form of ours was invalid, not the request of the partner's application.
   if ((device || isYourData) && code === 'invalid_request') return 'forged';
@@ -86,7 +86,7 @@ function outcomeOf(name: ProblemName, { device, session, isYourData }: ProblemCo
 /** The error page for the user. */
 export function problemOf(error: ApiError, context: ProblemContext): Problem {
   const name = nameOf(error, context);
-  // Elsewhere there is no page that could be loaded again.
+  // All other requests, such as a start by the partner, have no page that could be loaded again.
   const hasPage = context.device !== undefined || context.isYourData === true;
   return {
     name,

@@ -1,6 +1,7 @@
 import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Device } from '../../../contracts/verification.ts';
+import { givenFields } from '../../platform/database/look-through.ts';
 import { type ApiError, generalBody } from '../../platform/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
 import { codeHeader } from '../../platform/http/errors.ts';
@@ -55,8 +56,8 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
     reply: FastifyReply,
     { name, value, at, maxAge }: { name: string; value: string; at: string; maxAge?: number },
   ) {
-    const kept = maxAge === undefined ? {} : { maxAge };
-    void reply.setCookie(name, value, { path: at, httpOnly: true, sameSite: 'lax', secure, ...kept });
+    const age = givenFields({ maxAge });
+    void reply.setCookie(name, value, { path: at, httpOnly: true, sameSite: 'lax', secure, ...age });
   }
 
   function sendPage(reply: FastifyReply, page: Page): FastifyReply {
@@ -68,7 +69,10 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
       .send(page.html);
   }
 
-  /** The device that an error page is for, from the path. A proxy may have removed the base URL's path. */
+  /**
+   * The session's device that a request came from, by its path. The pattern may match anywhere in the path, because a proxy
+   * may have removed the path of the base URL.
+   */
   function deviceOf(url: string): Device | undefined {
     const [withoutQuery = ''] = url.split('?');
     const { segment } = /\/verify\/(?<segment>session|phone|p)\//.exec(withoutQuery)?.groups ?? {};
@@ -125,8 +129,8 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
     /** Cookies for a path and below. Browsers do not send them when the user follows a link of another site. */
     strictCookies: (at: string) => ({
       set(reply: FastifyReply, name: string, value: string, maxAge?: number): void {
-        const kept = maxAge === undefined ? {} : { maxAge };
-        void reply.setCookie(name, value, { path: at, httpOnly: true, sameSite: 'strict', secure, ...kept });
+        const age = givenFields({ maxAge });
+        void reply.setCookie(name, value, { path: at, httpOnly: true, sameSite: 'strict', secure, ...age });
       },
       clear: (reply: FastifyReply, name: string) => void reply.clearCookie(name, { path: at }),
     }),

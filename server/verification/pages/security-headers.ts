@@ -22,8 +22,9 @@ export interface PageContent {
   scripted?: boolean;
 }
 
-/** No inline script or style, no foreign content, no frame around us. */
+/** Allows no inline script or style, no content of other sites, and no frame around the page. */
 export function contentSecurityPolicy({ leadsTo, scripted = false }: PageContent): string {
+  // Any https address, because a partner may redirect further (see `leadsTo`).
   const away = leadsTo === undefined ? [] : [leadsTo, 'https:'];
   // Only test clients have redirect URIs on this machine.
   const local = leadsTo?.startsWith('http:') ? ['http://localhost:*', 'http://127.0.0.1:*'] : [];

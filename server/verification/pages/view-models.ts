@@ -33,22 +33,17 @@ export function inWords({ browser, system }: DeviceName, { devices }: Pick<Messa
   return devices.named(browser ?? devices.browser, system ?? devices.system);
 }
 
-function agoInWords(then: Date, { language, now }: RequestContext): string {
-  const minutes = Math.floor((now - then.getTime()) / 60_000);
-  return minutesAgoInWords(language, minutes);
-}
-
 /** The page of the session's source, by its kind. `hasOthers`: whether the user can go back to the list of methods. */
 function sourcePage(view: Extract<View, { kind: 'begin' }>, { onPhone }: RequestContext): ViewModel {
   const { beginning, session, asked } = view;
-  const verify = { step: 'verify', offersPhone: !onPhone, hasOthers: session.methods !== undefined };
+  const common = { step: 'verify', offersPhone: !onPhone, hasOthers: session.methods !== undefined };
   switch (beginning.kind) {
     case 'people':
-      return { template: 'people', ...verify, choices: beginning.choices };
+      return { template: 'people', ...common, choices: beginning.choices };
     case 'provider':
       return {
         template: 'provider',
-        ...verify,
+        ...common,
         source: beginning.label,
         url: beginning.url,
         sourceHost: new URL(beginning.url).host,
@@ -57,7 +52,7 @@ function sourcePage(view: Extract<View, { kind: 'begin' }>, { onPhone }: Request
     case 'identityWallet':
       return {
         template: 'identity-wallet',
-        ...verify,
+        ...common,
         scripted: true,
         source: beginning.label,
         url: beginning.url,
@@ -113,19 +108,20 @@ function isReachable(baseUrl: string): boolean {
   return !/^(.+\.)?localhost$|^127\.|^\[::1\]$/.test(new URL(baseUrl).hostname);
 }
 
-/** The computer's page with link, QR code and code for the phone. Without them, they have expired. */
+/** The computer's page with link, QR code and code for the phone. Once they have expired, it offers new ones. */
 function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: RequestContext): ViewModel {
-  const link = view.shown && `${baseUrl}/verify/p/${view.shown.token}`;
+  const { shown } = view;
+  const link = shown && `${baseUrl}/verify/p/${shown.token}`;
   return {
     template: 'handoff',
     step: 'verify',
     scripted: true,
     link,
-    // In two parts, between which a line may break, because the user may have to type the address.
-    linkParts: link && [link.slice(0, link.lastIndexOf('/') + 1), link.slice(link.lastIndexOf('/') + 1)],
+    // The user may have to type the address. In a narrow window, it breaks before the token.
+    linkParts: link && [link.slice(0, -shown.token.length), shown.token],
     qr: link && isReachable(baseUrl) ? qrCode(link) : undefined,
     // Six digits are easier to copy in two groups of three.
-    code: view.shown?.code.replace(/^(...)/, '$1 '),
+    code: shown && `${shown.code.slice(0, 3)} ${shown.code.slice(3)}`,
     ...watching(view),
   };
 }
@@ -133,30 +129,20 @@ function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Reque
 /** The version of the session. The page's script compares it with `/state`, and reloads the page after a change. */
 const watching = ({ session }: View) => ({ version: session.timeline.length });
 
-const phoneNotice = (
-  { succeeded }: Extract<View, { kind: 'phone-over' }>,
-  { phone }: Pick<Messages, 'phone'>,
-) => ({
-  succeeded,
-  notice: succeeded ? phone.done : phone.ended,
-});
-
 /** The page of a view. */
 export function viewModelOf(view: View, context: RequestContext): ViewModel {
   const m = languages[context.language];
   switch (view.kind) {
     case 'consent': {
       const claims = claimsAskedFor(view.session);
-      const { answered, asksNumber: number } = view.asked;
-      const passkey = view.passkey && JSON.stringify(view.passkey);
       return {
         template: 'consent',
         step: 'consent',
         claims,
-        answered,
-        number,
+        answered: view.asked.answered,
+        number: view.asked.asksNumber,
         uses: usesOf(claims),
-        passkey,
+        passkey: view.passkey && JSON.stringify(view.passkey),
       };
     }
     case 'save-passkey':
@@ -173,19 +159,26 @@ export function viewModelOf(view: View, context: RequestContext): ViewModel {
         step: 'verify',
         scripted: true,
         phone: inWords(view.handoff.phone ?? {}, m),
-        // After the authentication at the phone, it can only be confirmed or denied there.
+        // Once the user has authenticated at the phone, they can only confirm or deny the computer there.
         canStay: view.session.userId === undefined,
         ...watching(view),
       };
-    case 'confirm':
+    case 'confirm': {
+      const minutes = Math.floor((context.now - view.session.createdAt.getTime()) / 60_000);
       return {
         template: 'confirm',
         step: 'confirm',
         computer: inWords(view.handoff.computer, m),
-        began: agoInWords(view.session.createdAt, context),
+        began: minutesAgoInWords(context.language, minutes),
       };
+    }
     case 'phone-over':
-      return { template: 'notice', step: 'done', ...phoneNotice(view, m) };
+      return {
+        template: 'notice',
+        step: 'done',
+        succeeded: view.succeeded,
+        notice: view.succeeded ? m.phone.done : m.phone.ended,
+      };
     case 'leave':
       return {
         template: 'leaving',
@@ -201,8 +194,9 @@ export function viewModelOf(view: View, context: RequestContext): ViewModel {
 const asHeader = (url: string) => url.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
 
 /**
- * The `Refresh` header of a view. It leads to the partner, or reloads the page when the time shown is no longer right.
- * @param usualSeconds when the time shown changes
+ * The `Refresh` header of a view: it leads to the partner, or reloads the page.
+ * @param usualSeconds after how many seconds the page is reloaded if there is no other reason: then the time that is left
+ * for the session has to be shown anew
  */
 export function refreshOf(
   view: View,
@@ -210,10 +204,10 @@ export function refreshOf(
 ): string | undefined {
   if (view.kind === 'leave') return `0; url=${asHeader(view.url)}`;
   if (view.kind === 'phone-over') return undefined;
-  // While the server asks the source about a browser that has returned, the page looks for the result soon. An identity
-  // wallet's answer is verified before its browser returns, so there is nothing to wait for.
-  const canWait = view.kind === 'begin' && view.beginning.kind !== 'identityWallet';
-  if (canWait && isReturnUnderWay(view.session, now)) return '2';
+  // The browser has returned from the source's site, and another request asks the source about it. The page looks for the
+  // result soon. An identity wallet's answer is verified before its browser returns, so there is nothing to wait for.
+  const hasReturn = view.kind === 'begin' && view.beginning.kind !== 'identityWallet';
+  if (hasReturn && isReturnUnderWay(view.session, now)) return '2';
   const { handoff } = view.session;
   if (view.kind !== 'handoff' || !view.shown || !handoff) return String(usualSeconds);
   // Code and link disappear when they expire. One second more, so that they have expired on the server too.

@@ -1,5 +1,6 @@
 import type { Claims } from '../../../contracts/claims.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
+import { givenFields } from '../../platform/database/look-through.ts';
 import type { CodeSnapshot, Session } from '../session/session.ts';
 import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
 import type { User, UserStore } from './user-store.ts';
@@ -11,6 +12,7 @@ export interface Snapshot {
   enrollment?: Enrollment | undefined;
 }
 
+/** The values of a user's claims. */
 export function claimsOf({ claims }: User): Claims {
   return Object.fromEntries(Object.entries(claims).map(([name, { value }]) => [name, value]));
 }
@@ -21,13 +23,12 @@ export function claimsOf({ claims }: User): Claims {
  */
 export function codeSnapshotOf(
   { user, enrollment }: Snapshot,
-  { mode, rehearse: rehearsalOfSession }: Session,
+  session: Session,
 ): Omit<CodeSnapshot, 'until'> | undefined {
-  // Without an enrollment, the session makes a new one, with its own rehearsal.
-  const newEnrollment = { status: 'active', rehearse: mode === 'test' ? rehearsalOfSession : undefined };
-  const { status, rehearse } = enrollment ?? newEnrollment;
-  if (status !== 'active') return undefined;
-  return { claims: claimsOf(user), ...(rehearse ? { rehearse } : {}) };
+  if (enrollment?.status === 'blocked') return undefined;
+  // `rehearse` is the refusal that a sandbox person rehearses. The session makes the enrollment if there is none yet.
+  const { rehearse } = enrollment ?? session;
+  return { claims: claimsOf(user), ...givenFields({ rehearse }) };
 }
 
 interface Dependencies {

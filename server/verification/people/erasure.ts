@@ -54,8 +54,8 @@ export function createErasure({
   clock,
 }: Dependencies) {
   /**
-   * Erases the data of a user. The own records come last: by them, a repeated run finds the data of other features. A
-   * session names its enrollment too, which finds that data even if the enrollment is already removed.
+   * Erases the data of a user. Enrollments and sessions name the data that other features keep about the user. So that
+   * data goes first: after an interruption, a repeated run still finds it.
    */
   async function eraseData(userId: string): Promise<Erased> {
     await removePasskeys(userId);
@@ -63,6 +63,7 @@ export function createErasure({
     const elsewhere = await eraseElsewhere({
       subs: distinct([...enrolled, ...userSessions].map(({ sub }) => sub)),
       enrollments: [
+        // Sessions name the same enrollments, but an earlier run may have removed some of them.
         ...enrolled.map(({ partnerId, mode, _id }) => ({ partnerId, mode, enrollmentId: _id })),
         ...userSessions.flatMap(({ partnerId, mode, enrollmentId }) =>
           enrollmentId === undefined ? [] : { partnerId, mode, enrollmentId },

@@ -17,7 +17,7 @@ interface Dependencies {
   logger: Pick<Logger, 'warn'>;
 }
 
-/** The process that made a change has this long to invalidate the snapshots itself. */
+/** How long the sweep leaves a change to the process that made it, which normally invalidates the snapshots at once. */
 const gracePeriodMs = 5_000;
 const perSweep = 200;
 
@@ -38,22 +38,20 @@ export function createSnapshotInvalidation(dependencies: Dependencies) {
   }
 
   /**
-   * After a withdrawal, ends accesses too. Exchanges may be under way, so the change stays due: the sweep ends their
-   * accesses as well, once `secondLookAfterMs` have passed.
+   * Invalidates the snapshots of an enrollment after a block or a withdrawal. A withdrawal also ends the accesses that the
+   * partner has bought. Exchanges that are under way may make more of them, so the change stays due for a second look.
    */
   async function enrollment(changed: ChangedEnrollment): Promise<void> {
     const { _id, userId, invalidateAt, withdrawnAt } = changed;
-    const owner = { userId, enrollmentId: _id };
     const isWithdrawal = withdrawnAt?.getTime() === invalidateAt.getTime();
-    if (isWithdrawal) {
-      // Sessions with a later consent keep their snapshots.
-      const consented = { ...owner, consentedBy: withdrawnAt };
-      await sessions.invalidateSnapshots(consented, invalidateAt, 'consent withdrawn');
-    } else {
-      await sessions.invalidateSnapshots(owner, invalidateAt, 'enrollment blocked');
-    }
-    // A block soon after a withdrawal replaces `invalidateAt`, so the accesses have to be ended here too.
-    if (withdrawnAt && invalidateAt.getTime() - withdrawnAt.getTime() < secondLookAfterMs) {
+    // Sessions with a consent after the withdrawal keep their snapshots.
+    const affected = { userId, enrollmentId: _id, ...(isWithdrawal ? { consentedBy: withdrawnAt } : {}) };
+    const note = isWithdrawal ? 'consent withdrawn' : 'enrollment blocked';
+    await sessions.invalidateSnapshots(affected, invalidateAt, note);
+    // A block soon after a withdrawal replaces `invalidateAt`. The second look at the withdrawal is then still due.
+    const hasNewWithdrawal =
+      withdrawnAt !== undefined && invalidateAt.getTime() - withdrawnAt.getTime() < secondLookAfterMs;
+    if (hasNewWithdrawal) {
       await endAccesses({ _id, userId, withdrawnAt });
       const isFirstLook = clock.now() - withdrawnAt.getTime() < secondLookAfterMs;
       if (isFirstLook) return;
@@ -65,19 +63,17 @@ export function createSnapshotInvalidation(dependencies: Dependencies) {
     user,
     enrollment,
 
+    /** Resumes the invalidations that were interrupted, and takes the second looks. */
     async sweep(): Promise<void> {
       const before = new Date(clock.now() - gracePeriodMs);
       const [changedUsers, changedEnrollments] = await Promise.all([
         users.invalidations.due(before, perSweep),
         enrollments.invalidations.due(before, perSweep),
       ]);
-      const results = await Promise.allSettled([
-        ...changedUsers.map(user),
-        ...changedEnrollments.map(enrollment),
-      ]);
-      for (const result of results) {
-        if (result.status === 'rejected') logger.warn({ err: result.reason }, 'left to the next sweep');
-      }
+      const work = [...changedUsers.map(user), ...changedEnrollments.map(enrollment)];
+      await Promise.all(
+        work.map((one) => one.catch((err: unknown) => logger.warn({ err }, 'left to the next sweep'))),
+      );
     },
   };
 }

@@ -59,7 +59,7 @@ export function consented(
 ): Transition {
   return {
     set: { consentedAt: at, ...(canSave ? { passkey: 'offered' } : {}) },
-    entry: { at, event: 'consented', ...(note === undefined ? {} : { note }) },
+    entry: { at, event: 'consented', ...givenFields({ note }) },
   };
 }
 
@@ -107,7 +107,7 @@ export function authenticated(
   { source, browserHash, rehearse, ...user }: Authentication,
   { carried, at }: Pick<Transition, 'carried'> & { at: Date },
 ): Transition {
-  const set = { ...authenticatedFields(user, at), browserHash, ...(rehearse ? { rehearse } : {}) };
+  const set = { ...authenticatedFields(user, at), browserHash, ...givenFields({ rehearse }) };
   return { set, carried, entry: { at, event: 'authenticated', note: source } };
 }
 

@@ -36,7 +36,7 @@ function verifiedSets({ verified_claims: given }: ProviderClaims, frameworks: Tr
 
 /**
  * The value that a provider has given at `path`.
- * @param frameworks of a rule that asks for verified claims: then only these count, under one of the trust frameworks
+ * @param frameworks the trust frameworks of a rule that accepts only verified claims; undefined if it accepts all claims
  */
 function lookUp(given: ProviderClaims, path: string, frameworks: TrustFrameworks | undefined): unknown {
   if (frameworks === undefined) return valueAt(given, path);
@@ -64,8 +64,9 @@ function valueBy(
 ): unknown {
   if ('birthdate' in rule) return isOfAge(lookUp(given, rule.birthdate, rule.verified), yearsOf(name), now);
   if ('claim' in rule) return asTyped(name, lookUp(given, rule.claim, rule.verified));
-  // Nothing follows from missing verified claims, so the value is then null and not false.
+  // Missing verified claims do not show that the user is not verified. So the value is null then, and not false.
   if ('present' in rule) return verifiedSets(given, rule.verified ?? 'any').length > 0 ? true : null;
+  // The rule gives a value for each authentication context of the provider (`acr`), for instance a level of assurance.
   const { acr } = given;
   return typeof acr === 'string' && Object.hasOwn(rule.acr, acr) ? rule.acr[acr] : null;
 }

@@ -81,6 +81,7 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
   const provider = createProvider(settings);
   let downUntil = 0;
   const redirectUri = `${baseUrl}/verify/callback/${name}`;
+  // If the settings ask for a recent authentication, the ID token has to prove it.
   const maxAge = parameters['max_age'] === undefined ? undefined : Number(parameters['max_age']);
 
   /** Requests the claims of the user who returned with `answer`. @throws if a response is invalid */
@@ -103,7 +104,8 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
       settings.userinfo && endpoint
         ? await openid.fetchUserInfo(config, tokens.access_token, idToken.sub)
         : undefined;
-    // ID token and userinfo may both have verified claims, so these are joined. Of all others, the signed ID token's win.
+    // ID token and userinfo may both have verified claims, so these are joined. If both have another claim, the one of the
+    // ID token is used, because it is signed.
     const verifiedClaims = [idToken['verified_claims'], userinfo?.['verified_claims']].flat().filter(Boolean);
     const verified = verifiedClaims.length > 0 ? { verified_claims: verifiedClaims } : {};
     return { ...userinfo, ...idToken, ...verified };

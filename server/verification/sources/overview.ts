@@ -4,7 +4,7 @@ import type { Verifier } from '../../identity-wallet/port.ts';
 import { isUnavailable } from '../../platform/database/failures.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { SessionStore } from '../session/session-store.ts';
-import type { VerificationSource } from './source.ts';
+import type { Beginning, VerificationSource } from './source.ts';
 
 interface Dependencies {
   sources: ReadonlyMap<string, VerificationSource>;
@@ -14,13 +14,14 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** The period for which the number of successes is shown, in milliseconds. */
-export const successSpanMs = 86_400_000;
 const day = 86_400_000;
+/** The period for which the number of successes is shown, in milliseconds. */
+export const successSpanMs = day;
 
-/** A session that does not exist. It serves to test whether a provider can be reached. */
-function probe(mode: 'test' | 'live') {
+/** Asks a source for its first page, for a session that does not exist. It shows whether the provider can be reached. */
+function probe(source: VerificationSource): Promise<Beginning> {
   const random = () => randomBytes(16).toString('base64url');
+  const mode = source.modes[0] ?? 'test';
   const session = {
     id: 'none',
     partnerId: 'none',
@@ -29,8 +30,8 @@ function probe(mode: 'test' | 'live') {
     language: undefined,
     claims: [],
   };
-  const attempt = { id: 'none', device: 'computer' as const, binding: 'none' };
-  return [session, { ...attempt, state: random(), nonce: random(), codeVerifier: random() }] as const;
+  const secrets = { state: random(), nonce: random(), codeVerifier: random() };
+  return source.begin(session, { id: 'none', device: 'computer', binding: 'none', ...secrets });
 }
 
 /** Returns undefined for an error of an unreachable database. @throws every other error */
@@ -43,6 +44,7 @@ export function createSourceOverview({ sources, verifiers, sessions, clock }: De
   function certificatesOf(name: string): SourceView['certificates'] {
     return (verifiers.get(name)?.certificates() ?? []).map(({ use, certificate }) => ({
       use,
+      // Node.js writes each part of a subject on a line of its own.
       subject: certificate.x509.subject.replaceAll('\n', ', '),
       notAfter: new Date(certificate.notAfter).toISOString(),
       expiring: certificate.notAfter - clock.now() < certificateNoticeDays * day,
@@ -82,7 +84,7 @@ export function createSourceOverview({ sources, verifiers, sessions, clock }: De
     const found = (await list()).find((view) => view.name === name);
     if (!source || !found) throw new ApiError('not_found', { description: `No verification source ${name}` });
     if (found.kind !== 'oidc') return found;
-    const { kind } = await source.begin(...probe(source.modes[0] ?? 'test'));
+    const { kind } = await probe(source);
     return { ...found, fault: kind === 'down' ? 'the provider cannot be reached' : null };
   }
 

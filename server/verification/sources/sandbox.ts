@@ -1,7 +1,8 @@
 import { type ClaimName, type Claims, type ClaimValue, claimNames } from '../../../contracts/claims.ts';
 import type { Rehearsal } from '../../../contracts/verification.ts';
+import { givenFields } from '../../platform/database/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
-import type { Authenticated, Choice, Failed, VerificationSource, Verified } from './source.ts';
+import type { Choice, Failed, VerificationSource, Verified } from './source.ts';
 
 /** The claims of the sandbox's adult. A new claim without a value here does not compile. */
 const adult: Record<ClaimName, ClaimValue> = {
@@ -64,6 +65,7 @@ const choices: readonly Choice[] = Object.entries<Person>(people).map(([name, pe
   group: groupOf(person),
 }));
 
+/** The person of this name; undefined if there is none. Names come from forms, so they may be anything. */
 function personNamed(name: unknown): Person | undefined {
   return typeof name === 'string' && Object.hasOwn(people, name) ? people[name as PersonName] : undefined;
 }
@@ -92,15 +94,15 @@ export function createSandbox(): VerificationSource {
           description: 'person must be one of the people on the page',
         });
       }
-      const authenticated: Authenticated = {
+      const { result, rehearse, fresh: oneTime } = person;
+      return {
         kind: 'authenticated',
         // With the session's id in it, the subject is another one in each session.
-        subject: [session.partnerId, name, ...(person.fresh ? [session.id] : [])].join('|'),
+        subject: [session.partnerId, name, ...(oneTime ? [session.id] : [])].join('|'),
         carry: { person: name },
-        result: person.result,
-        ...(person.fresh ? { oneTime: true } : {}),
+        result,
+        ...givenFields({ rehearse, oneTime }),
       };
-      return person.rehearse ? { ...authenticated, rehearse: person.rehearse } : authenticated;
     },
 
     verify: async ({ carried }) =>

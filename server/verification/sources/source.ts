@@ -28,7 +28,7 @@ export interface Choice {
 export type Beginning =
   | { kind: 'people'; choices: readonly Choice[] }
   | { kind: 'provider'; label: string; url: string }
-  /** `notice`: the result of the identity wallet's last response. */
+  /** `notice`: the result of the identity wallet's last response (see `Pending`). */
   | {
       kind: 'identityWallet';
       label: string;
@@ -37,10 +37,12 @@ export type Beginning =
       /** For the Digital Credentials API: one request for each protocol, and the token that the response is posted with. */
       digital: { token: string; requests: readonly object[] };
       notice: 'declined' | 'trouble' | 'answered' | undefined;
+      /** The address of the test identity wallet with this request; in test mode only. */
       testIdentityWallet: string | undefined;
     }
   | { kind: 'down' };
 
+/** The source has identified the user. */
 export interface Authenticated {
   kind: 'authenticated';
   /** Identifies the person within the source. It is always the same for the same person. */
@@ -54,6 +56,7 @@ export interface Authenticated {
   /** The result of the verification, from a source that needs no further step for it. */
   result?: Verified | Failed;
 }
+/** The source has supplied claims. */
 export interface Verified {
   kind: 'verified';
   claims: Claims;
@@ -94,7 +97,10 @@ export interface VerificationSource {
   verify(session: SourceSession): Promise<Verified | Failed>;
 }
 
-/** `verify` of a source that has supplied the claims at the authentication, and carried them in its state since. */
+/**
+ * `verify` of a source that gets the claims when the user authenticates, and keeps them in its state until then. Such
+ * sources do not report duplicate identities.
+ */
 export async function verifyByCarriedClaims({ carried }: SourceSession): Promise<Verified | Failed> {
   const claims = carried?.['claims'] as Claims | undefined;
   return claims ? { kind: 'verified', claims, duplicate: false } : { kind: 'failed', reason: 'source_error' };

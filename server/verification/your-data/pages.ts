@@ -9,7 +9,7 @@ import { de } from './messages/de.ts';
 import { en } from './messages/en.ts';
 import { es } from './messages/es.ts';
 import { fr } from './messages/fr.ts';
-import type { YourDataMessages } from './messages/messages.ts';
+import type { Question, YourDataMessages } from './messages/messages.ts';
 import type { SignedIn } from './sign-in.ts';
 import type { PartnerShare, YourData } from './your-data.ts';
 
@@ -84,6 +84,20 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
     return { help, ask: help ? words.help : words.alone };
   };
 
+  function questionOf(ending: Ending, language: Language): Question {
+    const { eraseQuestion, removeQuestion, stopQuestion } = yourDataMessages[language];
+    switch (ending.kind) {
+      case 'erase':
+        return eraseQuestion;
+      case 'remove': {
+        const { last, points } = removeQuestion;
+        return ending.isLast ? { ...removeQuestion, points: [...points, last] } : removeQuestion;
+      }
+      case 'stop':
+        return { ...stopQuestion, title: stopQuestion.title(isolatedName(ending.partner.name, language)) };
+    }
+  }
+
   return {
     /** @param passkey options for the browser, in JSON; undefined if this installation has no passkeys */
     signIn(
@@ -101,10 +115,12 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
       });
     },
 
+    /** The first page of a signed-in user, with all data. */
     show(context: PlainContext, { user, passkey }: SignedIn, data: YourData): Page {
       const { language } = context;
       const t = yourDataMessages[language];
       const { saved, used, neverUsed } = t.passkeys;
+      const inWords = (at: Date) => time(language, at);
       return plain('you', context, {
         t,
         testMode: user.mode === 'test',
@@ -112,30 +128,22 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
         claims: data.claims.map(({ name, value, at }) => ({
           name,
           value: valueInWords(value, t),
-          at: t.kept.at(time(language, at)),
+          at: t.kept.at(inWords(at)),
         })),
         passkeys: data.passkeys.map(({ id, createdAt, lastUsedAt, synced }) => ({
           id,
           synced,
           isThis: id === passkey._id,
-          about: `${saved(time(language, createdAt))} · ${lastUsedAt ? used(time(language, lastUsedAt)) : neverUsed}`,
+          about: [saved(inWords(createdAt)), lastUsedAt ? used(inWords(lastUsedAt)) : neverUsed].join(' · '),
         })),
       });
     },
 
+    /** Asks for a confirmation. */
     ask(context: PlainContext & { action: string }, ending: Ending): Page {
-      const t = yourDataMessages[context.language];
-      const { action } = context;
-      if (ending.kind === 'erase')
-        return plain('you-question', context, { t, action, question: t.eraseQuestion });
-      if (ending.kind === 'remove') {
-        const { last, ...question } = t.removeQuestion;
-        const points = ending.isLast ? [...question.points, last] : question.points;
-        return plain('you-question', context, { t, action, question: { ...question, points } });
-      }
-      const name = isolatedName(ending.partner.name, context.language);
-      const question = { ...t.stopQuestion, title: t.stopQuestion.title(name) };
-      return plain('you-question', context, { t, action, question });
+      const { action, language } = context;
+      const t = yourDataMessages[language];
+      return plain('you-question', context, { t, action, question: questionOf(ending, language) });
     },
 
     /** The page after an erasure or the removal of the present passkey. The user is signed out. */

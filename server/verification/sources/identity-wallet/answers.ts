@@ -193,14 +193,16 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
      */
     async present(browser: BrowserContext, { csrf, token, data, protocol }: DigitalAnswer): Promise<string> {
       const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, csrf);
+      // The same form was handled before, and has rotated the secret.
       if (!isCurrent) return secret;
       if (!isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
       const open = openRequestOf(session, token);
-      if (!open || open.handle.device !== browser.device) return secret;
+      // The request is answered or out of date, or it was made for the session's other device.
+      if (open?.handle.device !== browser.device) return secret;
       const channel = protocol === annexC ? 'annex-c' : 'digital-credentials';
       const moved = (await accept(open, { channel, body: data }))?.moved;
       const { presented } = pendingIn(moved?.carried);
-      // Without a proof, the next page says what has happened.
+      // Another response came first, or this one proves nothing. The next page tells the user.
       if (!moved || !presented) return secret;
       return authenticatePresented(moved, presented, { browser, secret, token: csrf });
     },
@@ -220,6 +222,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
       // The browser returns late or twice, or the session continues on the other device.
       if (!isExpected) return secret;
       const { presented, declined } = pendingIn(session.carried);
+      // The identity wallet is given a code for a presentation, and for an error too.
       const returnCode = presented ?? declined;
       const isRightCode =
         returnCode?.device === browser.device && sameText(returnCode.codeHash, sha256(code));

@@ -1,5 +1,6 @@
 import type { Device } from '../../../../contracts/verification.ts';
 import type { IdentityWalletResponse, PresentationRefused, Proof } from '../../../identity-wallet/port.ts';
+import { givenFields } from '../../../platform/database/look-through.ts';
 import { sha256 } from '../../../platform/ids.ts';
 import { type MethodEnd, methodFailed } from '../../session/methods.ts';
 import type { Session } from '../../session/session.ts';
@@ -15,12 +16,15 @@ export type Outcome =
 /** The most responses that one session accepts. */
 const mostAnswers = 10;
 
-/** How an error of the wallet ends the session's method. Undefined if the user tries again on the same page. */
-function endByError(error: string, { methods }: Session, answers: number): MethodEnd | undefined {
-  if (answers >= mostAnswers) {
+/**
+ * How an error of the identity wallet ends the session's method. Undefined if the user can try again on the same page.
+ * @param answered how many requests of the session were answered, this one included
+ */
+function endByError(error: string, { methods }: Session, answered: number): MethodEnd | undefined {
+  if (answered >= mostAnswers) {
     return { reason: 'abandoned', note: `${mostAnswers} answers without a proof`, canRetry: false };
   }
-  // There is no other method to choose.
+  // Without a list to go back to, the user stays on the page.
   if (!methods) return undefined;
   const reason = error === 'access_denied' ? 'abandoned' : 'source_error';
   return { reason, note: `wallet: ${error}`, canRetry: true };
@@ -35,25 +39,27 @@ export function outcomeTransition(
   outcome: Outcome,
   { number, device, code, at }: { number: number; device: Device; code: string; at: Date },
 ): Transition {
-  // So many requests are answered now, and the next one has this number.
-  const answers = number + 1;
+  // Requests are numbered from 0. So this is how many are answered now, and the number of the next one.
+  const answered = number + 1;
   const returnCode: ReturnCode = { device, codeHash: sha256(code) };
+  /** The method has failed: the user goes back to the list, or the session fails. */
   const endMethod = (end: MethodEnd): Transition => {
     const ended = methodFailed(session, end, at);
-    // The session has failed, so no request follows.
-    if (!ended.set.methods) return ended;
-    // A browser that still returns with its code is shown the list of methods.
-    return { ...ended, carried: { ...ended.carried, wallet: { number: answers, declined: returnCode } } };
+    const hasSessionFailed = ended.set.methods === undefined;
+    if (hasSessionFailed) return ended;
+    // The browser will return with its code. The code is kept, so that the browser is shown the list, and no error.
+    return { ...ended, carried: { ...ended.carried, wallet: { number: answered, declined: returnCode } } };
   };
+  /** The method goes on. `result` is stored until the browser returns. */
   const returned = (note: string, result: Omit<Pending, 'number'>): Transition => ({
     set: {},
-    carried: { ...session.carried, wallet: { number: answers, ...result } },
+    carried: { ...session.carried, wallet: { number: answered, ...result } },
     entry: { at, event: 'returned', note: `${session.source}, wallet: ${note}` },
   });
   switch (outcome.kind) {
     case 'proven': {
       const { claims, subject } = outcome;
-      const presented = { ...returnCode, claims, ...(subject ? { subject } : {}) };
+      const presented = { ...returnCode, claims, ...givenFields({ subject }) };
       return returned('presented', { notice: 'answered', presented });
     }
     case 'refused': {
@@ -61,7 +67,7 @@ export function outcomeTransition(
       return endMethod({ reason, note: message, canRetry: false });
     }
     case 'error': {
-      const end = endByError(outcome.error, session, answers);
+      const end = endByError(outcome.error, session, answered);
       if (end) return endMethod(end);
       const notice = outcome.error === 'access_denied' ? 'declined' : 'trouble';
       return returned(outcome.error, { notice, declined: returnCode });

@@ -33,6 +33,7 @@ export interface Pending {
   claimedUntil?: number | undefined;
 }
 
+/** The state in `carried`. A session that has asked no identity wallet yet has none. */
 export const pendingIn = (carried: Record<string, unknown> | undefined): Pending =>
   (carried?.['wallet'] as Pending | undefined) ?? { number: 0 };
 

@@ -13,7 +13,7 @@ export function createRequestLockStore(db: Db) {
   const sessions = db.collection<Session>('sessions');
   return {
     /**
-     * Locks the open request of a session. The outcome of the response later replaces the lock.
+     * Locks the open request of a session until `claimedUntil`. The outcome of the response later replaces the lock.
      * @returns false if another response has locked the request, or the session has changed or expired
      */
     async lock({ _id, timeline, carried }: Session, now: number): Promise<boolean> {

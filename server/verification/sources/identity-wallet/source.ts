@@ -1,8 +1,8 @@
 import { testIdentityWalletSources } from '../../../../contracts/identity-wallet-sources.ts';
-import type { Proof, Verifier } from '../../../identity-wallet/port.ts';
+import type { Verifier } from '../../../identity-wallet/port.ts';
 import type { Logger } from '../../../platform/telemetry/logging.ts';
 import { type Authenticated, type VerificationSource, verifyByCarriedClaims } from '../source.ts';
-import { pendingIn } from './pending.ts';
+import { type Presented, pendingIn } from './pending.ts';
 
 /** Sources that partners may choose besides the configured ones. */
 export const testIdentityWalletSettings = testIdentityWalletSources.map(({ name }) => ({
@@ -58,11 +58,11 @@ export function createIdentityWalletSource(
 }
 
 /**
- * The user of a proof. Without a personal number in it, the user cannot be recognised again. Each presentation then
- * makes a new user, who is identified by `presentationId`.
+ * The user of a presentation. `subject` comes from a personal number. Without it, the user cannot be recognised again, so
+ * each presentation makes a new user, who is identified by `presentationId`.
  */
 export function authenticatedBy(
-  { claims, subject }: Pick<Proof, 'claims'> & Partial<Proof>,
+  { claims, subject }: Pick<Presented, 'claims' | 'subject'>,
   { presentationId }: { presentationId: string },
 ): Authenticated {
   const carry = { claims };
