@@ -18,6 +18,12 @@ import { ApiError } from '../platform/errors.ts';
 import type { Member } from './member-store.ts';
 import { isMemberId, type Members } from './members.ts';
 
+/** Returns the audit entries about a partner, by members and operators, newest first. */
+export type AuditEntriesOf = (
+  partnerId: string,
+  page: { limit: number; after?: string | undefined },
+) => Promise<AuditLogEntry[]>;
+
 interface Dependencies {
   /** Whether SVC_PORTAL is on. */
   isOn: boolean;
@@ -25,11 +31,7 @@ interface Dependencies {
   /** The link of an invitation, made from its secret. */
   linkOf: (secret: string) => string;
   clock: { now(): number };
-  /** The audit entries about a partner, by members and operators, newest first. */
-  auditEntriesOf: (
-    partnerId: string,
-    page: { limit: number; after?: string | undefined },
-  ) => Promise<AuditLogEntry[]>;
+  auditEntriesOf: AuditEntriesOf;
 }
 
 /** An audit entry as the partner may see it: without the name, the address and the input of an operator. */

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
-import type { AuditLogEntry } from '../../contracts/admin/audit-log.ts';
 import type { AdminContext } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type CallerKind, createCapacity } from '../platform/http/in-flight.ts';
@@ -9,7 +8,7 @@ import type { Logger } from '../platform/telemetry/logging.ts';
 import { createChallenges } from '../platform/webauthn/challenges.ts';
 import { createRelyingParty } from '../platform/webauthn/relying-party.ts';
 import type { AdminRouter } from '../wiring/admin-router.ts';
-import { createMemberProcedures } from './admin.ts';
+import { type AuditEntriesOf, createMemberProcedures } from './admin.ts';
 import { createInputBinding, type IsOwn } from './bind-input.ts';
 import { createBrowser } from './browser.ts';
 import { createDeviceLogins } from './device/device-logins.ts';
@@ -54,11 +53,7 @@ interface Dependencies {
   baseUrl: string;
   /** @throws ApiError `not_found` */
   requirePartner: (partnerId: string) => Promise<unknown>;
-  /** The audit entries about a partner, newest first. */
-  auditEntriesOf: (
-    partnerId: string,
-    page: { limit: number; after?: string | undefined },
-  ) => Promise<AuditLogEntry[]>;
+  auditEntriesOf: AuditEntriesOf;
 }
 
 /** Members of partners, and the commands about them. */
