@@ -35,7 +35,7 @@ import {
   SetLogo,
 } from '../../contracts/admin/partners.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import type { Client } from './client-store.ts';
@@ -74,53 +74,35 @@ export function createPartnersProcedures(dependencies: Dependencies) {
 
 function partnerProcedures({ partners, search, logos, endpoints }: Dependencies) {
   return router({
-    list: procedure
-      .input(ListPartners)
-      .output(z.array(PartnerView))
-      .query(async ({ input }) => (await partners.list(input)).map(viewPartner)),
-    count: procedure
-      .input(ListPartners.omit(pageFields))
-      .output(Total)
-      .query(({ input }) => partners.count(input)),
-    search: procedure
-      .input(SearchPartners)
-      .output(z.array(FoundPartner))
-      .query(({ input }) => search(input)),
-    show: procedure
-      .input(PartnerReference)
-      .output(PartnerView)
-      .query(async ({ input }) => viewPartner(await partners.show(input.partnerId))),
+    list: query(ListPartners, z.array(PartnerView), async (input) =>
+      (await partners.list(input)).map(viewPartner),
+    ),
+    count: query(ListPartners.omit(pageFields), Total, (input) => partners.count(input)),
+    search: query(SearchPartners, z.array(FoundPartner), (input) => search(input)),
+    show: query(PartnerReference, PartnerView, async ({ partnerId }) =>
+      viewPartner(await partners.show(partnerId)),
+    ),
     // Checks the addresses of a planned partner, before a command makes the first of its records. It makes them in test mode.
-    check: procedure
-      .input(PlannedPartner)
-      .output(z.literal('sound'))
-      .query(({ input: { redirectUris, webhookUrl } }) => {
-        assertRedirectUris(redirectUris, 'test');
-        if (webhookUrl !== undefined) endpoints.assertUrl(webhookUrl, 'test');
-        return 'sound' as const;
-      }),
-    create: procedure
-      .input(CreatePartner)
-      .output(PartnerView)
-      .mutation(async ({ input, ctx }) => viewPartner(await partners.create(input.name, ctx.actor))),
-    activate: procedure
-      .input(PartnerReference)
-      .output(PartnerView)
-      .mutation(async ({ input, ctx }) => viewPartner(await partners.activate(input.partnerId, ctx.actor))),
-    setLogo: procedure
-      .input(SetLogo)
-      .output(PartnerView)
-      .mutation(async ({ input: { partnerId, image }, ctx }) =>
-        viewPartner(await logos.set(partnerId, image, ctx.actor)),
-      ),
-    removeLogo: procedure
-      .input(PartnerReference)
-      .output(PartnerView)
-      .mutation(async ({ input, ctx }) => viewPartner(await logos.remove(input.partnerId, ctx.actor))),
-    suspend: procedure
-      .input(PartnerReference)
-      .output(PartnerView)
-      .mutation(async ({ input, ctx }) => viewPartner(await partners.suspend(input.partnerId, ctx.actor))),
+    check: query(PlannedPartner, z.literal('sound'), ({ redirectUris, webhookUrl }) => {
+      assertRedirectUris(redirectUris, 'test');
+      if (webhookUrl !== undefined) endpoints.assertUrl(webhookUrl, 'test');
+      return 'sound' as const;
+    }),
+    create: mutation(CreatePartner, PartnerView, async ({ name }, actor) =>
+      viewPartner(await partners.create(name, actor)),
+    ),
+    activate: mutation(PartnerReference, PartnerView, async ({ partnerId }, actor) =>
+      viewPartner(await partners.activate(partnerId, actor)),
+    ),
+    setLogo: mutation(SetLogo, PartnerView, async ({ partnerId, image }, actor) =>
+      viewPartner(await logos.set(partnerId, image, actor)),
+    ),
+    removeLogo: mutation(PartnerReference, PartnerView, async ({ partnerId }, actor) =>
+      viewPartner(await logos.remove(partnerId, actor)),
+    ),
+    suspend: mutation(PartnerReference, PartnerView, async ({ partnerId }, actor) =>
+      viewPartner(await partners.suspend(partnerId, actor)),
+    ),
   });
 }
 
@@ -128,30 +110,20 @@ function keyProcedures(keys: Keys, clock: Pick<Clock, 'now'>, partnerNames: Part
   const view = (key: ApiKey) => viewKey(key, clock.now());
   const viewNew = ({ key, apiKey }: FreshKey) => ({ ...view(key), apiKey });
   return router({
-    list: procedure
-      .input(ListKeys)
-      .output(z.array(ListedKey))
-      .query(async ({ input }) => withPartnerName((await keys.list(input)).map(view), partnerNames)),
-    count: procedure
-      .input(ListKeys.omit(pageFields))
-      .output(Total)
-      .query(({ input }) => keys.count(input)),
-    show: procedure
-      .input(KeyReference)
-      .output(KeyView)
-      .query(async ({ input }) => view(await keys.show(input.keyId))),
-    create: procedure
-      .input(CreateKey)
-      .output(KeyWithSecret)
-      .mutation(async ({ input, ctx }) => viewNew(await keys.create(input, ctx.actor))),
-    rotate: procedure
-      .input(RotateKey)
-      .output(KeyWithSecret)
-      .mutation(async ({ input, ctx }) => viewNew(await keys.rotate(input, ctx.actor))),
-    revoke: procedure
-      .input(KeyReference)
-      .output(KeyView)
-      .mutation(async ({ input, ctx }) => view(await keys.revoke(input.keyId, ctx.actor))),
+    list: query(ListKeys, z.array(ListedKey), async (input) =>
+      withPartnerName((await keys.list(input)).map(view), partnerNames),
+    ),
+    count: query(ListKeys.omit(pageFields), Total, (input) => keys.count(input)),
+    show: query(KeyReference, KeyView, async ({ keyId }) => view(await keys.show(keyId))),
+    create: mutation(CreateKey, KeyWithSecret, async (input, actor) =>
+      viewNew(await keys.create(input, actor)),
+    ),
+    rotate: mutation(RotateKey, KeyWithSecret, async (input, actor) =>
+      viewNew(await keys.rotate(input, actor)),
+    ),
+    revoke: mutation(KeyReference, KeyView, async ({ keyId }, actor) =>
+      view(await keys.revoke(keyId, actor)),
+    ),
   });
 }
 
@@ -159,38 +131,26 @@ function clientProcedures(clients: Clients, clock: Pick<Clock, 'now'>, partnerNa
   const view = (client: Client) => viewClient(client, clock.now());
   const viewNew = ({ client, clientSecret }: FreshClient) => ({ ...view(client), clientSecret });
   return router({
-    list: procedure
-      .input(ListClients)
-      .output(z.array(ListedClient))
-      .query(async ({ input }) => withPartnerName((await clients.list(input)).map(view), partnerNames)),
-    count: procedure
-      .input(ListClients.omit(pageFields))
-      .output(Total)
-      .query(({ input }) => clients.count(input)),
-    show: procedure
-      .input(ClientReference)
-      .output(ClientView)
-      .query(async ({ input }) => view(await clients.show(input.clientId))),
-    create: procedure
-      .input(CreateClient)
-      .output(ClientWithSecret)
-      .mutation(async ({ input, ctx }) => viewNew(await clients.create(input, ctx.actor))),
-    update: procedure
-      .input(UpdateClient)
-      .output(ClientView)
-      .mutation(async ({ input, ctx }) => view(await clients.update(input, ctx.actor))),
-    rotateSecret: procedure
-      .input(RotateClientSecret)
-      .output(ClientWithSecret)
-      .mutation(async ({ input, ctx }) => viewNew(await clients.rotateSecret(input, ctx.actor))),
-    disable: procedure
-      .input(ClientReference)
-      .output(ClientView)
-      .mutation(async ({ input, ctx }) => view(await clients.disable(input.clientId, ctx.actor))),
-    enable: procedure
-      .input(ClientReference)
-      .output(ClientView)
-      .mutation(async ({ input, ctx }) => view(await clients.enable(input.clientId, ctx.actor))),
+    list: query(ListClients, z.array(ListedClient), async (input) =>
+      withPartnerName((await clients.list(input)).map(view), partnerNames),
+    ),
+    count: query(ListClients.omit(pageFields), Total, (input) => clients.count(input)),
+    show: query(ClientReference, ClientView, async ({ clientId }) => view(await clients.show(clientId))),
+    create: mutation(CreateClient, ClientWithSecret, async (input, actor) =>
+      viewNew(await clients.create(input, actor)),
+    ),
+    update: mutation(UpdateClient, ClientView, async (input, actor) =>
+      view(await clients.update(input, actor)),
+    ),
+    rotateSecret: mutation(RotateClientSecret, ClientWithSecret, async (input, actor) =>
+      viewNew(await clients.rotateSecret(input, actor)),
+    ),
+    disable: mutation(ClientReference, ClientView, async ({ clientId }, actor) =>
+      view(await clients.disable(clientId, actor)),
+    ),
+    enable: mutation(ClientReference, ClientView, async ({ clientId }, actor) =>
+      view(await clients.enable(clientId, actor)),
+    ),
   });
 }
 
@@ -199,51 +159,35 @@ function endpointProcedures({ keys, endpoints, clock, onResumed }: Dependencies)
   const view = (key: ApiKey) => viewEndpoint(key, clock.now());
   const viewNew = ({ key, signingSecret }: FreshEndpoint) => ({ ...view(key), signingSecret });
   return router({
-    show: procedure
-      .input(KeyReference)
-      .output(EndpointView)
-      .query(async ({ input }) => view(await keys.show(input.keyId))),
-    set: procedure
-      .input(SetEndpoint)
-      .output(EndpointWithSecret)
-      .mutation(async ({ input, ctx }) => viewNew(await endpoints.set(input, ctx.actor))),
-    changeUrl: procedure
-      .input(SetEndpoint)
-      .output(EndpointView)
-      .mutation(async ({ input, ctx }) => view(await endpoints.changeUrl(input, ctx.actor))),
-    unset: procedure
-      .input(KeyReference)
-      .output(EndpointView)
-      .mutation(async ({ input, ctx }) => view(await endpoints.unset(input.keyId, ctx.actor))),
-    pause: procedure
-      .input(PauseEndpoint)
-      .output(EndpointView)
-      .mutation(async ({ input: { keyId, until }, ctx }) =>
-        view(await endpoints.pause({ keyId, until: new Date(until) }, ctx.actor)),
-      ),
-    resume: procedure
-      .input(KeyReference)
-      .output(EndpointView)
-      .mutation(async ({ input, ctx }) => {
-        const key = await endpoints.resume(input.keyId, ctx.actor);
-        await onResumed(input.keyId);
-        return view(key);
-      }),
-    setNotices: procedure
-      .input(SetNotices)
-      .output(EndpointView)
-      .mutation(async ({ input, ctx }) => view(await endpoints.setNotices(input, ctx.actor))),
-    prepareSecret: procedure
-      .input(KeyReference)
-      .output(EndpointWithSecret)
-      .mutation(async ({ input, ctx }) => viewNew(await endpoints.prepareSecret(input.keyId, ctx.actor))),
-    switchSecret: procedure
-      .input(SwitchSecret)
-      .output(EndpointView)
-      .mutation(async ({ input, ctx }) => view(await endpoints.switchSecret(input, ctx.actor))),
-    rotateSecret: procedure
-      .input(KeyReference)
-      .output(EndpointWithSecret)
-      .mutation(async ({ input, ctx }) => viewNew(await endpoints.rotateSecret(input.keyId, ctx.actor))),
+    show: query(KeyReference, EndpointView, async ({ keyId }) => view(await keys.show(keyId))),
+    set: mutation(SetEndpoint, EndpointWithSecret, async (input, actor) =>
+      viewNew(await endpoints.set(input, actor)),
+    ),
+    changeUrl: mutation(SetEndpoint, EndpointView, async (input, actor) =>
+      view(await endpoints.changeUrl(input, actor)),
+    ),
+    unset: mutation(KeyReference, EndpointView, async ({ keyId }, actor) =>
+      view(await endpoints.unset(keyId, actor)),
+    ),
+    pause: mutation(PauseEndpoint, EndpointView, async ({ keyId, until }, actor) =>
+      view(await endpoints.pause({ keyId, until: new Date(until) }, actor)),
+    ),
+    resume: mutation(KeyReference, EndpointView, async ({ keyId }, actor) => {
+      const key = await endpoints.resume(keyId, actor);
+      await onResumed(keyId);
+      return view(key);
+    }),
+    setNotices: mutation(SetNotices, EndpointView, async (input, actor) =>
+      view(await endpoints.setNotices(input, actor)),
+    ),
+    prepareSecret: mutation(KeyReference, EndpointWithSecret, async ({ keyId }, actor) =>
+      viewNew(await endpoints.prepareSecret(keyId, actor)),
+    ),
+    switchSecret: mutation(SwitchSecret, EndpointView, async (input, actor) =>
+      view(await endpoints.switchSecret(input, actor)),
+    ),
+    rotateSecret: mutation(KeyReference, EndpointWithSecret, async ({ keyId }, actor) =>
+      viewNew(await endpoints.rotateSecret(keyId, actor)),
+    ),
   });
 }

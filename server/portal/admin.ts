@@ -13,7 +13,7 @@ import {
 } from '../../contracts/admin/members.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { masked } from '../platform/admin-api/personal-data.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Member } from './member-store.ts';
 import { isMemberId, type Members } from './members.ts';
@@ -66,47 +66,28 @@ export function createMemberProcedures({ isOn, members, linkOf, clock, auditEntr
   });
 
   return router({
-    invite: procedure
-      .input(InviteMember)
-      .output(InvitedMember)
-      .mutation(async ({ input, ctx }) => {
-        if (!isOn) throw new ApiError('refused', { description: 'The portal is off: set SVC_PORTAL=on' });
-        const { member, secret } = await members.invite(input, ctx.actor);
-        return { ...view(member), link: linkOf(secret) };
-      }),
-    list: procedure
-      .input(ListMembers)
-      .output(z.array(MemberView))
-      .query(async ({ input }) => (await members.list(input)).map(view)),
-    count: procedure
-      .input(ListMembers.omit(pageFields))
-      .output(Total)
-      .query(({ input }) => members.count(input)),
-    show: procedure
-      .input(MemberReference)
-      .output(MemberView)
-      .query(async ({ input }) => view(await members.show(input.memberId))),
-    setRole: procedure
-      .input(SetMemberRole)
-      .output(MemberView)
-      .mutation(async ({ input, ctx }) => view(await members.setRole(input, ctx.actor))),
-    wishes: procedure
-      .input(MemberReference)
-      .output(MemberWishes)
-      .query(async ({ input }) => wishesOf(await members.show(input.memberId))),
-    setWishes: procedure
-      .input(SetMemberWishes)
-      .output(MemberWishes)
-      .mutation(async ({ input, ctx }) => wishesOf(await members.setWishes(input, ctx.actor))),
-    remove: procedure
-      .input(MemberReference)
-      .output(MemberView)
-      .mutation(async ({ input, ctx }) => view(await members.remove(input.memberId, ctx.actor))),
-    acts: procedure
-      .input(ListActs)
-      .output(z.array(AuditLogEntry))
-      .query(async ({ input: { partnerId, ...page } }) =>
-        (await auditEntriesOf(partnerId, page)).map(seenByPartner),
-      ),
+    invite: mutation(InviteMember, InvitedMember, async (input, actor) => {
+      if (!isOn) throw new ApiError('refused', { description: 'The portal is off: set SVC_PORTAL=on' });
+      const { member, secret } = await members.invite(input, actor);
+      return { ...view(member), link: linkOf(secret) };
+    }),
+    list: query(ListMembers, z.array(MemberView), async (input) => (await members.list(input)).map(view)),
+    count: query(ListMembers.omit(pageFields), Total, (input) => members.count(input)),
+    show: query(MemberReference, MemberView, async ({ memberId }) => view(await members.show(memberId))),
+    setRole: mutation(SetMemberRole, MemberView, async (input, actor) =>
+      view(await members.setRole(input, actor)),
+    ),
+    wishes: query(MemberReference, MemberWishes, async ({ memberId }) =>
+      wishesOf(await members.show(memberId)),
+    ),
+    setWishes: mutation(SetMemberWishes, MemberWishes, async (input, actor) =>
+      wishesOf(await members.setWishes(input, actor)),
+    ),
+    remove: mutation(MemberReference, MemberView, async ({ memberId }, actor) =>
+      view(await members.remove(memberId, actor)),
+    ),
+    acts: query(ListActs, z.array(AuditLogEntry), async ({ partnerId, ...page }) =>
+      (await auditEntriesOf(partnerId, page)).map(seenByPartner),
+    ),
   });
 }

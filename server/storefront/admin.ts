@@ -10,7 +10,7 @@ import {
   UpdateIntegration,
 } from '../../contracts/admin/integrations.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import type { Integration } from './integration-store.ts';
 import type { FreshIntegration, Integrations } from './integrations.ts';
@@ -55,36 +55,25 @@ export function createStorefrontProcedures(
 
   return {
     integrations: router({
-      list: procedure
-        .input(ListIntegrations)
-        .output(z.array(ListedIntegration))
-        .query(async ({ input }) =>
-          withPartnerName((await integrations.list(input)).map(view), partnerNames),
-        ),
-      count: procedure
-        .input(ListIntegrations.omit(pageFields))
-        .output(Total)
-        .query(({ input }) => integrations.count(input)),
-      show: procedure
-        .input(IntegrationReference)
-        .output(IntegrationView)
-        .query(async ({ input }) => view(await integrations.show(input.integrationId))),
-      create: procedure
-        .input(CreateIntegration)
-        .output(IntegrationWithSecret)
-        .mutation(async ({ input, ctx }) => withSecret(await integrations.create(input, ctx.actor))),
-      update: procedure
-        .input(UpdateIntegration)
-        .output(IntegrationView)
-        .mutation(async ({ input, ctx }) => view(await integrations.update(input, ctx.actor))),
-      rotateSecret: procedure
-        .input(RotateIntegrationSecret)
-        .output(IntegrationWithSecret)
-        .mutation(async ({ input, ctx }) => withSecret(await integrations.rotateSecret(input, ctx.actor))),
-      disable: procedure
-        .input(IntegrationReference)
-        .output(IntegrationView)
-        .mutation(async ({ input, ctx }) => view(await integrations.disable(input.integrationId, ctx.actor))),
+      list: query(ListIntegrations, z.array(ListedIntegration), async (input) =>
+        withPartnerName((await integrations.list(input)).map(view), partnerNames),
+      ),
+      count: query(ListIntegrations.omit(pageFields), Total, (input) => integrations.count(input)),
+      show: query(IntegrationReference, IntegrationView, async ({ integrationId }) =>
+        view(await integrations.show(integrationId)),
+      ),
+      create: mutation(CreateIntegration, IntegrationWithSecret, async (input, actor) =>
+        withSecret(await integrations.create(input, actor)),
+      ),
+      update: mutation(UpdateIntegration, IntegrationView, async (input, actor) =>
+        view(await integrations.update(input, actor)),
+      ),
+      rotateSecret: mutation(RotateIntegrationSecret, IntegrationWithSecret, async (input, actor) =>
+        withSecret(await integrations.rotateSecret(input, actor)),
+      ),
+      disable: mutation(IntegrationReference, IntegrationView, async ({ integrationId }, actor) =>
+        view(await integrations.disable(integrationId, actor)),
+      ),
     }),
   };
 }

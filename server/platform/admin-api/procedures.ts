@@ -1,5 +1,5 @@
 import { initTRPC, TRPCError } from '@trpc/server';
-import { ZodError } from 'zod';
+import { ZodError, type z } from 'zod';
 import { type ErrorCode, errorTable } from '../../../contracts/errors.ts';
 import type { Actor, CallResult } from '../database/audit-entry.ts';
 import { isUnavailable } from '../database/connect.ts';
@@ -146,3 +146,28 @@ export const mergeRouters = trpc.mergeRouters;
  * data calls `ctx.noteRead` first, which records the read in the audit log.
  */
 export const procedure = trpc.procedure.use(translated).use(recorded).use(permitted);
+
+/**
+ * Makes a procedure that reads. The types of the builder do not resolve for a generic schema, hence the assertions.
+ * @param run makes the output from the checked input
+ */
+export const query = <Input extends z.ZodType, Output extends z.ZodType>(
+  input: Input,
+  output: Output,
+  run: (input: z.output<Input>) => z.input<Output> | Promise<z.input<Output>>,
+) =>
+  procedure
+    .input(input)
+    .output(output)
+    .query((call) => run(call.input as z.output<Input>) as never);
+
+/** Makes a procedure that changes something. @param run makes the change for the operator or member who acts */
+export const mutation = <Input extends z.ZodType, Output extends z.ZodType>(
+  input: Input,
+  output: Output,
+  run: (input: z.output<Input>, actor: Actor) => z.input<Output> | Promise<z.input<Output>>,
+) =>
+  procedure
+    .input(input)
+    .output(output)
+    .mutation((call) => run(call.input as z.output<Input>, call.ctx.actor) as never);
