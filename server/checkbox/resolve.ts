@@ -82,6 +82,7 @@ function requireUsable(
  * @throws ApiError `idempotency_conflict` for another body, a revoked access, or a request of more than 24 hours ago
  */
 function accessOfRepeatedRequest({ access, revoked }: PastCharge, fingerprint: string, now: number): Access {
+  // An access that was erased has no fingerprint to compare.
   const isOtherRequest = access !== undefined && access.fingerprint !== fingerprint;
   if (isOtherRequest) throw new ApiError('idempotency_conflict');
   if (access && !revoked && access.expiresAt.getTime() > now) return access;

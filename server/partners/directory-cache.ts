@@ -6,13 +6,6 @@ const lifetimeMs = 30_000;
 /** The most records in one cache. */
 const mostEntries = 10_000;
 
-export interface DirectoryCache<T> {
-  /** Returns a record. With `fresh`, the record is loaded again and cached. */
-  read(id: string, fresh: boolean): Promise<T | undefined>;
-  /** Drops one entry, or all entries if no id is given. */
-  forget(id?: string): void;
-}
-
 /**
  * Caches the records that `load` finds, but not that a record is missing. If `forget` is called while a record is loaded, the
  * record is returned but not cached, because it may be older than the change that `forget` reports.
@@ -21,12 +14,13 @@ export interface DirectoryCache<T> {
 export function createDirectoryCache<T>(
   load: (id: string) => Promise<T | undefined>,
   uptime: () => number = monotonicTime,
-): DirectoryCache<T> {
+) {
   const entries = new LRUCache<string, { value: T; loadedAt: number }>({ max: mostEntries });
   let forgetCalls = 0;
 
   return {
-    async read(id, fresh) {
+    /** Returns a record. With `fresh`, the record is loaded again and cached. */
+    async read(id: string, fresh: boolean): Promise<T | undefined> {
       const cached = entries.get(id);
       if (cached && !fresh && uptime() - cached.loadedAt < lifetimeMs) return cached.value;
       const loadedAt = uptime();
@@ -40,7 +34,8 @@ export function createDirectoryCache<T>(
       return value;
     },
 
-    forget(id) {
+    /** Drops one entry, or all entries if no id is given. */
+    forget(id?: string): void {
       forgetCalls += 1;
       if (id === undefined) entries.clear();
       else entries.delete(id);

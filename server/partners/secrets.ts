@@ -45,11 +45,6 @@ export function keptSecrets<S extends object>(
   });
 }
 
-export interface ClientSecrets {
-  /** Whether the client accepts `secret` now. The time that this takes reveals nothing about the stored secrets. */
-  matches(client: { _id: string; secrets: readonly ClientSecret[] }, secret: string): boolean;
-}
-
 interface Dependencies {
   clock: Pick<Clock, 'now'>;
   /** Called when the secret with this hash has identified a client. `lastUsedAt`: the last use that is stored. */
@@ -57,9 +52,10 @@ interface Dependencies {
 }
 
 /** Checks the secrets of clients. Expired secrets are not accepted. */
-export function createClientSecrets({ clock, onSecretUsed }: Dependencies): ClientSecrets {
+export function createClientSecrets({ clock, onSecretUsed }: Dependencies) {
   return {
-    matches({ _id, secrets }, secret) {
+    /** Whether the client accepts `secret` now. The time that this takes reveals nothing about the stored secrets. */
+    matches({ _id, secrets }: { _id: string; secrets: readonly ClientSecret[] }, secret: string): boolean {
       const hash = sha256(secret);
       // `filter` compares all secrets, also after a match, so that the time does not reveal which one matches.
       const [matching] = secrets.filter((stored) => sameText(stored.hash, hash));

@@ -119,30 +119,20 @@ const mostInFlight = { authenticated: 0, unauthenticated: 0, user: 64, returning
 function createActionNotes(recordCall: PortalDependencies['recordCall']) {
   const note = (
     { _id: memberId, partnerId }: Member,
-    {
-      name,
-      action,
-      request,
-      input,
-    }: { name: string; action: string; request: FastifyRequest; input?: object },
+    { name: operatorName, action, input }: { name: string; action: string; input?: object },
+    { id: requestId, ip: address }: FastifyRequest,
   ) =>
     recordCall(
-      {
-        operatorId: memberId,
-        operatorName: name,
-        action,
-        requestId: request.id,
-        address: request.ip,
-        partnerId,
-      },
+      { operatorId: memberId, operatorName, action, requestId, address, partnerId },
+      // `input` has another `memberId` if the member has ended a login of that member.
       { memberId, ...input },
       { outcome: 'done', repeated: false },
     );
   const noteDevice: NoteDevice = (action, signedIn, { request, ...input }) =>
-    note(signedIn.member, { name: actorName(signedIn), action: `devices.${action}`, request, input });
+    note(signedIn.member, { name: actorName(signedIn), action: `devices.${action}`, input }, request);
   return {
     noteSignIn: (member: Member, request: FastifyRequest) =>
-      note(member, { name: memberName(member.role), action: 'members.signIn', request }),
+      note(member, { name: memberName(member.role), action: 'members.signIn' }, request),
     noteDevice,
   };
 }

@@ -75,9 +75,9 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
     const member = await members.get(memberId);
     if (!isOwner(member)) return undefined;
     const { partnerId } = member;
-    const validInvitation = { status: 'invited' as const, 'invitation.expiresAt': { $gt: new Date(now) } };
-    const isOtherMember = { partnerId, _id: { $ne: memberId } };
-    return members.holdOwner({ ...isOtherMember, $or: [{ status: 'active' }, validInvitation] }, until);
+    const invited = { status: 'invited' as const, 'invitation.expiresAt': { $gt: new Date(now) } };
+    const others = { partnerId, _id: { $ne: memberId }, $or: [{ status: 'active' as const }, invited] };
+    return members.holdOwner(others, until);
   }
 
   /** Changes a member for an operator or for another owner. Refuses a change that would leave the partner without an owner. */

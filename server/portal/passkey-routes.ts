@@ -69,11 +69,11 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
     });
   }
 
-  /** Signs the browser in. The new session replaces an earlier one of the browser, which may be another member's. */
-  async function startSession(reply: FastifyReply, secret: string, earlier: SignedIn | undefined) {
-    // The cookie comes first, so that it is sent even if the earlier session cannot be ended. An invitation would else be lost.
+  /** Signs the browser in, and ends the previous login of the browser, which may be another member's. */
+  async function startSession(reply: FastifyReply, secret: string, previousLogin: SignedIn | undefined) {
+    // The cookie comes first, so that it is sent even if the previous login cannot be ended. An invitation would else be lost.
     browser.setSession(reply, secret);
-    if (earlier) await signIn.end(earlier.secret);
+    if (previousLogin) await signIn.end(previousLogin.secret);
   }
 
   return async (scope) => {
@@ -83,14 +83,14 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
     });
 
     scope.post('/sign-in', async (request, reply) => {
-      const earlier = await calls.admit(request);
+      const previousLogin = await calls.admit(request);
       const nonce = browser.nonceOf(request, reply);
       browser.requireOwnForm(request, nonce);
       try {
         const { member, secret } = await signIn.signIn(text(request.body, 'answer'), nonce);
         notePartner(request, member.partnerId);
         await noteSignIn(member, request);
-        await startSession(reply, secret, earlier);
+        await startSession(reply, secret, previousLogin);
       } catch (error) {
         if (!isRejection(error)) throw error;
         return showSignIn(request, reply, error);
@@ -104,16 +104,19 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
     });
 
     scope.post('/invitations/:secret', async (request, reply) => {
-      const earlier = await calls.admit(request);
+      const previousLogin = await calls.admit(request);
       const nonce = browser.nonceOf(request, reply);
       browser.requireOwnForm(request, nonce);
       const { secret: invitation } = request.params as { secret: string };
-      const origin = { requestId: request.id, address: request.ip };
       try {
         const answer = text(request.body, 'answer');
-        const { member, secret } = await signIn.accept({ secret: invitation, nonce, answer }, origin);
+        // Also writes the audit entry.
+        const { member, secret } = await signIn.accept(
+          { secret: invitation, nonce, answer },
+          { requestId: request.id, address: request.ip },
+        );
         notePartner(request, member.partnerId);
-        await startSession(reply, secret, earlier);
+        await startSession(reply, secret, previousLogin);
       } catch (error) {
         if (!isRejection(error)) throw error;
         return showInvitation(request, reply, error);

@@ -61,6 +61,7 @@ export function memberApiRoutes({ router, browser, calls, environment }: Depende
   };
 
   return async (scope) => {
+    // The plugin makes its routes itself, so their limit is set here.
     scope.addHook('onRoute', (route) => {
       route.bodyLimit = largestBody;
     });

@@ -39,12 +39,13 @@ export function usageByDay(
     // The entry may be older than the first day.
     if (!use) continue;
     use.charges += 1;
+    // The amount of a charge is negative.
     use.cents -= amount;
   }
   return [...useByDay.values()];
 }
 
-/** The bars of a chart, in units of its view box. */
+/** The bars of a chart, in units of its view box. The label of a bar is shown beside the pointer. */
 export function barsOf(
   days: readonly DayOfUse[],
   { width, height, labelOf }: { width: number; height: number; labelOf: (day: DayOfUse) => string },

@@ -115,7 +115,7 @@ type AnyBelow = { Params: { '*': string } };
 export function siteRoutes(baseUrl: string): FastifyPluginAsync {
   return async (app) => {
     const files = listSite(baseUrl);
-    // The OpenAPI document does not list these routes.
+    // With `hide`, the OpenAPI document does not list these routes. The type does not have this option of the plugin.
     const schema = { hide: true } as object;
     /** Makes the handler that sends the file with this path of `listSite`. */
     const send = (path: string) => async (request: FastifyRequest, reply: FastifyReply) => {

@@ -129,6 +129,7 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
       const now = clock.now();
       const request = await deviceRequests.recordPoll(sha256(deviceCode), new Date(now));
       if (!request || request.status === 'used') throw deviceCodeError();
+      // `polledAt` is the time of the previous poll.
       const { _id: id, status, expiresAt, polledAt, interval, confirmation } = request;
       if (expiresAt.getTime() <= now) throw new ApiError('expired_token');
       // The program has to wait between two polls, whatever the member has decided meanwhile.

@@ -6,6 +6,7 @@ import type { AdminRouter } from '../../wiring/admin-router.ts';
 import type { Messages } from '../messages/en.ts';
 import type { Language } from '../messages/languages.ts';
 import type { SignedIn } from '../sign-in.ts';
+import type { barsOf } from '../usage.ts';
 
 /** A text of a page, which may lead to another page of the portal. */
 export interface Cell {
@@ -47,33 +48,19 @@ export interface Form {
   needs?: string;
 }
 
-/** A search form. Its result is the page that has the form. */
-export interface Search {
-  fields: readonly Field[];
-  submit: string;
-}
-
-/** A bar of a chart, in units of the chart's size. The label is shown beside the pointer. */
-interface Bar {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-  label: string;
-}
-
 /** A part of a page, with a heading. What it has is shown in this order: note, search, facts, frame, chart, table, text, links, forms. */
 export interface Section {
   title: string;
   note?: string | undefined;
   facts?: readonly (readonly [name: string, cell: Cell])[];
   table?: { headings: readonly string[]; rows: readonly (readonly Cell[])[] };
-  search?: Search;
+  /** A search form. Its result is the page that has the form. */
+  search?: Pick<Form, 'fields' | 'submit'>;
   /** The forms. `false` stands for a form that is not possible now. */
   forms?: readonly (Form | false)[];
   /** Text that is shown unchanged, line by line. */
   raw?: string | undefined;
-  chart?: { bars: readonly Bar[]; width: number; height: number; title: string };
+  chart?: { bars: ReturnType<typeof barsOf>; width: number; height: number; title: string };
   /** A document of the portal that is shown in a frame. `src`: its path within the portal. */
   frame?: { src: string; title: string };
   /** `to`: a path within the portal or, with `away`, below the base URL. */
