@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdminApi } from '../connection/client.ts';
 import { toFailure } from '../errors/failure.ts';
 import { requestFilters } from '../flags/filters.ts';
-import { moment, mostPerPage, withoutUndefined } from '../flags/flags.ts';
+import { moment, mostPerPage } from '../flags/flags.ts';
 import { formatValue } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
 
@@ -65,17 +65,12 @@ export default class Tail extends AdminCommand<typeof Tail> {
   /** Reads requests, the oldest first. If the server cannot be reached, writes a note, and the next poll reads them. */
   async #readSince(api: AdminApi, since: string): Promise<Request[]> {
     const { partner, client, status, path, error } = this.flags;
-    const filter = withoutUndefined({ partnerId: partner, clientId: client, status, path, error });
+    const filter = { partnerId: partner, clientId: client, status, path, error };
     const found: Request[] = [];
     try {
       for (let page = 0; page < mostPagesPerPoll; page += 1) {
-        const last = found.at(-1)?.id;
-        const { rows } = await api.requests.list.query({
-          ...filter,
-          since,
-          limit: mostPerPage,
-          ...withoutUndefined({ after: last }),
-        });
+        const after = found.at(-1)?.id;
+        const { rows } = await api.requests.list.query({ ...filter, since, limit: mostPerPage, after });
         found.push(...rows);
         if (rows.length < mostPerPage) return found.toReversed();
       }

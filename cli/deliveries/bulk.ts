@@ -7,7 +7,7 @@ import type { Confirm } from '../careful/confirmation.ts';
 import { count, nounFor } from '../careful/previews.ts';
 import type { AdminApi } from '../connection/client.ts';
 import { usageError } from '../errors/failure.ts';
-import { requireFromBeforeTo, withoutUndefined } from '../flags/flags.ts';
+import { requireFromBeforeTo } from '../flags/flags.ts';
 import { createProgress, type Progress } from './progress.ts';
 
 /** The fields of a bulk job that are shown. */
@@ -83,13 +83,13 @@ interface FilterFlags {
 }
 
 /** Whether any flag that selects deliveries is given. */
-export const hasFilter = ({ partner, key, mode, event, since, until }: FilterFlags): boolean =>
-  [partner, key, mode, event, since, until].some((flag) => flag !== undefined);
+export const hasFilter = (flags: FilterFlags): boolean =>
+  Object.values(filterOf(flags)).some((condition) => condition !== undefined);
 
 /** Converts the flags that select deliveries to the filter of the contract. */
 export function filterOf({ partner, key, mode, event, since, until }: FilterFlags): StartBulk['filter'] {
   requireFromBeforeTo(since, until);
-  return withoutUndefined({ partnerId: partner, keyId: key, mode, event, since, until });
+  return { partnerId: partner, keyId: key, mode, event, since, until };
 }
 
 /** A command for one or many deliveries. For many, it shows their number, and after confirmation starts a job of the server. */

@@ -165,16 +165,17 @@ export const newTime = {
 };
 
 /** Converts the flags of `newTime` to the fields `at` or `inSeconds` of the contract. */
-export function dueAt({ at, in: inSeconds }: { at?: string | undefined; in?: number | undefined }) {
-  return withoutUndefined({ at, inSeconds });
-}
+export const dueAt = ({ at, in: inSeconds }: { at?: string | undefined; in?: number | undefined }) => ({
+  at,
+  inSeconds,
+});
 
 /** Splits the values of a flag, such as `"a b"` or `a,b`, into words. */
 export function splitWords(values: readonly string[]): string[] {
   return values.flatMap((value) => value.split(/[\s,]+/)).filter(Boolean);
 }
 
-/** Removes the fields that are undefined, such as those of flags that are not given. The contract allows absent fields, but no undefined ones. */
+/** Removes the fields that are undefined, such as those of flags that are not given, so that the fields left are the ones to change. */
 export function withoutUndefined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

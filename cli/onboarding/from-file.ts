@@ -116,7 +116,7 @@ export async function readPlans(api: AdminApi, path: string): Promise<Row[]> {
 async function readPartnersByName(api: AdminApi): Promise<Map<string, ExistingPartner>> {
   const byName = new Map<string, ExistingPartner>();
   for (let after: string | undefined; ; ) {
-    const page = await api.partners.list.query({ limit: mostPerPage, ...(after && { after }) });
+    const page = await api.partners.list.query({ limit: mostPerPage, after });
     for (const { id, name, status } of page) if (!byName.has(name)) byName.set(name, { id, status });
     if (page.length < mostPerPage) return byName;
     after = page.at(-1)?.id;

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import type { AuditLogEntry } from '../../../contracts/admin/audit-log.ts';
-import { moment, pageFlags, requireFromBeforeTo, withoutUndefined } from '../../flags/flags.ts';
+import { moment, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { formatValue } from '../../output/format.ts';
 
@@ -28,7 +28,7 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
     const { target, user, actor, action, since, until } = this.flags;
     requireFromBeforeTo(since, until);
     const api = await this.api();
-    const wanted = withoutUndefined({ target, user, actor, action, since, until });
+    const wanted = { target, user, actor, action, since, until };
     const isRestricted = (await api.operators.whoami.query()).role === 'support';
     return this.showList({
       notes: () => (isRestricted ? [restriction] : []),

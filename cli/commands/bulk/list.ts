@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { pageFlags, withoutUndefined } from '../../flags/flags.ts';
+import { pageFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class BulkList extends ListCommand<typeof BulkList> {
@@ -13,7 +13,7 @@ export default class BulkList extends ListCommand<typeof BulkList> {
   };
 
   async run() {
-    const wanted = withoutUndefined({ status: this.flags.status });
+    const wanted = { status: this.flags.status };
     const api = await this.api();
     return this.showList({
       page: (page) => api.bulk.list.query({ ...wanted, ...page }),

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { duration, isOn, outFile, passkeys, splitWords, withoutUndefined } from '../../flags/flags.ts';
+import { duration, isOn, outFile, passkeys, splitWords } from '../../flags/flags.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
@@ -60,17 +60,15 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
       redirectUris: this.flags['redirect-uri'],
       // The server checks the names of the claims.
       claims: splitWords(this.flags.claims) as never[],
-      ...withoutUndefined({
-        sources: source && splitWords(source),
-        brandName: this.flags['brand-name'],
-        brandColor: this.flags['brand-color'],
-        purpose: this.flags.purpose,
-        privacyUrl: this.flags['privacy-url'],
-        passkeys: isOn(this.flags.passkeys),
-        maxVerificationAgeSeconds: this.flags['max-verification-age'],
-        tokenRequestsPerMinute: this.flags['token-requests-per-minute'],
-        userinfoRequestsPerMinute: this.flags['userinfo-requests-per-minute'],
-      }),
+      sources: source && splitWords(source),
+      brandName: this.flags['brand-name'],
+      brandColor: this.flags['brand-color'],
+      purpose: this.flags.purpose,
+      privacyUrl: this.flags['privacy-url'],
+      passkeys: isOn(this.flags.passkeys),
+      maxVerificationAgeSeconds: this.flags['max-verification-age'],
+      tokenRequestsPerMinute: this.flags['token-requests-per-minute'],
+      userinfoRequestsPerMinute: this.flags['userinfo-requests-per-minute'],
     };
     const api = await this.api();
     return this.showWithSecret('clientSecret', () => api.clients.create.mutate(wanted));

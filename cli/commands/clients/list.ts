@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { modeFilter, pageFlags, withoutUndefined } from '../../flags/flags.ts';
+import { modeFilter, pageFlags } from '../../flags/flags.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { oldSecretUntil } from '../../list/old-secrets.ts';
 
@@ -22,7 +22,7 @@ export default class ClientsList extends ListCommand<typeof ClientsList> {
 
   async run() {
     const { partner, key, mode, kind, status } = this.flags;
-    const wanted = withoutUndefined({ partnerId: partner, keyId: key, mode, kind, status });
+    const wanted = { partnerId: partner, keyId: key, mode, kind, status };
     const api = await this.api();
     return this.showList({
       page: (page) => api.clients.list.query({ ...wanted, ...page }),

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { explainWaits, listedDelivery } from '../../deliveries/views.ts';
 import { eventFilters } from '../../flags/filters.ts';
-import { pageFlags, requireFromBeforeTo, withoutUndefined } from '../../flags/flags.ts';
+import { pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 const statuses = ['pending', 'waiting', 'in_flight', 'delivered', 'failed', 'skipped'] as const;
@@ -22,11 +22,10 @@ export default class DeliveriesList extends ListCommand<typeof DeliveriesList> {
   };
 
   async run() {
-    const { partner, key, mode, event, status, since, until } = this.flags;
-    const ids = withoutUndefined({ partnerId: partner, keyId: key, eventId: this.flags['event-id'] });
+    const { partner, key, 'event-id': eventId, mode, event, status, since, until } = this.flags;
     requireFromBeforeTo(since, until);
     const api = await this.api();
-    const wanted = { ...ids, ...withoutUndefined({ mode, event, status, since, until }) };
+    const wanted = { partnerId: partner, keyId: key, eventId, mode, event, status, since, until };
     return this.showList({
       page: (page) => api.deliveries.list.query({ ...wanted, ...page }),
       count: () => api.deliveries.count.query(wanted),

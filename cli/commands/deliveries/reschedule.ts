@@ -3,7 +3,7 @@ import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../deliveries/bu
 import { deliveryFields } from '../../deliveries/views.ts';
 import { usageError } from '../../errors/failure.ts';
 import { eventFilters } from '../../flags/filters.ts';
-import { dueAt, newTime, withoutUndefined } from '../../flags/flags.ts';
+import { dueAt, newTime } from '../../flags/flags.ts';
 
 export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesReschedule> {
   static override summary =
@@ -28,25 +28,18 @@ export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesR
     const { at, in: seconds = 0, rate } = this.flags;
     // At least 5 s ahead, so that the time has not passed when the call arrives at the server.
     const from = at ?? new Date(Date.now() + Math.max(seconds, 5) * 1000).toISOString();
-    return this.startBulk(
-      { action: 'reschedule', filter: filterOf(this.flags), at: from, ...withoutUndefined({ rate }) },
-      'always',
-    );
+    return this.startBulk({ action: 'reschedule', filter: filterOf(this.flags), at: from, rate }, 'always');
   }
 
   async #reschedule(deliveryId: string) {
     const api = await this.api();
-    const { inSeconds, at } = dueAt(this.flags);
     // Another time for one delivery needs no confirmation, so only --dry-run shows what would be done.
     if (this.isDryRun) {
       const { id, nextAttemptAt } = await api.deliveries.show.query({ deliveryId });
       const due = `is due at ${nextAttemptAt ?? 'no time'}`;
       return this.showDryRun(id, `The attempt of ${id} that ${due} gets another time.`);
     }
-    const delivery = await api.deliveries.reschedule.mutate({
-      deliveryId,
-      ...withoutUndefined({ inSeconds, at }),
-    });
+    const delivery = await api.deliveries.reschedule.mutate({ deliveryId, ...dueAt(this.flags) });
     this.showRecord(delivery, deliveryFields);
     return delivery;
   }

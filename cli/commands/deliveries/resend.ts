@@ -2,7 +2,6 @@ import { Args, Flags } from '@oclif/core';
 import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../deliveries/bulk.ts';
 import { usageError } from '../../errors/failure.ts';
 import { eventFilters } from '../../flags/filters.ts';
-import { withoutUndefined } from '../../flags/flags.ts';
 
 export default class DeliveriesResend extends BulkCommand<typeof DeliveriesResend> {
   static override summary = 'Resend deliveries: the named ones, or all that a filter finds.';
@@ -32,7 +31,7 @@ export default class DeliveriesResend extends BulkCommand<typeof DeliveriesResen
       throw usageError('Name deliveries, or give a filter with --since');
     if (isNamed) return this.#resend(deliveryIds);
     const filter = { ...filterOf(this.flags), status: status ?? ('failed' as const) };
-    return this.startBulk({ action: 'resend', filter, again, ...withoutUndefined({ rate }) }, 'at-terminal');
+    return this.startBulk({ action: 'resend', filter, again, rate }, 'at-terminal');
   }
 
   async #resend(deliveryIds: string[]) {

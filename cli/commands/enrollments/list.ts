@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { pageFlags, readReason, withoutUndefined } from '../../flags/flags.ts';
+import { pageFlags, readReason } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class EnrollmentsList extends ListCommand<typeof EnrollmentsList> {
@@ -17,7 +17,7 @@ export default class EnrollmentsList extends ListCommand<typeof EnrollmentsList>
   async run() {
     const { partner, sub } = this.flags;
     const api = await this.api();
-    const wanted = { partnerId: partner, ...withoutUndefined({ sub }) };
+    const wanted = { partnerId: partner, sub };
     return this.showList({
       page: (page) =>
         this.readPersonalData((auditReason) =>

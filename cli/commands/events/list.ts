@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { eventFilters } from '../../flags/filters.ts';
-import { pageFlags, requireFromBeforeTo, withoutUndefined } from '../../flags/flags.ts';
+import { pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class EventsList extends ListCommand<typeof EventsList> {
@@ -16,14 +16,9 @@ export default class EventsList extends ListCommand<typeof EventsList> {
 
   async run() {
     const { partner, key, session, enrollment, mode, event, since, until, sub } = this.flags;
-    const ids = withoutUndefined({
-      partnerId: partner,
-      keyId: key,
-      sessionId: session,
-      enrollmentId: enrollment,
-    });
-    const wanted = { ...ids, ...withoutUndefined({ mode, event, since, until, sub }) };
     requireFromBeforeTo(since, until);
+    const ids = { partnerId: partner, keyId: key, sessionId: session, enrollmentId: enrollment, sub };
+    const wanted = { ...ids, mode, event, since, until };
     const api = await this.api();
     return this.showList({
       page: (page) => api.events.list.query({ ...wanted, ...page }),

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { modeFilter, pageFlags, withoutUndefined } from '../../flags/flags.ts';
+import { modeFilter, pageFlags } from '../../flags/flags.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { oldSecretUntil } from '../../list/old-secrets.ts';
 
@@ -21,7 +21,7 @@ export default class IntegrationsList extends ListCommand<typeof IntegrationsLis
 
   async run() {
     const { partner, client, mode, status } = this.flags;
-    const wanted = withoutUndefined({ partnerId: partner, clientId: client, mode, status });
+    const wanted = { partnerId: partner, clientId: client, mode, status };
     const api = await this.api();
     return this.showList({
       page: (page) => api.integrations.list.query({ ...wanted, ...page }),

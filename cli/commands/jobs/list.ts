@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { pageFlags, withoutUndefined } from '../../flags/flags.ts';
+import { pageFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class JobsList extends ListCommand<typeof JobsList> {
@@ -8,9 +8,8 @@ export default class JobsList extends ListCommand<typeof JobsList> {
   static override flags = { name: Flags.string({ description: 'only jobs of this name' }), ...pageFlags };
 
   async run() {
-    const { name } = this.flags;
+    const wanted = { name: this.flags.name };
     const api = await this.api();
-    const wanted = withoutUndefined({ name });
     return this.showList({
       page: (page) => api.jobs.list.query({ ...wanted, ...page }),
       count: () => api.jobs.count.query(wanted),

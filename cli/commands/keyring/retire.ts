@@ -47,7 +47,7 @@ export default class KeyringRetire extends CarefulCommand<typeof KeyringRetire> 
     const key = keys.find((each) => each.id === id);
     const consequence = compromised ? describeEmergency(id, key) : describeRetirement(id, key);
     return this.runConfirmed({ id, consequence, isLive: true, affected: 'the whole service' }, async () =>
-      this.showRecord(await api.keyring.retire.mutate({ id, ...(compromised && { compromised }) })),
+      this.showRecord(await api.keyring.retire.mutate({ id, compromised })),
     );
   }
 }

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
 import { defaultLeadSeconds, type RotatedUse } from '../../../contracts/admin/keyring.ts';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { duration, withoutUndefined } from '../../flags/flags.ts';
+import { duration } from '../../flags/flags.ts';
 
 const consequences: Readonly<Record<RotatedUse, (seconds: number) => string>> = {
   signing: (seconds) =>
@@ -36,7 +36,7 @@ export default class KeyringRotate extends CarefulCommand<typeof KeyringRotate> 
     const consequence = consequences[use](lead ?? defaultLeadSeconds[use]);
     return this.runConfirmed(
       { id: use, consequence, isLive: true, affected: 'the whole service' },
-      async () => this.showRecord(await api.keyring.rotate.mutate({ use, ...withoutUndefined({ lead }) })),
+      async () => this.showRecord(await api.keyring.rotate.mutate({ use, lead })),
     );
   }
 }

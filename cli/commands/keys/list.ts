@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { modeFilter, moment, pageFlags, withoutUndefined } from '../../flags/flags.ts';
+import { modeFilter, moment, pageFlags } from '../../flags/flags.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { oldSecretUntil } from '../../list/old-secrets.ts';
 
@@ -23,7 +23,7 @@ export default class KeysList extends ListCommand<typeof KeysList> {
   async run() {
     const { partner, mode, status, 'unused-since': unusedSince } = this.flags;
     const api = await this.api();
-    const wanted = withoutUndefined({ partnerId: partner, mode, status, unusedSince });
+    const wanted = { partnerId: partner, mode, status, unusedSince };
     return this.showList({
       page: (page) => api.keys.list.query({ ...wanted, ...page }),
       count: () => api.keys.count.query(wanted),

@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core';
-import { pageFlags, withoutUndefined } from '../../flags/flags.ts';
+import { pageFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class MembersList extends ListCommand<typeof MembersList> {
@@ -14,7 +14,7 @@ export default class MembersList extends ListCommand<typeof MembersList> {
   };
 
   async run() {
-    const wanted = { partnerId: this.args.partner, ...withoutUndefined({ status: this.flags.status }) };
+    const wanted = { partnerId: this.args.partner, status: this.flags.status };
     const api = await this.api();
     return this.showList({
       page: (page) => api.members.list.query({ ...wanted, ...page }),

@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core';
-import { duration, outFile, withoutUndefined } from '../../flags/flags.ts';
+import { duration, outFile } from '../../flags/flags.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class OperatorsCreate extends AdminCommand<typeof OperatorsCreate> {
@@ -26,7 +26,7 @@ export default class OperatorsCreate extends AdminCommand<typeof OperatorsCreate
       api.operators.create.mutate({
         name: this.args.name,
         role: this.flags.role,
-        ...withoutUndefined({ expiresIn: this.flags.expires }),
+        expiresIn: this.flags.expires,
       }),
     );
   }

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { pageFlags, withoutUndefined } from '../../flags/flags.ts';
+import { pageFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class OperatorsList extends ListCommand<typeof OperatorsList> {
@@ -11,7 +11,7 @@ export default class OperatorsList extends ListCommand<typeof OperatorsList> {
   };
 
   async run() {
-    const wanted = withoutUndefined({ status: this.flags.status });
+    const wanted = { status: this.flags.status };
     const api = await this.api();
     return this.showList({
       page: (page) => api.operators.list.query({ ...wanted, ...page }),

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { pageFlags, withoutUndefined } from '../../flags/flags.ts';
+import { pageFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { refuseSecret } from '../../secrets/input.ts';
 
@@ -23,7 +23,7 @@ export default class PartnersList extends ListCommand<typeof PartnersList> {
     const { status, search } = this.flags;
     if (search !== undefined) refuseSecret(search);
     const api = await this.api();
-    const wanted = withoutUndefined({ status });
+    const wanted = { status };
     const columns = ['id', 'name', 'status', 'createdAt'] as const;
     if (search !== undefined) {
       return this.showList({

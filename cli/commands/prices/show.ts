@@ -1,5 +1,4 @@
 import { Args } from '@oclif/core';
-import { withoutUndefined } from '../../flags/flags.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class PricesShow extends AdminCommand<typeof PricesShow> {
@@ -9,8 +8,6 @@ export default class PricesShow extends AdminCommand<typeof PricesShow> {
   static override args = { partner: Args.string({ description: 'id of the partner' }) };
 
   async run() {
-    return this.showResponse((api) =>
-      api.prices.show.query(withoutUndefined({ partnerId: this.args.partner })),
-    );
+    return this.showResponse((api) => api.prices.show.query({ partnerId: this.args.partner }));
   }
 }

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { requestFilters } from '../../flags/filters.ts';
-import { moment, pageFlags, requireFromBeforeTo, withoutUndefined } from '../../flags/flags.ts';
+import { moment, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class RequestsList extends ListCommand<typeof RequestsList> {
@@ -22,9 +22,9 @@ export default class RequestsList extends ListCommand<typeof RequestsList> {
   async run() {
     const { partner, client, session, status, path, error, since, until } = this.flags;
     requireFromBeforeTo(since, until);
-    const ids = withoutUndefined({ partnerId: partner, clientId: client, sessionId: session });
     const api = await this.api();
-    const wanted = { ...ids, ...withoutUndefined({ status, path, error, since, until }) };
+    const ids = { partnerId: partner, clientId: client, sessionId: session };
+    const wanted = { ...ids, status, path, error, since, until };
     return this.showList({
       page: (page) => api.requests.list.query({ ...wanted, ...page }),
       count: () => api.requests.count.query(wanted),

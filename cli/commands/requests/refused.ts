@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { listFlags, moment, mostPerPage, pageFlags, withoutUndefined } from '../../flags/flags.ts';
+import { listFlags, moment, mostPerPage, pageFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { localTime } from '../../output/format.ts';
 
@@ -27,7 +27,7 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
     // --count, --by and --where are applied to the returned rows, so they need more than --limit rows.
     const usesAllRows = count || by !== undefined || where !== undefined;
     const limit = usesAllRows ? mostPerPage : this.flags.limit;
-    const query = { since, limit, ...withoutUndefined({ partnerId: partner }) };
+    const query = { partnerId: partner, since, limit };
     const { rows, countedSince } = await api.requests.refused.query(query);
     const incompleteNote = `Counted since ${localTime(countedSince)}: what is older is not kept, or too much for one count.`;
     return this.showList({

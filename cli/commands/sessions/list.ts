@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Flags } from '@oclif/core';
-import { modeFilter, moment, pageFlags, requireFromBeforeTo, withoutUndefined } from '../../flags/flags.ts';
+import { modeFilter, moment, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 
 /** How many characters of the hash of a `state` the server keeps. */
@@ -38,15 +38,18 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
   async run() {
     const { partner, client, enrollment, state, reference, mode, status, since, until } = this.flags;
     requireFromBeforeTo(since, until);
-    const ids = withoutUndefined({
+    const api = await this.api();
+    const wanted = {
       partnerId: partner,
       clientId: client,
       enrollmentId: enrollment,
       clientReferenceId: reference,
-    });
-    const api = await this.api();
-    const stateHash = state === undefined ? undefined : hashOf(state);
-    const wanted = { ...ids, ...withoutUndefined({ stateHash, mode, status, since, until }) };
+      stateHash: state === undefined ? undefined : hashOf(state),
+      mode,
+      status,
+      since,
+      until,
+    };
     return this.showList({
       page: (page) => api.sessions.list.query({ ...wanted, ...page }),
       count: () => api.sessions.count.query(wanted),

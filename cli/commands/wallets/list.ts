@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { usageError } from '../../errors/failure.ts';
-import { amount, modeFilter, pageFlags, withoutUndefined } from '../../flags/flags.ts';
+import { amount, modeFilter, pageFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 /** The most days that the server accepts: ten years. */
@@ -36,10 +36,8 @@ export default class WalletsList extends ListCommand<typeof WalletsList> {
   async run() {
     const { mode, below, 'days-left': daysLeft, 'never-funded': isUnfunded } = this.flags;
     const api = await this.api();
-    const wanted = {
-      ...withoutUndefined({ mode, below, daysLeft }),
-      ...(isUnfunded && { unfunded: true as const }),
-    };
+    // The server accepts `unfunded` only as true.
+    const wanted = { mode, below, daysLeft, unfunded: isUnfunded || undefined };
     return this.showList({
       page: (page) => api.wallets.list.query({ ...wanted, ...page }),
       count: () => api.wallets.count.query(wanted),

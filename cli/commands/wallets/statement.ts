@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
 import type { AdminApi } from '../../connection/client.ts';
 import { formatCents } from '../../flags/amounts.ts';
-import { mode, moment, requestedColumns, requireFromBeforeTo, withoutUndefined } from '../../flags/flags.ts';
+import { mode, moment, requestedColumns, requireFromBeforeTo } from '../../flags/flags.ts';
 import { createTally, type Group } from '../../list/tally.ts';
 import { renderCsvRows } from '../../output/csv.ts';
 import { AdminCommand } from '../../program/base-command.ts';
@@ -81,7 +81,8 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     const signed = await api.wallets.signedStatement.query({
       partnerId: this.args.partner,
       mode: chosen,
-      ...withoutUndefined({ from, to }),
+      from,
+      to,
     });
     this.log(signed.jws);
     return signed;
@@ -94,7 +95,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
   private async readPages(api: AdminApi): Promise<Omit<Statement, 'untilSeq' | 'more'>> {
     const { mode: chosen, from, to } = this.flags;
     requireFromBeforeTo(from, to);
-    const query = { partnerId: this.args.partner, mode: chosen, ...withoutUndefined({ from, to }) };
+    const query = { partnerId: this.args.partner, mode: chosen, from, to };
     const { untilSeq, more, ...statement } = await api.wallets.statement.query(query);
     for (let hasMore = more; hasMore; ) {
       const afterSeq = statement.entries.at(-1)?.seq ?? 0;

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { pageFlags, withoutUndefined } from '../../flags/flags.ts';
+import { pageFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class WarningsList extends ListCommand<typeof WarningsList> {
@@ -15,7 +15,7 @@ export default class WarningsList extends ListCommand<typeof WarningsList> {
 
   async run() {
     const api = await this.api();
-    const wanted = withoutUndefined({ partnerId: this.flags.partner, state: this.flags.state });
+    const wanted = { partnerId: this.flags.partner, state: this.flags.state };
     return this.showList({
       page: (page) => api.warnings.list.query({ ...wanted, ...page }),
       count: () => api.warnings.count.query(wanted),

@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import { type ListedHealth, latestAnswer } from '../../../contracts/admin/endpoint-health.ts';
 import { adviseAnswer } from '../../../contracts/receiver-advice.ts';
-import { listFlags, modeFilter, withoutUndefined } from '../../flags/flags.ts';
+import { listFlags, modeFilter } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { formatShare } from '../../output/format.ts';
 
@@ -38,7 +38,9 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
     // --count, --by and --where are applied to the returned rows, so they need more than --limit rows.
     const usesAllRows = count || by !== undefined || where !== undefined;
     const found = await api.webhooks.health.query({
-      ...withoutUndefined({ keyId: key, partnerId: partner, mode }),
+      keyId: key,
+      partnerId: partner,
+      mode,
       limit: usesAllRows ? mostEndpointsPerCall : this.flags.limit,
     });
     const needsList = usesAllRows || csv || columns !== undefined;

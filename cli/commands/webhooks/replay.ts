@@ -1,7 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { BulkCommand, bulkFlags, filterOf } from '../../deliveries/bulk.ts';
 import { eventFilters } from '../../flags/filters.ts';
-import { withoutUndefined } from '../../flags/flags.ts';
 
 const { event, since, until } = eventFilters;
 
@@ -24,6 +23,6 @@ export default class WebhooksReplay extends BulkCommand<typeof WebhooksReplay> {
   async run() {
     const { again, rate } = this.flags;
     const filter = filterOf({ ...this.flags, key: this.args.key });
-    return this.startBulk({ action: 'replay', filter, again, ...withoutUndefined({ rate }) }, 'always');
+    return this.startBulk({ action: 'replay', filter, again, rate }, 'always');
   }
 }

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { Args, Flags } from '@oclif/core';
 import { exits, usageError } from '../../errors/failure.ts';
-import { withoutUndefined } from '../../flags/flags.ts';
 import { readInputFile } from '../../flags/input-file.ts';
 import { localTimes } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
@@ -40,7 +39,7 @@ export default class WebhooksVerify extends AdminCommand<typeof WebhooksVerify> 
       keyId: this.args.key,
       ...encodeBody(readBody(body)),
       signature,
-      ...withoutUndefined({ computed }),
+      computed,
     };
     const api = await this.api();
     const verification = await api.webhooks.verify.query(request);
