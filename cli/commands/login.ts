@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
 import { createAdminApi } from '../connection/client.ts';
-import { locateServer } from '../connection/connection.ts';
+import { defaultOrigin, locateServer } from '../connection/connection.ts';
 import { readProfiles, withProfile, writeProfiles } from '../connection/profiles.ts';
-import { type ConnectionSource, usageError } from '../errors/failure.ts';
+import { usageError } from '../errors/failure.ts';
 import { isInteractive } from '../output/terminal.ts';
 import { AdminCommand } from '../program/base-command.ts';
 import { readStdin, typeHidden } from '../secrets/input.ts';
@@ -32,12 +32,6 @@ export default class Login extends AdminCommand<typeof Login> {
     'token-stdin': Flags.boolean({ description: 'read the token from stdin' }),
   };
 
-  #connectionSource: ConnectionSource | undefined;
-
-  protected override get connectionSource(): ConnectionSource {
-    return this.#connectionSource ?? super.connectionSource;
-  }
-
   async run() {
     const { profile: name, 'token-stdin': fromStdin } = this.flags;
     const { configDir } = this.config;
@@ -48,8 +42,8 @@ export default class Login extends AdminCommand<typeof Login> {
       throw usageError(
         'The token cannot be asked for here, without a terminal: pipe it in with --token-stdin',
       );
-    this.#connectionSource = { url, urlFrom, tokenFrom: fromStdin ? 'stdin' : 'what was typed' };
-    const ca = this.caFlag ?? (process.env['SVCADMIN_CA'] || previous?.ca);
+    this.loginSource = { url, urlFrom, tokenFrom: fromStdin ? 'stdin' : 'what was typed' };
+    const ca = this.flags.ca ?? (process.env['SVCADMIN_CA'] || previous?.ca);
     await requireAdminApi(url, ca);
     const token = (fromStdin ? await readStdin() : await typeHidden(`Operator token for ${url}`)).trim();
     if (!token) throw usageError('No token was given');
@@ -69,13 +63,13 @@ export default class Login extends AdminCommand<typeof Login> {
    */
   #locate(previousUrl: string | undefined) {
     const { url, urlFrom, isFromFoundDirectory, ignored } = locateServer({
-      flags: { url: this.serverFlag ?? previousUrl },
+      flags: { url: this.flags.url ?? previousUrl },
       env: process.env,
       configDir: this.config.configDir,
       cwd: process.cwd(),
       warn: (text) => this.writeNotice(text),
     });
-    if (urlFrom === 'the default') for (const sentence of ignored) this.writeNotice(sentence);
+    if (urlFrom === defaultOrigin) for (const sentence of ignored) this.writeNotice(sentence);
     if (isFromFoundDirectory)
       throw usageError(
         `${url} was found in ${urlFrom}, and needs no sign-in from here`,

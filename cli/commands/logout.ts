@@ -10,7 +10,7 @@ export default class Logout extends AdminCommand<typeof Logout> {
   async run() {
     const { configDir } = this.config;
     const stored = readProfiles(configDir);
-    const name = this.profileFlag ?? stored.current;
+    const name = this.connectionFlags.profile ?? stored.current;
     if (name === undefined || !stored.profiles[name])
       throw usageError(`Not signed in${name ? ` as profile ${name}` : ''}`);
     writeProfiles(configDir, withoutProfile(stored, name));

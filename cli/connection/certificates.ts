@@ -18,7 +18,7 @@ export function fetchTrusting(path: string | undefined): Fetch {
   }
   if (!ca.includes('-----BEGIN CERTIFICATE-----'))
     throw usageError(`${path} holds no certificate`, 'It has to be in PEM: -----BEGIN CERTIFICATE-----');
-  // Imported only here, because commands without --ca do not need it. Node's `fetch` is a copy of it with other types.
+  // Imported only here, because commands without --ca do not need undici. Node's `fetch` is undici's with other types.
   const loaded = import('undici').then((undici) => ({
     fetch: undici.fetch,
     dispatcher: new undici.Agent({ connect: { ca: [...rootCertificates, ca] } }),

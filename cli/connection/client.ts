@@ -10,6 +10,8 @@ export type AdminApi = TRPCClient<AdminRouter>;
 /** The time limit of a response, in milliseconds. It is long, because the audit of a big ledger is slow. */
 const timeoutMs = 120_000;
 
+type Server = Pick<Connection, 'url' | 'token' | 'ca'> & Partial<Pick<Connection, 'apiPath'>>;
+
 interface Observers {
   /** Called with the environment that each response names. Older servers name none. */
   onEnvironment?: (environment: string) => void;
@@ -23,17 +25,8 @@ interface Observers {
  * identifies one change.
  */
 export function createAdminApi(
-  {
-    url,
-    token,
-    ca,
-    apiPath = '/trpc',
-  }: Pick<Connection, 'url' | 'token' | 'ca'> & Partial<Pick<Connection, 'apiPath'>>,
-  {
-    onEnvironment = () => undefined,
-    onTokenExpiry = () => undefined,
-    showWaiting = (work) => work,
-  }: Observers = {},
+  { url, token, ca, apiPath = '/trpc' }: Server,
+  { onEnvironment, onTokenExpiry, showWaiting = (work) => work }: Observers = {},
 ): AdminApi {
   const send = fetchTrusting(ca);
   return createTRPCClient<AdminRouter>({
@@ -47,9 +40,9 @@ export function createAdminApi(
           const responsePromise = send(input, { ...(init as RequestInit), redirect: 'error', signal });
           const response = await showWaiting(responsePromise);
           const environment = response.headers.get(environmentHeader);
-          if (environment !== null) onEnvironment(environment);
+          if (environment !== null) onEnvironment?.(environment);
           const expiresAt = response.headers.get(tokenExpiryHeader);
-          if (expiresAt !== null) onTokenExpiry(expiresAt);
+          if (expiresAt !== null) onTokenExpiry?.(expiresAt);
           return response;
         },
       }),

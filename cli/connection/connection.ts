@@ -24,8 +24,15 @@ export interface Connection {
   partnerId?: string | undefined;
 }
 
+/** The flags that name the server. `ca` is the path of a file with its certificate authority. */
+export interface ConnectionFlags {
+  url?: string | undefined;
+  profile?: string | undefined;
+  ca?: string | undefined;
+}
+
 interface Sources {
-  flags: { url?: string | undefined; profile?: string | undefined; ca?: string | undefined };
+  flags: ConnectionFlags;
   env: Readonly<Record<string, string | undefined>>;
   configDir: string;
   cwd: string;
@@ -35,7 +42,9 @@ interface Sources {
   warn: (text: string) => void;
 }
 
-const defaultUrl = 'http://127.0.0.1:8081';
+/** The origin of the default address, for messages. */
+export const defaultOrigin = 'the default';
+const defaultAddress = { value: 'http://127.0.0.1:8081', from: defaultOrigin };
 
 /** A value, and where it was set, such as `--url`. */
 interface Setting<Value = string | undefined> {
@@ -91,37 +100,34 @@ export function locateServer(sources: Sources) {
     { value: env['SVCADMIN_URL'] || undefined, from: 'SVCADMIN_URL' },
     { value: chosen.profile?.url, from: `profile ${chosen.name ?? ''}` },
   ]);
-  const addressOfDirectory = firstSet([{ value: local?.url, from: join(local?.dataDir ?? '', 'admin-url') }]);
-  const address = givenAddress ?? addressOfDirectory ?? { value: defaultUrl, from: 'the default' };
+  const addressOfDirectory =
+    local?.url === undefined ? undefined : { value: local.url, from: join(local.dataDir, 'admin-url') };
+  const address = givenAddress ?? addressOfDirectory ?? defaultAddress;
   const url = withoutSlash(address.value);
   requireAddress({ value: url, from: address.from });
-  // Anyone could have put a directory where it is found, so its address gets no other token. The person has chosen the one
-  // that SVC_DATA_DIR names.
+  // Another user may have made a directory that is found, so its address gets only the token in it. A directory that
+  // SVC_DATA_DIR names is trusted, because the person has chosen it.
   const isFromFoundDirectory = address === addressOfDirectory && local?.isFromVariable === false;
   return { url, urlFrom: address.from, chosen, local, ignored, isFromFoundDirectory };
 }
 
 type Location = ReturnType<typeof locateServer>;
 
-/**
- * Chooses the token for an address. The token of a profile is sent only to the profile's server, or to an address that was given
- * together with the profile. The token of a data directory is sent only to this machine. An address from a data directory
- * gets only the token of that directory.
- */
+/** Chooses the token for an address, so that no server gets the token of another one. */
 function chooseToken({ url, chosen, local, isFromFoundDirectory }: Location, env: Sources['env']) {
   const { name, profile, isRequested } = chosen;
+  // The token of a data directory is sent only to this machine, or to the address in that directory.
   const isLocal = isLoopback(url) || url === local?.url;
   const tokenOfDirectory = {
     value: isLocal ? local?.token : undefined,
     from: join(local?.dataDir ?? '', 'admin-token'),
   };
   if (isFromFoundDirectory) return { token: firstSet([tokenOfDirectory]), isOfDirectory: true };
+  // The token of a profile is sent only to its server, or to an address that was given together with the profile.
+  const mayUseProfile = isRequested || profile?.url === url;
   const token = firstSet([
     { value: env['SVCADMIN_TOKEN'] || undefined, from: 'SVCADMIN_TOKEN' },
-    {
-      value: isRequested || profile?.url === url ? profile?.token : undefined,
-      from: `profile ${name ?? ''}`,
-    },
+    { value: mayUseProfile ? profile?.token : undefined, from: `profile ${name ?? ''}` },
     tokenOfDirectory,
   ]);
   return { token, isOfDirectory: token === tokenOfDirectory };
@@ -133,9 +139,9 @@ export function connect(sources: Sources): Connection {
   const location = locateServer(sources);
   const { url, urlFrom, chosen, ignored, isFromFoundDirectory } = location;
   const { token, isOfDirectory } = chooseToken(location, env);
-  // The person may have expected the server of an ignored directory, so the command says why it is ignored.
-  const mayExpectOther = isOfDirectory || urlFrom === 'the default' || !token;
-  if (mayExpectOther) for (const sentence of ignored) warn(sentence);
+  // The person named neither server nor token, and may expect the server of an ignored directory. So it says why it is ignored.
+  const isByChance = isOfDirectory || urlFrom === defaultOrigin || !token;
+  if (isByChance) for (const sentence of ignored) warn(sentence);
   if (isFromFoundDirectory && env['SVCADMIN_TOKEN'])
     warn(
       `SVCADMIN_TOKEN is not sent to ${url} (from ${urlFrom}), which gets its own token only. To send it: --url ${url}`,

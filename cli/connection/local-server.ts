@@ -10,7 +10,8 @@ export interface LocalServer {
   isFromVariable: boolean;
 }
 
-interface Place {
+/** What determines which directory is found. */
+interface Environment {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   /** Id of the user who runs the command. Undefined if the system has no such ids. */
@@ -57,15 +58,23 @@ function readDirectory(dataDir: string, check: (file: Stats) => void) {
   };
 }
 
+interface FoundServer {
+  local: LocalServer | undefined;
+  /** A sentence for each ignored directory. */
+  ignored: string[];
+}
+
+/** Returns a directory and its parents, up to the root. */
+function withParents(directory: string): string[] {
+  const parent = dirname(directory);
+  return parent === directory ? [directory] : [directory, ...withParents(parent)];
+}
+
 /**
  * Finds the data directory of a local server: SVC_DATA_DIR, or the nearest `.svc` with a token in the working directory or its
  * parents. A `.svc` that other users own or can write is ignored, because another user could put a false address into it.
- * @returns the server, and a sentence for each ignored directory
  */
-export function findLocalServer({ env, cwd, uid }: Place): {
-  local: LocalServer | undefined;
-  ignored: string[];
-} {
+export function findLocalServer({ env, cwd, uid }: Environment): FoundServer {
   const ignored: string[] = [];
   if (env['SVC_DATA_DIR']) {
     const dataDir = resolve(cwd, env['SVC_DATA_DIR']);
@@ -73,20 +82,19 @@ export function findLocalServer({ env, cwd, uid }: Place): {
     const trust = () => undefined;
     return { local: { ...readDirectory(dataDir, trust), isFromVariable: true }, ignored };
   }
-  for (let directory = cwd; ; directory = dirname(directory)) {
+  const requireOwn = (file: Stats) => requireOwnedBy(file, uid);
+  for (const directory of withParents(cwd)) {
     const dataDir = join(directory, '.svc');
     try {
-      const directoryState = statSync(dataDir, { throwIfNoEntry: false });
-      if (directoryState?.isDirectory()) {
-        const check = (file: Stats) => requireOwnedBy(file, uid);
-        check(directoryState);
-        const local = readDirectory(dataDir, check);
-        if (local.token !== undefined) return { local: { ...local, isFromVariable: false }, ignored };
-      }
+      const state = statSync(dataDir, { throwIfNoEntry: false });
+      if (!state?.isDirectory()) continue;
+      requireOwn(state);
+      const local = readDirectory(dataDir, requireOwn);
+      if (local.token !== undefined) return { local: { ...local, isFromVariable: false }, ignored };
     } catch (error) {
       const reason = error instanceof Distrusted ? error.message : 'it cannot be read';
       ignored.push(`${dataDir} is ignored: ${reason}. If it is yours: chmod -R go-w ${dataDir}`);
     }
-    if (dirname(directory) === directory) return { local: undefined, ignored };
   }
+  return { local: undefined, ignored };
 }

@@ -37,10 +37,10 @@ export function withProfile({ profiles }: Profiles, name: string, profile: Profi
   return { current: name, profiles: { ...profiles, [name]: profile } };
 }
 
-/** Returns the profiles without the named one. If that was the current one, there is no current one. */
+/** Returns the profiles without the named one, which is not the current one any more. */
 export function withoutProfile({ current, profiles }: Profiles, name: string): Profiles {
   const { [name]: _removed, ...others } = profiles;
-  return current === undefined || current === name ? { profiles: others } : { current, profiles: others };
+  return { ...(current !== undefined && current !== name && { current }), profiles: others };
 }
 
 /** Replaces the file atomically. Only its owner can read it, because it contains tokens. */

@@ -1,7 +1,7 @@
 import { Command, Flags, type Interfaces } from '@oclif/core';
 import { readAnswer } from '../careful/confirmation.ts';
 import type { AdminApi } from '../connection/client.ts';
-import { type Connection, connect } from '../connection/connection.ts';
+import { type Connection, type ConnectionFlags, connect } from '../connection/connection.ts';
 import { CommandError, type ConnectionSource, toFailure } from '../errors/failure.ts';
 import { formatValue, label, localTime } from '../output/format.ts';
 import { renderListing } from '../output/listing.ts';
@@ -45,10 +45,12 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   protected flags!: FlagsOf<T>;
   protected args!: ArgsOf<T>;
   #connection: Connection | undefined;
-  #hasWarnedLive = false;
+  /** The address that a login calls, for error messages. A login has no connection. */
+  protected loginSource: ConnectionSource | undefined;
   #environment: string | undefined;
   #reason: string | undefined;
-  #hasWarnedOfExpiry = false;
+  #hasWarnedLive = false;
+  readonly #noticesWritten = new Set<string>();
 
   override async init(): Promise<void> {
     await super.init();
@@ -70,22 +72,14 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     return programOf(this.config.bin);
   }
 
-  /** The address of the server that this command line names. */
-  protected get serverFlag(): string | undefined {
-    return (this.flags as { url?: string }).url;
-  }
-
-  protected get caFlag(): string | undefined {
-    return (this.flags as { ca?: string }).ca;
-  }
-
-  protected get profileFlag(): string | undefined {
-    return (this.flags as { profile?: string }).profile;
+  /** The flags that name the server. */
+  protected get connectionFlags(): ConnectionFlags {
+    return this.flags as ConnectionFlags;
   }
 
   /** The address of the server and the token. @throws CommandError if there is no token */
   protected get connection(): Connection {
-    const flags = { url: this.serverFlag, profile: this.profileFlag, ca: this.caFlag };
+    const flags = this.connectionFlags;
     const { env } = process;
     const { configDir } = this.config;
     this.#connection ??=
@@ -97,7 +91,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
 
   /** The address that the command calls, and where the address was set, for error messages. */
   protected get connectionSource(): ConnectionSource {
-    return this.#connection ?? { url: 'the server', program: this.program };
+    return this.loginSource ?? this.#connection ?? { url: 'the server', program: this.program };
   }
 
   /** Makes a client of the admin API. Loads its code only now, because help and completion do not need it. */
@@ -108,18 +102,12 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     if (live || mode === 'live') this.warnLive(live ? `profile ${profileName ?? ''}` : 'live mode');
     return createAdminApi(this.connection, {
       onEnvironment: (environment) => this.learnEnvironment(environment),
-      onTokenExpiry: (at) => this.#warnOfExpiry(at),
+      onTokenExpiry: (at) =>
+        this.writeNoticeOnce(
+          `Your operator token expires on ${localTime(at)}. Have an owner make another: svcadmin operators create`,
+        ),
       showWaiting: waitingOn(process.stderr),
     });
-  }
-
-  /** Warns once that the token expires soon. */
-  #warnOfExpiry(at: string): void {
-    if (!this.#hasWarnedOfExpiry)
-      this.writeNotice(
-        `Your operator token expires on ${localTime(at)}. Have an owner make another: svcadmin operators create`,
-      );
-    this.#hasWarnedOfExpiry = true;
   }
 
   /** Warns if the first response says that the server is a production server. */
@@ -130,12 +118,11 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
 
   /** Returns the environment of the server, from an earlier response or by a request. */
   protected async readEnvironment(): Promise<string> {
-    this.#environment ??= this.connection.environment;
-    if (this.#environment === undefined) {
-      const { environment } = await (await this.api()).status.query();
-      this.learnEnvironment(environment);
-    }
-    return this.#environment ?? '';
+    const knownEnvironment = this.#environment ?? this.connection.environment;
+    if (knownEnvironment !== undefined) return knownEnvironment;
+    const { environment } = await (await this.api()).status.query();
+    this.learnEnvironment(environment);
+    return environment;
   }
 
   /** Warns once that the command affects live users or money. */
@@ -147,6 +134,12 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   /** Writes a text for the person to stderr. In `svc`, the commands that the text names are those of `svc`. */
   protected writeNotice(text: string): void {
     process.stderr.write(`${rewordFor(this.program, text)}\n`);
+  }
+
+  /** Writes a notice only once, although several responses or pages may have it. */
+  protected writeNoticeOnce(text: string): void {
+    if (!this.#noticesWritten.has(text)) this.writeNotice(text);
+    this.#noticesWritten.add(text);
   }
 
   /** Shows one record as lines of `name  value`. If `fields` is given, only these are shown. */
@@ -208,7 +201,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     // A list reads several pages. The person types the reason only once.
     const { reason = this.#reason } = this.flags as { reason?: string };
     try {
-      return await read(reason === undefined ? {} : { reason });
+      return await read({ reason });
     } catch (error) {
       const { code } = toFailure(error, this.connectionSource);
       if (code !== 'reason_required' || !isInteractive()) throw error;

@@ -4,17 +4,18 @@ import { closest } from './closest.ts';
 import { loadConfig } from './config.ts';
 import type { ProgramName } from './program.ts';
 
-/** Whether the caller wants JSON: `--json` occurs before any `--`. */
-function wantsJson(argv: readonly string[]): boolean {
-  const end = argv.indexOf('--');
-  return argv.slice(0, end === -1 ? undefined : end).includes('--json');
+/** Returns the words of a command line before the first one that `isEnd` accepts; all of them if it accepts none. */
+function wordsBefore(argv: readonly string[], isEnd: (word: string) => boolean): readonly string[] {
+  const end = argv.findIndex(isEnd);
+  return end === -1 ? argv : argv.slice(0, end);
 }
 
-/** Returns the words of a command line before the first flag, which name the command. */
-function commandWords(argv: readonly string[]): string[] {
-  const end = argv.findIndex((word) => word.startsWith('-'));
-  return argv.slice(0, end === -1 ? undefined : end);
-}
+/** Returns the words before a `--`. The words after it are arguments, even if they begin with a dash. */
+const wordsBeforeDashes = (argv: readonly string[]) => wordsBefore(argv, (word) => word === '--');
+/** Returns the words before the first flag, which name the command. */
+const commandWords = (argv: readonly string[]) => wordsBefore(argv, (word) => word.startsWith('-'));
+
+const wantsJson = (argv: readonly string[]): boolean => wordsBeforeDashes(argv).includes('--json');
 
 /** Returns the command of a topic whose verb is similar to the typed one: `wallets fund` for `wallets fnud`. */
 function closestInTopic(topic: string, typedVerb: string, names: readonly string[]): string | undefined {
@@ -33,29 +34,28 @@ function findUnknownCommand(argv: readonly string[], config: Config): Failure | 
   if (words.length === 0 || findCommand(argv, config)) return undefined;
   const names = commandIDs.map((id) => id.replaceAll(':', ' '));
   const [topic = '', verb] = words;
-  const typed = words.slice(0, 2).join(' ');
   const isTopic = names.some((name) => name.startsWith(`${topic} `));
   // The help of oclif answers a topic without a verb.
   if (isTopic && verb === undefined) return undefined;
-  const guess = isTopic
-    ? closestInTopic(topic, verb ?? '', names)
-    : closest(typed, [...names, ...topics.map(({ name }) => name)]);
+  const typed = words.slice(0, 2).join(' ');
+  const { guess, hint } = isTopic
+    ? {
+        guess: closestInTopic(topic, verb ?? '', names),
+        hint: `\`${bin} ${topic} --help\` lists what there is.`,
+      }
+    : { guess: closest(typed, [...names, ...topics.map(({ name }) => name)]), hint: `See \`${bin} help\`.` };
   const suggestion = guess ? `; did you mean ${guess}?` : '';
-  return {
-    code: 'unknown_command',
-    message: `${typed} is not ${bin === 'svc' ? 'an' : 'a'} ${bin} command${suggestion}`,
-    exit: exits.usage,
-    hint: isTopic ? `\`${bin} ${topic} --help\` lists what there is.` : `See \`${bin} help\`.`,
-  };
+  const message = `${typed} is not ${bin === 'svc' ? 'an' : 'a'} ${bin} command${suggestion}`;
+  return { code: 'unknown_command', message, exit: exits.usage, hint };
 }
 
-/** The name of the flag that takes an id, by the prefix of the id. */
+/** The name of the flag that takes an id, by the first four characters of the id. */
 const flagsOfIds: Readonly<Record<string, string>> = {
-  ptr: 'partner',
-  cli: 'client',
-  key: 'key',
-  ses: 'session',
-  enr: 'enrollment',
+  ptr_: 'partner',
+  cli_: 'client',
+  key_: 'key',
+  ses_: 'session',
+  enr_: 'enrollment',
 };
 
 /** Finds the command that the first words name. The other words are arguments, so the longest name that matches is the right one. */
@@ -76,9 +76,10 @@ const dashedSubject = /^-[\w-]{42}$/;
 /** Moves subjects that begin with a dash behind a `--`, because oclif would take them for flags. */
 function moveSubjectsLast(argv: readonly string[], config: Config): string[] {
   const flags = findCommand(argv, config)?.command.flags ?? {};
+  /** Whether the word at an index is the value of the flag before it, as in `--sub SUBJECT`. */
   const isFlagValue = (index: number) => {
-    const [, flagBefore = ''] = /^--(.+)$/.exec(argv[index - 1] ?? '') ?? [];
-    return flags[flagBefore]?.type === 'option';
+    const wordBefore = argv[index - 1] ?? '';
+    return wordBefore.startsWith('--') && flags[wordBefore.slice(2)]?.type === 'option';
   };
   const isSubject = (word: string, index: number) => dashedSubject.test(word) && !isFlagValue(index);
   // With a `--` of their own, people have placed the subjects themselves.
@@ -89,14 +90,13 @@ function moveSubjectsLast(argv: readonly string[], config: Config): string[] {
 
 /** Returns the failure if a command without arguments gets one. oclif would say that there is no command of that name. */
 function findUnknownArgument(argv: readonly string[], config: Config): Failure | undefined {
-  const { command, name, firstArgument: extra } = findCommand(argv, config) ?? {};
-  if (!command || extra === undefined || Object.keys(command.args).length > 0) return undefined;
-  const [, prefix = ''] = /^([a-z]{3})_/.exec(extra) ?? [];
-  const flag = flagsOfIds[prefix];
-  const suggestion = flag && flag in command.flags ? `; did you mean --${flag} ${extra}?` : '';
+  const { command, name, firstArgument } = findCommand(argv, config) ?? {};
+  if (!command || firstArgument === undefined || Object.keys(command.args).length > 0) return undefined;
+  const flag = flagsOfIds[firstArgument.slice(0, 4)];
+  const suggestion = flag && flag in command.flags ? `; did you mean --${flag} ${firstArgument}?` : '';
   return {
     code: 'usage',
-    message: `${name} takes no argument ${extra}${suggestion}`,
+    message: `${name} takes no argument ${firstArgument}${suggestion}`,
     exit: exits.usage,
     hint: `\`${config.bin} ${name} --help\` says what it takes.`,
   };
@@ -105,8 +105,8 @@ function findUnknownArgument(argv: readonly string[], config: Config): Failure |
 /** Replaces `-h` by `--help`, and `-v` without a command by `--version`. */
 function expandShortFlags(argv: readonly string[]): string[] {
   if (argv[0] === '-v') return ['--version'];
-  const end = argv.indexOf('--');
-  return argv.map((word, index) => (word === '-h' && (end === -1 || index < end) ? '--help' : word));
+  const options = wordsBeforeDashes(argv);
+  return [...options.map((word) => (word === '-h' ? '--help' : word)), ...argv.slice(options.length)];
 }
 
 async function runCommand(typed: readonly string[], program: ProgramName): Promise<number> {
@@ -130,7 +130,11 @@ function report(failure: Failure, argv: readonly string[]): number {
   return failure.exit;
 }
 
-/** Resolves when the reader of a pipe closes it early, as `| head` does. This is not a failure. */
+/**
+ * Resolves when the reader of a pipe closes it early, as `| head` does. This is not a failure. For every other error of the
+ * stream, oclif throws.
+ * @param signal ends the waiting
+ */
 function waitForClosedReader(stream: NodeJS.WriteStream, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const onError = ({ code }: NodeJS.ErrnoException) => {

@@ -29,6 +29,8 @@ export function suggestFlags(error: Error & { flags?: unknown }, { flags, baseFl
   if (error.constructor.name !== 'NonExistentFlagsError') return '';
   const known = ['json', 'help', ...Object.keys({ ...baseFlags, ...flags })];
   const wrong = Array.isArray(error.flags) ? error.flags.map(String) : [];
-  const meant = wrong.flatMap((flag) => closest(flag.replace(/^-+/, '').replace(/=.*$/s, ''), known) ?? []);
+  // `--limt=5` is compared as `limt`.
+  const wrongNames = wrong.map((flag) => flag.replace(/^-+/, '').replace(/=.*$/s, ''));
+  const meant = wrongNames.flatMap((name) => closest(name, known) ?? []);
   return meant.length > 0 ? `; did you mean ${meant.map((name) => `--${name}`).join(', ')}?` : '';
 }

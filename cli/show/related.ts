@@ -9,16 +9,18 @@ export interface Related {
 
 /** The reason for reading personal data, if the operator has given one. */
 export interface ReadReason {
-  reason?: string;
+  reason?: string | undefined;
 }
 
-/** A record as `show` displays it, with the related records and the commands to run next. */
+/** A record as `show` displays it. */
 export interface Shown {
   record: object;
   /** The fields that people see. Without it, all fields are shown. */
   fields?: object;
+  /** Lines that people see below the fields. */
   lines?: string[];
   related: Related[];
+  /** The commands to run next, without the name of the program. */
   next: string[];
 }
 
@@ -27,7 +29,7 @@ export const mostRowsPerList = 20;
 
 /** Returns a row for a related record, in an array; an empty array if there is no id. */
 export function related(kind: string, id: string | null | undefined, note = ''): Related[] {
-  // A masked id cannot be looked up.
+  // The server masks a subject for the role ops, as `(masked)`, which cannot be looked up.
   return id && !id.startsWith('(') ? [{ kind, id, note }] : [];
 }
 
@@ -40,7 +42,7 @@ export function relatedActor(id: string | null): Related[] {
   return kind ? related(kind, id, 'did it') : [];
 }
 
-/** Returns the rows without later rows of the same id. */
+/** Returns the rows without repeated ids. The first row of an id stays, with its note. */
 export function withoutRepeats(rows: readonly Related[]): Related[] {
   const seen = new Set<string>();
   return rows.filter(({ id }) => {

@@ -174,7 +174,7 @@ export const origins: Readonly<Record<string, string>> = Object.fromEntries(
   fromSvcadmin.map(({ inSvcadmin, inSvc }) => [inSvc, inSvcadmin]),
 );
 
-/** Summaries of commands whose summary in `svcadmin` describes the part for operators. */
+/** Summaries of commands whose summary in `svcadmin` says what only operators see or do. */
 const summaries: Readonly<Record<string, string>> = {
   prices: 'Show what you pay for each billable event, in cents.',
   'members list': 'List the people who may sign in to the portal, newest first.',

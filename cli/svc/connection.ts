@@ -1,14 +1,20 @@
-import { type Connection, firstSet, requireAddress, withoutSlash } from '../connection/connection.ts';
+import {
+  type Connection,
+  type ConnectionFlags,
+  firstSet,
+  requireAddress,
+  withoutSlash,
+} from '../connection/connection.ts';
 import { type Profile, type Profiles, readProfiles } from '../connection/profiles.ts';
 import { CommandError, exits } from '../errors/failure.ts';
 
 interface Sources {
-  flags: { url?: string | undefined; profile?: string | undefined; ca?: string | undefined };
+  flags: ConnectionFlags;
   env: Readonly<Record<string, string | undefined>>;
   configDir: string;
 }
 
-const defaultUrl = 'http://localhost:8080';
+const defaultAddress = { value: 'http://localhost:8080', from: 'the default' };
 
 /** Returns the name of the profile for an address: the current profile, if it has the address, or another one. */
 function profileFor(url: string, { current, profiles }: Profiles): string | undefined {
@@ -20,8 +26,7 @@ function profileFor(url: string, { current, profiles }: Profiles): string | unde
 /** Finds the address of the service, from the flag, the named profile, the environment, the current profile or the default. */
 export function locateService({ flags, env, configDir }: Sources) {
   const stored = readProfiles(configDir);
-  const profileNamed = (name: string | undefined): Profile | undefined =>
-    name === undefined ? undefined : stored.profiles[name];
+  const profileNamed = (name = ''): Profile | undefined => stored.profiles[name];
   const givenAddress = firstSet([
     { value: flags.url, from: '--url' },
     { value: profileNamed(flags.profile)?.url, from: `profile ${flags.profile ?? ''}` },
@@ -29,13 +34,13 @@ export function locateService({ flags, env, configDir }: Sources) {
   ]);
   // A given address selects the profile with its token. Without a given one, the current profile also has the address.
   const nameForAddress = givenAddress ? profileFor(withoutSlash(givenAddress.value), stored) : stored.current;
-  const name = flags.profile ?? nameForAddress;
-  const profile = profileNamed(name);
-  const addressOfProfile = { value: profile?.url, from: `profile ${name ?? ''}` };
-  const address = givenAddress ?? firstSet([addressOfProfile]) ?? { value: defaultUrl, from: 'the default' };
+  const profileName = flags.profile ?? nameForAddress ?? '';
+  const profile = profileNamed(profileName);
+  const addressOfProfile = profile && { value: profile.url, from: `profile ${profileName}` };
+  const address = givenAddress ?? addressOfProfile ?? defaultAddress;
   const url = withoutSlash(address.value);
   requireAddress({ value: url, from: address.from });
-  return { url, urlFrom: address.from, name, profile };
+  return { url, urlFrom: address.from, profileName, profile };
 }
 
 /**
@@ -43,7 +48,7 @@ export function locateService({ flags, env, configDir }: Sources) {
  * @throws CommandError if there is no login, or if the address cannot be used
  */
 export function connectAsMember(sources: Sources): Connection {
-  const { url, urlFrom, name, profile } = locateService(sources);
+  const { url, urlFrom, profileName, profile } = locateService(sources);
   if (profile?.url !== url)
     throw new CommandError({
       code: 'no_token',
@@ -55,8 +60,8 @@ export function connectAsMember(sources: Sources): Connection {
     url,
     token: profile.token,
     urlFrom,
-    tokenFrom: `profile ${name ?? ''}`,
-    profileName: name ?? '',
+    tokenFrom: `profile ${profileName}`,
+    profileName,
     program: 'svc',
     apiPath: '/portal/trpc',
     ca: sources.flags.ca ?? profile.ca,

@@ -82,7 +82,7 @@ function failureOf(url: string, { status, body }: Pick<Answer, 'status' | 'body'
   const message = String(body['error_description'] ?? `${url} answered ${status}`);
   if (status === 401) return { code: 'unauthorized', message, exit: exits.notAuthorised };
   if (status === 429) return { code: 'rate_limited', message, exit: exits.rateLimited };
-  // Every error of the portal has an `error`. The portal is off, or the address is of another server.
+  // The portal sends an `error` with every refusal. So without one, the portal is off, or the address is of another server.
   if (status === 404 || body['error'] === undefined)
     return {
       code: 'not_the_admin_api',
@@ -99,28 +99,23 @@ const expiredFailure: Failure = {
   hint: 'Start again with `svc login`.',
 };
 
+const deniedFailure: Failure = {
+  code: 'device_login_denied',
+  message: 'The login was refused in the portal',
+  exit: exits.notAuthorised,
+};
+
 /** Errors after which the program stops polling. */
-const finalErrors: ReadonlyMap<string, Failure> = new Map<string, Failure>([
-  [
-    'access_denied',
-    {
-      code: 'device_login_denied',
-      message: 'The login was refused in the portal',
-      exit: exits.notAuthorised,
-    },
-  ],
+const finalErrors = new Map<string, Failure>([
+  ['access_denied', deniedFailure],
   ['expired_token', expiredFailure],
   [
     'invalid_grant',
-    {
-      code: 'invalid_grant',
-      message: 'The login was used or ended elsewhere',
-      exit: exits.failure,
-      hint: 'Start again with `svc login`.',
-    },
+    { ...expiredFailure, code: 'invalid_grant', message: 'The login was used or ended elsewhere' },
   ],
 ]);
 
+/** The time of the machine, which tests replace. */
 interface Clock {
   wait?: (seconds: number) => Promise<unknown>;
   now?: () => number;
@@ -142,15 +137,14 @@ export async function awaitToken(
   while (now() < deadline) {
     await wait(Math.min(mostWaitSeconds, intervalSeconds * 2 ** lostResponses));
     const answer = await endpoints.poll(code).catch(() => undefined);
-    if (!answer || answer.status >= 500) {
-      lostResponses += 1;
-      continue;
-    }
-    lostResponses = 0;
+    const isLost = !answer || answer.status >= 500;
+    lostResponses = isLost ? lostResponses + 1 : 0;
+    if (isLost) continue;
     if (answer.status < 300) return (answer.body as unknown as DeviceToken).access_token;
     const error = String(answer.body['error']);
     const failure = finalErrors.get(error);
     if (failure) throw new CommandError(failure);
+    // After any other error, such as `authorization_pending`, the program polls again.
     if (error === 'slow_down') intervalSeconds += slowerBySeconds;
     if (error === 'rate_limited') await wait(answer.retryAfter);
   }

@@ -1,4 +1,4 @@
-import { type Command, Flags, type Interfaces } from '@oclif/core';
+import type { Command, Interfaces } from '@oclif/core';
 import type { AdminCommand } from '../program/base-command.ts';
 import { rewordFor } from '../program/program.ts';
 
@@ -10,19 +10,6 @@ const operatorFields: ReadonlySet<string> = new Set([
   'token-requests-per-minute',
   'userinfo-requests-per-minute',
 ]);
-
-const baseFlags = {
-  url: Flags.string({
-    description: 'address of the service (SVC_BASE_URL)',
-    aliases: ['server'],
-    helpGroup: 'GLOBAL',
-  }),
-  profile: Flags.string({ description: 'profile of `svc login` to use', helpGroup: 'GLOBAL' }),
-  ca: Flags.file({
-    description: 'file with a certificate authority to trust as well',
-    helpGroup: 'GLOBAL',
-  }),
-};
 
 function omitOperatorFields<V>(fields: Readonly<Record<string, V>>): Record<string, V> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !operatorFields.has(name)));
@@ -45,6 +32,7 @@ const wordings: readonly (readonly [forOperators: RegExp, forMembers: string])[]
   [/ (For the|The) role (support|ops)\b[^.]*\./g, ''],
   [/address of the admin listener \(SVCADMIN_URL\)/g, 'address of the service (SVC_BASE_URL)'],
   [/SVCADMIN_URL/g, 'SVC_BASE_URL'],
+  [/ \(SVCADMIN_CA\)/g, ''],
   [/for `wallets verify`/g, 'for `verify-statement`'],
 ];
 
@@ -68,8 +56,14 @@ function rewordAll<V extends { description?: string | undefined }>(
   return Object.fromEntries(reworded) as Record<string, V>;
 }
 
-/** Returns whether a command requires the partner as an argument or as a flag; undefined if it does not. */
-function partnerPlace({ args, flags }: Pick<Command.Class, 'args' | 'flags'>): 'args' | 'flags' | undefined {
+/**
+ * Returns where a command of `svcadmin` requires the partner: as an argument or as a flag; undefined if it does not. A flag that
+ * may be absent is omitted from `svc`, where the server returns only records of the member's partner.
+ */
+function requiredPartner({
+  args,
+  flags,
+}: Pick<Command.Class, 'args' | 'flags'>): 'args' | 'flags' | undefined {
   if (args['partner']) return 'args';
   return flags['partner']?.required ? 'flags' : undefined;
 }
@@ -79,10 +73,10 @@ export function makeMemberCommand(Base: Command.Class, names: Names): Command.Cl
   // These fields are undefined if a class does not declare them, although oclif's types do not say so.
   const { args = {}, flags = {}, examples = [] } = Base as Partial<Command.Class>;
   abstract class PartnerCommand extends (Base as unknown as typeof AdminCommand)<typeof Command> {
-    static override impliesPartner = partnerPlace({ args, flags });
+    static override impliesPartner = requiredPartner({ args, flags });
     static override args = omitOperatorFields(args) as Interfaces.ArgInput;
     static override flags = rewordAll(omitOperatorFields(flags) as Interfaces.FlagInput, names);
-    static override baseFlags = { ...Base.baseFlags, ...baseFlags } as typeof AdminCommand.baseFlags;
+    static override baseFlags = rewordAll(Base.baseFlags, names) as typeof AdminCommand.baseFlags;
     static override summary = names.summary ?? reword(Base.summary ?? '', names);
     static override examples = [...new Set(examples.map((example) => reword(String(example), names)))];
   }

@@ -25,10 +25,7 @@ export default class WebhooksSet extends CarefulCommand<typeof WebhooksSet> {
       description: 'webhook URL: https, for a test key also http://localhost',
       required: true,
     }),
-    'keep-secret': Flags.boolean({
-      description: 'keep the present signing secret',
-      exclusive: ['out-file'],
-    }),
+    'keep-secret': Flags.boolean({ description: 'keep the present signing secret', exclusive: ['out-file'] }),
     server: Flags.string({
       description: 'address of the admin listener (SVCADMIN_URL)',
       helpGroup: 'GLOBAL',
@@ -36,9 +33,9 @@ export default class WebhooksSet extends CarefulCommand<typeof WebhooksSet> {
     'out-file': outFile,
   };
 
-  /** Here, --url is the URL of the webhook. */
-  protected override get serverFlag(): string | undefined {
-    return this.flags.server;
+  /** Here, --url is the URL of the webhook, so --server names the server. */
+  protected override get connectionFlags() {
+    return { ...super.connectionFlags, url: this.flags.server };
   }
 
   async run() {

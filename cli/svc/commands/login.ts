@@ -2,7 +2,6 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
 import { readProfiles, withProfile, writeProfiles } from '../../connection/profiles.ts';
-import type { ConnectionSource } from '../../errors/failure.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import { locateService } from '../connection.ts';
 import { awaitToken, createDeviceEndpoints, type DeviceEndpoints } from '../device-flow.ts';
@@ -24,12 +23,6 @@ export default class Login extends AdminCommand<typeof Login> {
     name: Flags.string({ description: 'name of this computer, as the portal shows it', default: hostname() }),
   };
 
-  #connectionSource: ConnectionSource | undefined;
-
-  protected override get connectionSource(): ConnectionSource {
-    return this.#connectionSource ?? super.connectionSource;
-  }
-
   async run() {
     const { profile: name } = this.flags;
     const { configDir } = this.config;
@@ -37,10 +30,10 @@ export default class Login extends AdminCommand<typeof Login> {
     const previous = stored.profiles[name];
     // SVC_BASE_URL comes before the address of the profile. Without it, a repeated login goes to the same server as before.
     const previousUrl = process.env['SVC_BASE_URL'] ? undefined : previous?.url;
-    const flags = { url: this.serverFlag ?? previousUrl };
+    const flags = { url: this.flags.url ?? previousUrl };
     const { url, urlFrom } = locateService({ flags, env: process.env, configDir });
-    this.#connectionSource = { url, urlFrom, program: 'svc' };
-    const ca = this.caFlag ?? previous?.ca;
+    this.loginSource = { url, urlFrom, program: 'svc' };
+    const ca = this.flags.ca ?? previous?.ca;
     const endpoints = createDeviceEndpoints({ url, ca });
     const token = await this.#requestToken(endpoints);
     const login = await endpoints.show(token);

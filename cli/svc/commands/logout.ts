@@ -12,7 +12,7 @@ export default class Logout extends AdminCommand<typeof Logout> {
   async run() {
     const { configDir } = this.config;
     const stored = readProfiles(configDir);
-    const name = this.profileFlag ?? stored.current;
+    const name = this.connectionFlags.profile ?? stored.current;
     const profile = name === undefined ? undefined : stored.profiles[name];
     if (name === undefined || !profile) throw usageError(`Not signed in${name ? ` as profile ${name}` : ''}`);
     writeProfiles(configDir, withoutProfile(stored, name));
@@ -21,7 +21,7 @@ export default class Logout extends AdminCommand<typeof Logout> {
 
   /** Ends the login at the server. @returns whether the login has ended */
   async #endLogin({ url, token, ca }: Profile): Promise<boolean> {
-    const endpoints = createDeviceEndpoints({ url, ca: this.caFlag ?? ca });
+    const endpoints = createDeviceEndpoints({ url, ca: this.connectionFlags.ca ?? ca });
     try {
       await endpoints.end(token);
       return true;
