@@ -50,11 +50,14 @@ export const columnsSameFor = (partner: string | undefined): 'partnerName'[] =>
 
 /** A command that lists records. It can count them, read all pages, choose columns and write CSV. */
 export abstract class ListCommand<T extends typeof Command> extends AdminCommand<T> {
-  /** The notes that were written. Each is written only once, although several pages may have it. */
-  readonly #writtenNotes = new Set<string>();
-
   get #listFlags(): ListFlags {
     return this.flags as ListFlags;
+  }
+
+  /** Whether a flag is applied to the rows that the server returns, so that it needs more of them than --limit. */
+  protected get needsAllRows(): boolean {
+    const { count = false, by, where } = this.#listFlags;
+    return count || by !== undefined || where !== undefined;
   }
 
   /** Shows a list. @returns the rows; with --count their number; with --by the number of rows with the same values */
@@ -102,18 +105,18 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
 
   /** Returns the columns to show: those of --columns; otherwise those of the list and of the conditions of --where. */
   #chooseColumns<Row extends object, Shown extends object>(
-    { columns }: List<Row, Shown>,
-    shown: readonly Shown[],
+    { columns: ofList }: List<Row, Shown>,
+    rows: readonly Shown[],
   ) {
-    const known = knownColumns(columns, shown[0]);
-    const namesIn = (text: string) =>
-      requestedColumns(text, known, { acceptUnknown: shown.length === 0 }) as (keyof Shown & string)[];
-    if (this.#listFlags.columns !== undefined) return namesIn(this.#listFlags.columns);
-    const conditional = conditionColumns(this.#listFlags.where ?? []).flatMap(namesIn);
-    const added = conditional.filter((name) => !columns.includes(name));
-    // Columns on the right are left out first. Added ones come second, so that a narrow terminal shows them.
-    const [first, ...others] = columns;
-    return [...new Set([...(first === undefined ? [] : [first]), ...added, ...others])];
+    const known = knownColumns(ofList, rows[0]);
+    const columnsIn = (text: string) =>
+      requestedColumns(text, known, { acceptUnknown: rows.length === 0 }) as (keyof Shown & string)[];
+    const { columns: asked, where = [] } = this.#listFlags;
+    if (asked !== undefined) return columnsIn(asked);
+    const ofConditions = new Set(conditionColumns(where).flatMap(columnsIn));
+    for (const column of ofList) ofConditions.delete(column);
+    // They come second, because a narrow terminal leaves out the columns on the right.
+    return ofList.toSpliced(1, 0, ...ofConditions);
   }
 
   /** Writes the rows of a page as CSV or as tab-separated lines, on the first page below the names of the columns. */
@@ -144,10 +147,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   }
 
   #writeNotes<Row extends object>({ notes }: Pick<List<Row, object>, 'notes'>, rows: readonly Row[]): void {
-    for (const sentence of notes?.(rows) ?? []) {
-      if (!this.#writtenNotes.has(sentence)) this.writeNotice(sentence);
-      this.#writtenNotes.add(sentence);
-    }
+    for (const sentence of notes?.(rows) ?? []) this.writeNoticeOnce(sentence);
   }
 
   async #describeSummary<Row extends object>(
@@ -155,17 +155,18 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     { shown, next, isStopped }: { shown: number; next: string | null; isStopped: boolean },
   ): Promise<string> {
     const { after } = this.#listFlags;
-    const isComplete = next === null && after === undefined;
-    const total = isComplete ? { total: shown, exact: true } : await this.#countIfPossible(count);
+    const isWholeList = next === null && after === undefined;
+    // The number of all records of a whole list is known without asking the server.
+    const total = isWholeList ? { total: shown, exact: true } : await this.#countIfPossible(count);
     return describeShown({ shown, total, after, next, isStopped, filters: this.#describeFilters() });
   }
 
-  /** Returns the flags that filter the list, as they were given. These are all flags of a list except the ones named here. */
+  /** Returns the flags that filter the list, as they were given: all flags of the command except the ones named here. */
   #describeFilters(): string {
     const noFilters = new Set([
       ...Object.keys(pageFlags).filter((name) => name !== 'where'),
-      'reason',
-      'json',
+      // These two change what is noted in the audit log and how rows are printed.
+      ...['reason', 'json'],
       // Members cannot choose the partner, so `svc` does not show this flag.
       ...(this.program === 'svc' ? ['partner'] : []),
       ...Object.keys(AdminCommand.baseFlags),

@@ -47,7 +47,7 @@ export function createTally(columns: readonly string[], sumColumn?: string) {
     },
     /** Returns the groups, the largest count first. Sorts groups of the same count by their values. */
     groups(): Group[] {
-      const shareOf = (count: number) => Math.round((count / total) * 1e6) / 1e6;
+      const shareOf = (count: number) => Number((count / total).toFixed(6));
       return [...groups.values()]
         .map((group) => ({ ...group, share: shareOf(group.count) }))
         .toSorted(compareGroups);

@@ -22,11 +22,9 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
   };
 
   async run() {
-    const { partner, since, count, by, where } = this.flags;
+    const { partner, since } = this.flags;
     const api = await this.api();
-    // --count, --by and --where are applied to the returned rows, so they need more than --limit rows.
-    const usesAllRows = count || by !== undefined || where !== undefined;
-    const limit = usesAllRows ? mostPerPage : this.flags.limit;
+    const limit = this.needsAllRows ? mostPerPage : this.flags.limit;
     const query = { partnerId: partner, since, limit };
     const { rows, countedSince } = await api.requests.refused.query(query);
     const incompleteNote = `Counted since ${localTime(countedSince)}: what is older is not kept, or too much for one count.`;
@@ -34,6 +32,7 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
       page: async () => rows,
       weigh: (row) => row.count,
       columns: ['count', 'error', 'limit', 'partnerId', 'partnerName', 'firstAt', 'lastAt', 'lastRequest'],
+      // Both times are RFC 3339 in UTC, so that they compare as texts.
       notes: () => (countedSince > since ? [incompleteNote] : []),
     });
   }

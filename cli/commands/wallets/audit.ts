@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import type { AdminApi } from '../../connection/client.ts';
 import { exits } from '../../errors/failure.ts';
 import { formatCents } from '../../flags/amounts.ts';
-import { checkAllLedgers } from '../../list/ledgers.ts';
+import { checkLedgers, summarizeLedgers } from '../../list/ledgers.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 type Report = Awaited<ReturnType<AdminApi['wallets']['audit']['query']>>[number];
@@ -41,23 +41,17 @@ export default class WalletsAudit extends AdminCommand<typeof WalletsAudit> {
     const api = await this.api();
     const { partner } = this.args;
     const sinceCheckpoint = this.flags['since-checkpoint'];
-    const reports = partner
-      ? await api.wallets.audit.query({ partnerId: partner, sinceCheckpoint })
-      : await checkAllLedgers(
-          (page) => api.wallets.audit.query({ ...page, sinceCheckpoint }),
-          (sentence) => this.writeNotice(sentence),
-        );
-    const bad = reports.filter(({ findings }) => findings.length > 0);
-    for (const { walletId, findings } of bad) {
-      for (const finding of findings) this.log(`${walletId}${locationOf(finding)}: ${finding.problem}`);
-    }
-    if (partner && bad.length === 0) for (const report of reports) this.log(describeSound(report));
-    this.log(
-      bad.length === 0
-        ? `${reports.length} ledgers are in order`
-        : `${bad.length} of ${reports.length} ledgers are not in order`,
+    const reports = await checkLedgers(
+      partner,
+      (wallets) => api.wallets.audit.query({ ...wallets, sinceCheckpoint }),
+      (sentence) => this.writeNotice(sentence),
     );
-    if (bad.length > 0) process.exitCode = exits.refused;
+    for (const { walletId, findings } of reports)
+      for (const finding of findings) this.log(`${walletId}${locationOf(finding)}: ${finding.problem}`);
+    const { areInOrder, summary } = summarizeLedgers(reports);
+    if (partner && areInOrder) for (const report of reports) this.log(describeSound(report));
+    this.log(summary);
+    if (!areInOrder) process.exitCode = exits.refused;
     return reports;
   }
 }

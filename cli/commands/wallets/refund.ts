@@ -27,7 +27,7 @@ export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> 
     const isLive = entry.mode === 'live';
     // Play money needs no confirmation. A dry run still describes the change.
     if (!isLive && !this.isDryRun) return refund();
-    // A dry run of live money gets the LIVE line too.
+    // Other commands about money write the LIVE line because of --mode live. This one has no --mode, and a dry run needs the line too.
     if (isLive) this.warnLive('live mode');
     const consequence = await describeConsequence(api, entry);
     return this.runConfirmed({ id, consequence, isLive }, refund);

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { exits } from '../../errors/failure.ts';
-import { checkAllLedgers } from '../../list/ledgers.ts';
+import { checkLedgers, summarizeLedgers } from '../../list/ledgers.ts';
 
 export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> {
   static override summary = 'Repair what `wallets audit` finds, where possible. Exit 5 if something is left.';
@@ -18,13 +18,11 @@ export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> 
     const { partner } = this.args;
     const api = await this.api();
     const repair = async () => {
-      const reports = partner
-        ? await api.wallets.repair.mutate({ partnerId: partner })
-        : await checkAllLedgers(
-            (page) => api.wallets.repair.mutate(page),
-            (sentence) => this.writeNotice(sentence),
-          );
-      const left = reports.filter(({ findings }) => findings.length > 0);
+      const reports = await checkLedgers(
+        partner,
+        (wallets) => api.wallets.repair.mutate(wallets),
+        (sentence) => this.writeNotice(sentence),
+      );
       for (const { walletId, mended, findings } of reports) {
         // A finding about the whole ledger has no page.
         for (const { page, problem } of mended)
@@ -32,12 +30,9 @@ export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> 
         for (const { page, problem } of findings)
           this.log(`${walletId} page ${page ?? '-'}: LEFT: ${problem}`);
       }
-      this.log(
-        left.length === 0
-          ? `${reports.length} ledgers are in order`
-          : `${left.length} of ${reports.length} ledgers are not in order: restore another backup, or adjust`,
-      );
-      if (left.length > 0) process.exitCode = exits.refused;
+      const { areInOrder, summary } = summarizeLedgers(reports);
+      this.log(areInOrder ? summary : `${summary}: restore another backup, or adjust`);
+      if (!areInOrder) process.exitCode = exits.refused;
       return reports;
     };
     const consequence = `What an audit finds in the ledgers of ${partner ?? 'all partners'} is mended where it can be; accesses whose grant is damaged end.`;

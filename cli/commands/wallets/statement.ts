@@ -56,6 +56,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
 
   private showSums(entries: Statement['entries'], by: string): readonly Omit<Group, 'share'>[] {
     const known = Object.keys(entries[0] ?? {});
+    // Only an entry shows all columns, so without entries every name is accepted.
     const columns = requestedColumns(by, known, { acceptUnknown: entries.length === 0 });
     const tally = createTally(columns, 'amount');
     for (const entry of entries) tally.add(entry);
@@ -75,15 +76,15 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     this.log(`Now      ${formatCents(balance)} ${currency}, ${days}`);
   }
 
-  private async sign(api: AdminApi): Promise<{ jws: string }> {
-    const { mode: chosen, from, to } = this.flags;
+  /** Returns the wallet and the period of the statement. @throws CommandError if the period ends before it begins */
+  private readQuery() {
+    const { from, to } = this.flags;
     requireFromBeforeTo(from, to);
-    const signed = await api.wallets.signedStatement.query({
-      partnerId: this.args.partner,
-      mode: chosen,
-      from,
-      to,
-    });
+    return { partnerId: this.args.partner, mode: this.flags.mode, from, to };
+  }
+
+  private async sign(api: AdminApi): Promise<{ jws: string }> {
+    const signed = await api.wallets.signedStatement.query(this.readQuery());
     this.log(signed.jws);
     return signed;
   }
@@ -93,9 +94,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
    * after it, so that the closing balance is right even if the wallet is charged while the pages are read.
    */
   private async readPages(api: AdminApi): Promise<Omit<Statement, 'untilSeq' | 'more'>> {
-    const { mode: chosen, from, to } = this.flags;
-    requireFromBeforeTo(from, to);
-    const query = { partnerId: this.args.partner, mode: chosen, from, to };
+    const query = this.readQuery();
     const { untilSeq, more, ...statement } = await api.wallets.statement.query(query);
     for (let hasMore = more; hasMore; ) {
       const afterSeq = statement.entries.at(-1)?.seq ?? 0;

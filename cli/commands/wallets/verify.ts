@@ -79,11 +79,13 @@ export default class WalletsVerify extends AdminCommand<typeof WalletsVerify> {
     issuer: string | undefined,
   ): Promise<SignedStatement> {
     const options = { algorithms: ['ES256'], typ: statementType, ...(issuer && { issuer }) };
-    const verified = (async () => jwtVerify(jws, createLocalJWKSet(keys), options))();
-    const { payload } = await verified.catch((error: Error) => {
-      throw refused(`This statement is not genuine: ${error.message}`);
-    });
-    const { data } = SignedStatement.safeParse(payload);
+    let verified: Awaited<ReturnType<typeof jwtVerify>>;
+    try {
+      verified = await jwtVerify(jws, createLocalJWKSet(keys), options);
+    } catch (error) {
+      throw refused(`This statement is not genuine: ${(error as Error).message}`);
+    }
+    const { data } = SignedStatement.safeParse(verified.payload);
     if (!data) throw refused('This is signed, but it is no statement');
     return data;
   }

@@ -32,21 +32,20 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
   };
 
   async run() {
-    const { partner, mode, count, csv, by, columns, where } = this.flags;
+    const { partner, mode, csv, columns } = this.flags;
     const { key } = this.args;
     const api = await this.api();
-    // --count, --by and --where are applied to the returned rows, so they need more than --limit rows.
-    const usesAllRows = count || by !== undefined || where !== undefined;
     const found = await api.webhooks.health.query({
       keyId: key,
       partnerId: partner,
       mode,
-      limit: usesAllRows ? mostEndpointsPerCall : this.flags.limit,
+      limit: this.needsAllRows ? mostEndpointsPerCall : this.flags.limit,
     });
-    const needsList = usesAllRows || csv || columns !== undefined;
-    const [ofKey] = key === undefined || needsList ? [] : found;
-    if (!ofKey) return this.#showEndpoints(found);
-    this.#showEndpoint(ofKey);
+    const [endpoint] = found;
+    // The flags of lists apply to the endpoint of one key too, as to a list of one row.
+    const isList = key === undefined || this.needsAllRows || csv || columns !== undefined;
+    if (isList || !endpoint) return this.#showEndpoints(found);
+    this.#showEndpoint(endpoint);
     return found;
   }
 
@@ -78,8 +77,9 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
   #showEndpoint({ answers, successShare, ...fields }: ListedHealth): void {
     this.showRecord({ ...fields, successShare: formatShare(successShare) });
     this.showTable(answers, ['answer', 'count', 'firstAt', 'lastAt']);
-    if (fields.failingSince === null || this.jsonEnabled()) return;
-    const advice = adviseAnswer(latestAnswer(answers)?.answer ?? '');
+    const latest = latestAnswer(answers);
+    if (fields.failingSince === null || !latest || this.jsonEnabled()) return;
+    const advice = adviseAnswer(latest.answer);
     if (advice !== undefined) this.writeNotice(`${advice}, then: svcadmin webhooks test ${fields.keyId}`);
   }
 }

@@ -23,6 +23,6 @@ export default class WebhooksReplay extends BulkCommand<typeof WebhooksReplay> {
   async run() {
     const { again, rate } = this.flags;
     const filter = filterOf({ ...this.flags, key: this.args.key });
-    return this.startBulk({ action: 'replay', filter, again, rate }, 'always');
+    return this.startBulk({ action: 'replay', filter, again, rate }, { confirm: 'always' });
   }
 }

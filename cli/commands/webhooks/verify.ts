@@ -35,12 +35,7 @@ export default class WebhooksVerify extends AdminCommand<typeof WebhooksVerify> 
 
   async run() {
     const { body, signature, computed } = this.flags;
-    const request = {
-      keyId: this.args.key,
-      ...encodeBody(readBody(body)),
-      signature,
-      computed,
-    };
+    const request = { keyId: this.args.key, ...encodeBody(readBody(body)), signature, computed };
     const api = await this.api();
     const verification = await api.webhooks.verify.query(request);
     this.log(verification.verified ? 'The signature verifies.' : 'The signature does not verify:');
