@@ -19,11 +19,7 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
   };
 
   protected get isDryRun(): boolean {
-    return this.safetyFlags['dry-run'] === true;
-  }
-
-  private get safetyFlags(): { yes?: boolean; 'dry-run'?: boolean } {
-    return this.flags as { yes?: boolean; 'dry-run'?: boolean };
+    return (this.flags as { 'dry-run'?: boolean })['dry-run'] === true;
   }
 
   /** Shows what a command would do. */
@@ -41,7 +37,7 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
     if (this.isDryRun) return this.showDryRun(id, consequence);
     const isProduction = (await this.readEnvironment()) === 'production';
     if (isLive) this.warnLive(affected);
-    const hasYes = this.safetyFlags.yes === true;
+    const hasYes = (this.flags as { yes?: boolean }).yes === true;
     const step = chooseStep({ confirm, isLive, hasYes, isInteractive: isInteractive(), isProduction });
     if (step === 'refuse') refuseUnattended(intent);
     // The question contains the consequence. Without a question, the person reads it before the action.

@@ -40,6 +40,7 @@ export function chooseStep(situation: Situation): 'act' | 'ask' | 'refuse' {
   if (hasYes) return 'act';
   if (confirm === 'live-at-terminal' && !isLive) return 'act';
   if (isInteractive) return 'ask';
+  // Scripts for version 0.8.0 pass no --yes. Only an action on live users of a production server needs it from all scripts.
   const scriptNeedsYes = confirm === 'always' || (isLive && isProduction);
   return scriptNeedsYes ? 'refuse' : 'act';
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Command, Flags } from '@oclif/core';
+import { type Command, Flags, type Interfaces } from '@oclif/core';
 import type { BulkView, StartBulk, StartedBulk } from '../../contracts/admin/bulk.ts';
 import { fastestRate, usualRate } from '../../contracts/bulk-rate.ts';
 import { CarefulCommand } from '../careful/careful-command.ts';
@@ -7,6 +7,7 @@ import type { Confirm } from '../careful/confirmation.ts';
 import { count, nounFor } from '../careful/previews.ts';
 import type { AdminApi } from '../connection/client.ts';
 import { usageError } from '../errors/failure.ts';
+import type { eventFilters } from '../flags/filters.ts';
 import { requireFromBeforeTo } from '../flags/flags.ts';
 import { createProgress, type Progress } from './progress.ts';
 
@@ -33,8 +34,7 @@ const pollEveryMs = 1_000;
 export const rate = Flags.custom<number>({
   helpValue: '20/s',
   async parse(text) {
-    const [, digits] = /^(\d{1,3})(?:\/s)?$/.exec(text) ?? [];
-    const perSecond = Number(digits);
+    const perSecond = /^\d{1,3}(\/s)?$/.test(text) ? Number.parseInt(text, 10) : 0;
     if (perSecond >= 1 && perSecond <= fastestRate) return perSecond;
     throw usageError(`${text} is not a rate from 1/s to ${fastestRate}/s`);
   },
@@ -45,7 +45,7 @@ export const bulkFlags = {
   detach: Flags.boolean({ description: 'with a filter: do not wait for the end of the job' }),
 };
 
-/** What happens to each delivery of a job, to complete the sentence of the question. */
+/** What a job does to each delivery. These words end the question to the person, as in `each is sent again`. */
 const effects = {
   resend: 'is sent again',
   replay: 'is sent again, also what arrived',
@@ -73,14 +73,7 @@ export async function followJob(api: AdminApi, job: BulkView, progress: Progress
   }
 }
 
-interface FilterFlags {
-  partner?: string | undefined;
-  key?: string | undefined;
-  mode?: 'test' | 'live' | undefined;
-  event?: NonNullable<StartBulk['filter']['event']> | undefined;
-  since?: string | undefined;
-  until?: string | undefined;
-}
+type FilterFlags = Partial<Interfaces.InferredFlags<typeof eventFilters>>;
 
 /** Whether any flag that selects deliveries is given. */
 export const hasFilter = (flags: FilterFlags): boolean =>
@@ -94,7 +87,10 @@ export function filterOf({ partner, key, mode, event, since, until }: FilterFlag
 
 /** A command for one or many deliveries. For many, it shows their number, and after confirmation starts a job of the server. */
 export abstract class BulkCommand<T extends typeof Command> extends CarefulCommand<T> {
-  protected async startBulk(wanted: Parameters<AdminApi['bulk']['start']['mutate']>[0], confirm: Confirm) {
+  protected async startBulk(
+    wanted: Parameters<AdminApi['bulk']['start']['mutate']>[0],
+    { confirm }: { confirm: Confirm },
+  ) {
     const api = await this.api();
     const preview = await api.bulk.start.mutate({ ...wanted, dryRun: true });
     const { filter, total, live } = preview;
@@ -106,9 +102,9 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
     // The person types what limits the job: a key or a partner. Without these, the person types the number of deliveries.
     const id = filter.keyId ?? filter.partnerId ?? String(total);
     return this.runConfirmed({ id, consequence, isLive: live > 0, confirm }, async () => {
-      // The job gets the period that was counted. Without --until, a new period would include later deliveries.
-      const until = wanted.filter.until === undefined ? {} : { until: filter.until };
-      const started = await api.bulk.start.mutate({ ...wanted, filter: { ...wanted.filter, ...until } });
+      // Without --until, the period of the job ends now, and not at the count. An end that differs in each call would hide from
+      // the server that a command is repeated.
+      const started = await api.bulk.start.mutate(wanted);
       const { job, repeated } = started;
       if (!job) return started;
       if (repeated) this.writeNotice(`The same command had started ${job.id}, which still runs.`);

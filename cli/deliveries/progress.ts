@@ -13,20 +13,23 @@ const lineEveryMs = 10_000;
 
 /** Describes the progress, such as `[#####-----] 250 of 500, 3 left out, about 25 s left`. */
 export function describeProgress(job: BulkView, now: number): string {
-  const { done, leftOut, total, expectedEndAt, keys } = job;
+  const { done, leftOut, total } = job;
   const share = total > 0 ? Math.min(1, done / total) : 1;
   const filled = Math.round(share * barWidth);
   const bar = `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`;
   const parts = [`${bar} ${done} of ${job.exact ? '' : 'at most '}${total}`];
   if (leftOut > 0) parts.push(`${leftOut} left out`);
+  return [...parts, describeState(job, now)].join(', ');
+}
+
+function describeState({ status, expectedEndAt, keys }: BulkView, now: number): string {
   const waitingKey = keys.find(({ waits }) => waits !== null);
-  // A job that has ended has no expected end.
-  const msLeft = expectedEndAt === null ? 0 : Date.parse(expectedEndAt) - now;
   // While an endpoint does not keep up, the expected end is too early, so it is not shown.
-  if (waitingKey) parts.push(`waits for the endpoint of ${waitingKey.keyId}`);
-  else if (job.status === 'running') parts.push(`about ${Math.max(0, Math.ceil(msLeft / 1000))} s left`);
-  else parts.push(job.status);
-  return parts.join(', ');
+  if (waitingKey) return `waits for the endpoint of ${waitingKey.keyId}`;
+  // A job that has ended has no expected end.
+  if (status !== 'running' || expectedEndAt === null) return status;
+  const secondsLeft = Math.ceil((Date.parse(expectedEndAt) - now) / 1000);
+  return `about ${Math.max(0, secondsLeft)} s left`;
 }
 
 /** Shows the progress as a bar on a terminal, and as a line every ten seconds elsewhere. */

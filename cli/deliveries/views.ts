@@ -57,17 +57,18 @@ export const attemptColumns = [
 /** Returns lines with the receiver's answer to each attempt. An answer that is equal to the one before is not repeated. */
 export function renderAnswers(attempts: readonly AttemptView[]): string[] {
   const lines: string[] = [];
-  let previous: string | undefined;
+  let previousAnswer: string | undefined;
   for (const { attempt, status, location, retryAfter, answer } of attempts) {
-    const shown: string[] = [];
-    if (location !== null) shown.push(`  Location: ${escapeControls(location)}`);
-    if (retryAfter !== null) shown.push(`  Retry-After: ${escapeControls(retryAfter)}`);
-    if (answer !== null) shown.push(...answer.split('\n').map((line) => `  ${escapeControls(line)}`));
+    const headers = { Location: location, 'Retry-After': retryAfter };
+    const headerLines = Object.entries(headers).flatMap(([name, value]) =>
+      value === null ? [] : [`${name}: ${value}`],
+    );
+    const answerLines = [...headerLines, ...(answer?.split('\n') ?? [])].map(escapeControls);
+    const wholeAnswer = [status, ...answerLines].join('\n');
     const title = `Attempt ${attempt} was answered with HTTP ${status ?? ''}`;
-    const response = [status, ...shown].join('\n');
-    if (shown.length > 0 && response === previous) lines.push(`${title}, as before.`);
-    else if (shown.length > 0) lines.push(`${title}:`, ...shown);
-    previous = response;
+    if (answerLines.length > 0 && wholeAnswer === previousAnswer) lines.push(`${title}, as before.`);
+    else if (answerLines.length > 0) lines.push(`${title}:`, ...answerLines.map((line) => `  ${line}`));
+    previousAnswer = wholeAnswer;
   }
   return lines;
 }

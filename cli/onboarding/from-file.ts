@@ -44,10 +44,7 @@ async function loadRowSchema() {
     .default('50.00')
     // The schema of the amount refuses NaN.
     .transform((text) => parseDollars(text) ?? Number.NaN);
-  return z.strictObject({
-    ...PlannedPartner.shape,
-    amount: Dollars.pipe(PlannedPartner.shape.amount),
-  });
+  return z.strictObject({ ...PlannedPartner.shape, amount: Dollars.pipe(PlannedPartner.shape.amount) });
 }
 
 interface Fault {
@@ -192,11 +189,6 @@ async function onboardRow(
     const result = { ...base, result: 'failed', detail: message } as const;
     return code === 'unreachable' ? { result, outage: message } : { result };
   }
-}
-
-/** Whether every partner of the file exists now, created by this run or an earlier one. */
-export function areAllOnboarded(results: readonly RowResult[]): boolean {
-  return results.every(({ result }) => result === 'onboarded' || result === 'exists');
 }
 
 /** @throws CommandError if flags of a single partner are combined with `--from` */

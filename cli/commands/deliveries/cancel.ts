@@ -22,7 +22,7 @@ export default class DeliveriesCancel extends BulkCommand<typeof DeliveriesCance
     if ((delivery !== undefined) === hasFilter(this.flags))
       throw usageError('Name a delivery, or give a filter such as --key');
     if (delivery !== undefined) return this.#cancel(delivery);
-    return this.startBulk({ action: 'cancel', filter: filterOf(this.flags) }, 'always');
+    return this.startBulk({ action: 'cancel', filter: filterOf(this.flags) }, { confirm: 'always' });
   }
 
   async #cancel(deliveryId: string) {

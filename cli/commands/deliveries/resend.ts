@@ -27,11 +27,11 @@ export default class DeliveriesResend extends BulkCommand<typeof DeliveriesResen
     const { since, status, rate, again } = this.flags;
     const isNamed = deliveryIds.length > 0;
     // Deliveries are either named or found by a filter. With a filter, the server requires --since.
-    if (isNamed ? hasFilter(this.flags) : since === undefined)
-      throw usageError('Name deliveries, or give a filter with --since');
+    const isUnclear = isNamed ? hasFilter(this.flags) : since === undefined;
+    if (isUnclear) throw usageError('Name deliveries, or give a filter with --since');
     if (isNamed) return this.#resend(deliveryIds);
     const filter = { ...filterOf(this.flags), status: status ?? ('failed' as const) };
-    return this.startBulk({ action: 'resend', filter, again, rate }, 'at-terminal');
+    return this.startBulk({ action: 'resend', filter, again, rate }, { confirm: 'at-terminal' });
   }
 
   async #resend(deliveryIds: string[]) {

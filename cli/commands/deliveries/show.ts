@@ -14,7 +14,8 @@ export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> 
     const api = await this.api();
     const delivery = await api.deliveries.show.query({ deliveryId: this.args.delivery });
     const { attempts, ...rest } = delivery;
-    this.showRecord({ ...rest, waiting: rest.waiting && `${rest.waiting}: ${waitReasons[rest.waiting]}` });
+    const waiting = rest.waiting === null ? null : `${rest.waiting}: ${waitReasons[rest.waiting]}`;
+    this.showRecord({ ...rest, waiting });
     this.showTable(attempts, attemptColumns, { dropIfNarrow: ['trigger', 'durationMs'] });
     for (const line of renderAnswers(attempts)) this.log(line);
     const advice = adviseOnDelivery(delivery);

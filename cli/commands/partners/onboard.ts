@@ -4,13 +4,7 @@ import { Args, Flags } from '@oclif/core';
 import { exits, usageError } from '../../errors/failure.ts';
 import { amount, outFile, splitWords } from '../../flags/flags.ts';
 import { firstCalls, renderEnv } from '../../onboarding/credentials.ts';
-import {
-  areAllOnboarded,
-  onboardRows,
-  type RowResult,
-  readPlans,
-  refusePartnerFlags,
-} from '../../onboarding/from-file.ts';
+import { onboardRows, type RowResult, readPlans, refusePartnerFlags } from '../../onboarding/from-file.ts';
 import { type Onboarded, onboardPartner, type Plan } from '../../onboarding/partner.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import { makeWithSecretFile, openSecretFile } from '../../secrets/file.ts';
@@ -83,6 +77,7 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
       await api.partners.check.query(plan);
       return onboardPartner(api, plan, (step) => this.writeNotice(`✓ ${step}`));
     };
+    // With --out-file, the secrets are only in the file.
     const envText = (made: Onboarded) => renderEnv(made.credentials).join('\n');
     const made = path === undefined ? await make() : await makeWithSecretFile(path, make, envText);
     const { credentials, scope, ...rest } = made;
@@ -116,7 +111,10 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
       saveSecrets: (made) => this.#writeSecrets(made, directory),
     });
     this.#writeSummary(results);
-    if (!areAllOnboarded(results)) process.exitCode = exits.failure;
+    // A partner that exists was created by an earlier run, so that the same file can be used again.
+    const areAllThere = results.every(({ result }) => result === 'onboarded' || result === 'exists');
+    if (!areAllThere) process.exitCode = exits.failure;
+    // Secrets that were written to files are not printed again.
     return results.map(({ made, ...rest }) => ({
       ...rest,
       ...(made && { keyId: made.keyId, clientId: made.clientId }),
