@@ -126,7 +126,7 @@ function checkDatabase({ database, away }: Pick<StatusView, 'database'> & Partia
   });
 }
 
-/** Describes how a collection is sharded: `sharded by` its key, or the text of the server if it has no key. */
+/** Describes how a collection is sharded. The server tells a shard key as JSON, and anything else in words. */
 const describeSharding = (found: string | null) => (found?.startsWith('{') ? `sharded by ${found}` : found);
 
 /** Reports wrong shard keys. Returns nothing if the database is not a sharded cluster. Unreadable settings are no fault. */
@@ -144,6 +144,7 @@ export function checkShards({ sharded, differences, unread }: ShardsView): Findi
   });
   if (isComplete) return [comparison];
   const unreadNote = `not compared, because the user of MONGODB_URI may not read them: ${unread.join(', ')}`;
+  // Settings that cannot be read are no fault, but the operator may want to have them compared.
   const grant = 'grant it the role clusterMonitor, or compare in mongosh with sh.status()';
   return [comparison, { check: 'sharding', ok: true, found: unreadNote, fix: grant }];
 }

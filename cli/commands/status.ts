@@ -13,15 +13,13 @@ export default class Status extends AdminCommand<typeof Status> {
     const status = await (await this.api()).status.query();
     const shown = { ...status, cli: this.config.version, url };
     const { processes: presentProcesses, away, ...fields } = shown;
-    // What the server last read from a database that is away now.
-    const lastKnown = away?.last;
-    if (away) {
-      const { last: _last, ...outage } = away;
-      this.showRecord({ ...fields, away: outage, queue: lastKnown?.queue ?? null });
-    } else this.showRecord(fields);
-    if (lastKnown && !this.jsonEnabled())
-      this.writeNotice(`The database is away: queue and processes are of ${localTime(lastKnown.at)}.`);
-    const processes = presentProcesses ?? lastKnown?.processes ?? [];
+    // What the server read last, if its database is away now.
+    const { last, ...outage } = away ?? {};
+    if (away) this.showRecord({ ...fields, away: outage, queue: last?.queue ?? null });
+    else this.showRecord(fields);
+    if (last && !this.jsonEnabled())
+      this.writeNotice(`The database is away: queue and processes are of ${localTime(last.at)}.`);
+    const processes = presentProcesses ?? last?.processes ?? [];
     if (processes.length > 0) {
       this.log();
       const columns = ['host', 'pid', 'build', 'roles', 'schema', 'startedAt', 'lastSeenAt'] as const;

@@ -69,11 +69,6 @@ function isTrpcError(error: unknown): error is TrpcError {
   return error instanceof Error && error.name === 'TRPCClientError';
 }
 
-interface Context {
-  retryAfter: unknown;
-  tokenFrom: string | undefined;
-}
-
 const hints: Partial<Record<ErrorCode, string>> = {
   not_permitted: '`svcadmin whoami` shows your role; an owner can create an operator with another one.',
   route_not_found: 'The server may be older than this svcadmin: compare with `svcadmin status`.',
@@ -99,7 +94,12 @@ function tokenHint(from: string | undefined): string {
   return `The token is that of ${from}: sign in with \`svcadmin login\`, or set SVCADMIN_TOKEN.`;
 }
 
-function fromServer(code: ErrorCode, message: string, { retryAfter, tokenFrom }: Context): Failure {
+/** @param retryAfter seconds until the call may succeed, or anything else if the server named no time */
+function fromServer(
+  code: ErrorCode,
+  message: string,
+  { retryAfter, tokenFrom }: { retryAfter: unknown; tokenFrom: string | undefined },
+): Failure {
   const advice = code === 'operator_unknown' ? tokenHint(tokenFrom) : hints[code];
   // If waiting helps, nothing else has to be done.
   const hint = typeof retryAfter === 'number' ? `Try again in ${Math.ceil(retryAfter)} s.` : advice;

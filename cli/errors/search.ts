@@ -9,17 +9,18 @@ export interface ListedError {
   kind: 'answer' | 'redirect' | 'reason';
   /** The HTTP status. Null for an error that no response has. */
   httpStatus: number | null;
+  /** Whether the same request may succeed later. Null for an error of a redirect, which answers no request. */
   retryable: boolean | null;
   meaning: string;
   advice: string;
 }
 
-const listAnswer = (code: ErrorCode): ListedError => {
+const describeAnswer = (code: ErrorCode): ListedError => {
   const { status, retryable, text } = errorTable[code];
   return { code, kind: 'answer', httpStatus: status, retryable, meaning: text, advice: errorGuide[code] };
 };
 
-const listRedirect = ([code, advice]: [string, string]): ListedError => ({
+const describeRedirect = ([code, advice]: [string, string]): ListedError => ({
   code,
   kind: 'redirect',
   httpStatus: null,
@@ -28,7 +29,7 @@ const listRedirect = ([code, advice]: [string, string]): ListedError => ({
   meaning: 'An error of the redirect back to the partner',
 });
 
-const listReason = (code: Reason): ListedError => ({
+const describeReason = (code: Reason): ListedError => ({
   code,
   kind: 'reason',
   httpStatus: null,
@@ -41,12 +42,12 @@ const listedCodes = new Set<string>([...Object.keys(errorTable), ...Object.keys(
 
 /** All errors of the contract: codes of responses, of redirects, and reasons of failed sessions. */
 export const listedErrors: readonly ListedError[] = [
-  ...Object.keys(errorTable).filter(isErrorCode).map(listAnswer),
-  ...Object.entries(redirectGuide).map(listRedirect),
-  ...(Object.keys(reasons) as Reason[]).filter((code) => !listedCodes.has(code)).map(listReason),
+  ...Object.keys(errorTable).filter(isErrorCode).map(describeAnswer),
+  ...Object.entries(redirectGuide).map(describeRedirect),
+  ...(Object.keys(reasons) as Reason[]).filter((code) => !listedCodes.has(code)).map(describeReason),
 ];
 
-/** Returns the words of a text, without short words, numbers, times, and the ids that messages contain. These differ each time. */
+/** Returns the words of a text, without short words. Numbers, times and ids are left out, because they differ in each message. */
 const wordsOf = (text: string): string[] =>
   text
     .toLowerCase()
@@ -62,25 +63,22 @@ function textsOf({ code, meaning }: ListedError): string[] {
   return [code, text, ...(general ? [general] : []), ...(errorMessages[code] ?? [])];
 }
 
-/** Returns the similarity of a message and a text, from 0 to 1: the share of words that both have. */
-function similarity(message: readonly string[], text: readonly string[]): number {
-  const common = message.filter((word) => text.includes(word)).length;
-  return common === 0 ? 0 : (2 * common) / (message.length + text.length);
-}
-
 /** The least share of the words of a message that a text must have, unless all words of the text are in the message. */
 const leastShare = 0.75;
 /** The least similarity of a found error, as a share of the similarity of the best one. */
 const leastShareOfBest = 0.8;
 
-/** Returns the similarity of a message and a text; 0 if they do not match, so that no unrelated error is found. */
+/**
+ * Returns the similarity of a message and a text, from 0 to 1: the share of the words of both that are common. Returns 0 if the
+ * text does not match the message, so that no unrelated error is found.
+ */
 function matchText(messageWords: readonly string[], text: string): number {
   const textWords = wordsOf(text);
   const common = messageWords.filter((word) => textWords.includes(word)).length;
   const hasMostWords = common / messageWords.length >= leastShare;
   // The message may be longer than the text, because a person may copy more than the error.
   const isPartOfMessage = textWords.every((word) => messageWords.includes(word));
-  return hasMostWords || isPartOfMessage ? similarity(messageWords, textWords) : 0;
+  return hasMostWords || isPartOfMessage ? (2 * common) / (messageWords.length + textWords.length) : 0;
 }
 
 /** Finds the errors with a text that contains most words of a message, or only words of it. Sorts them by similarity. */

@@ -1,9 +1,10 @@
 import { parseDuration } from '../../contracts/durations.ts';
+import { localTime } from '../output/format.ts';
 
 /** Parses `90s`, `30m`, `24h` or `7d` as whole seconds. Returns undefined for any other text. */
 export function parseSeconds(text: string): number | undefined {
-  const duration = parseDuration(text, ['s', 'm', 'h', 'd']);
-  return duration === undefined || duration % 1000 !== 0 ? undefined : duration / 1000;
+  const durationMs = parseDuration(text, ['s', 'm', 'h', 'd']);
+  return durationMs === undefined || durationMs % 1000 !== 0 ? undefined : durationMs / 1000;
 }
 
 /**
@@ -35,8 +36,8 @@ function replaceDayName(text: string, now: number): string {
   const { dayName = 'today', time = '00:00' } = found;
   const day = new Date(now);
   day.setDate(day.getDate() - countDaysBack(dayName, day));
-  const [year, month, date] = [day.getFullYear(), day.getMonth() + 1, day.getDate()];
-  return `${year}-${String(month).padStart(2, '0')}-${String(date).padStart(2, '0')}T${time}`;
+  const [date] = localTime(day.toISOString()).split(' ');
+  return `${date}T${time}`;
 }
 
 /**
@@ -47,7 +48,8 @@ function replaceDayName(text: string, now: number): string {
 export function parseTime(text: string, now: number): string | undefined {
   const full = replaceDayName(text, now);
   if (!/^\d{4}-\d{2}-\d{2}/.test(full)) return undefined;
+  const isDateOnly = full.length === 'YYYY-MM-DD'.length;
   // `Date` reads a date alone as UTC, but a date with a time as local time.
-  const date = new Date(full.length === 10 ? `${full}T00:00` : full);
+  const date = new Date(isDateOnly ? `${full}T00:00` : full);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

@@ -128,7 +128,7 @@ export const passkeys = Flags.option({ options: ['on', 'off'] as const })({
 export const isOn = (value: 'on' | 'off' | undefined): boolean | undefined =>
   value === undefined ? undefined : value === 'on';
 
-/** @throws CommandError if a period ends before it begins */
+/** @throws CommandError if a period ends before it begins. Its ends are RFC 3339 in UTC, so that they compare as texts */
 export function requireFromBeforeTo(from: string | undefined, to: string | undefined): void {
   if (from !== undefined && to !== undefined && from >= to)
     throw usageError(`The period ends (${to}) before it begins (${from})`);

@@ -12,8 +12,8 @@ const twoDigits = (part: number): string => String(part).padStart(2, '0');
 
 /** Writes minutes east of UTC as `+02:00`. */
 function formatOffset(minutes: number): string {
-  const size = Math.abs(minutes);
-  return `${minutes < 0 ? '-' : '+'}${twoDigits(Math.floor(size / 60))}:${twoDigits(size % 60)}`;
+  const distance = Math.abs(minutes);
+  return `${minutes < 0 ? '-' : '+'}${twoDigits(Math.floor(distance / 60))}:${twoDigits(distance % 60)}`;
 }
 
 /** Writes a time in the reader's time zone, such as `2026-07-12 14:03:11+02:00`. `--since` accepts this form. */

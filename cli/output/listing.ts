@@ -54,6 +54,7 @@ export function renderListing<V extends object>(
     return columnOf(name, heading, cellsOf(rows, index));
   });
   if (width === undefined) return { lines: renderTable(columns, rows), leftOut: [] };
+  // Empty columns are left out before all others, because they tell nothing.
   const indexesToDrop = dropIfNarrow.map((name) => names.indexOf(name));
   const dropFirst = [...new Set([...emptyColumns(columns, rows), ...indexesToDrop])];
   // If too few columns fit, `renderTable` shows all of them, as a block of lines for each row.

@@ -36,7 +36,10 @@ function naturalWidthsOf(columns: readonly Column[], rows: Rows): number[] {
   );
 }
 
-/** Returns the smallest width to which a column may be narrowed from its natural width. `leastForNames` is for dotted names. */
+/**
+ * Returns the smallest width to which a column may be narrowed.
+ * @param leastForNames this width for dotted names, which stay readable only if two words of them fit
+ */
 function floorOf(column: Column, naturalWidth: number, leastForNames: number): number {
   if (column.isWhole) return naturalWidth;
   return Math.min(naturalWidth, column.hasDottedNames ? leastForNames : leastWidth);
@@ -93,12 +96,12 @@ export function fitColumns(
   const dropOrder = [...dropFirst, ...others];
   let shown = all;
   const dropped: number[] = [];
-  while (!fits(shown)) {
-    const next = dropOrder[dropped.length];
-    if (next === undefined || shown.length <= fewestColumns) return undefined;
+  for (const next of dropOrder) {
+    if (fits(shown) || shown.length <= fewestColumns) break;
     dropped.push(next);
     shown = shown.filter((index) => index !== next);
   }
+  if (!fits(shown)) return undefined;
   // A column that was left out before a wider one may fit now.
   for (const index of dropped.toReversed()) {
     const withIndex = all.filter((other) => other === index || shown.includes(other));
@@ -125,6 +128,7 @@ export function renderTable(columns: readonly Column[], rows: Rows, width?: numb
     const blocks = rows.map((row) =>
       renderFields(headings.map((heading, index) => [heading, row[index] ?? ''])),
     );
+    // An empty line separates two blocks.
     return blocks.flatMap((block, index) => (index === 0 ? block : ['', ...block]));
   }
   const line = (row: readonly string[]): string =>

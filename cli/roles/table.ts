@@ -1,13 +1,8 @@
-import type { Permission, PermissionView } from '../../contracts/admin/operators.ts';
+import type { OperatorRole, Permission, PermissionView } from '../../contracts/admin/operators.ts';
 import { commandProcedures } from './procedures.ts';
 
 /** Which roles may use a command. `part` means that a role may use it for some records only. */
-export interface CommandRoles {
-  command: string;
-  support: Permission | 'part';
-  ops: Permission | 'part';
-  owner: Permission | 'part';
-}
+export type CommandRoles = { command: string } & Record<OperatorRole, Permission | 'part'>;
 
 /** The permissions, from the weakest to the strongest. */
 const fromWeakest: readonly Permission[] = ['no', 'own', 'test', 'yes'];
@@ -32,7 +27,7 @@ export function rolesOfCommands(
 ): CommandRoles[] {
   const byPath = new Map(procedures.map((row) => [row.procedure, row]));
   return Object.entries(commands).map(([command, paths]) => {
-    const permissionOf = (role: 'support' | 'ops' | 'owner') => {
+    const permissionOf = (role: OperatorRole) => {
       const permissions = paths.map((path) => (byPath.get(path) ?? ofUnlisted)[role]);
       return command === 'show' ? permissionOfShow(permissions) : weakest(permissions);
     };

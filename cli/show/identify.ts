@@ -12,46 +12,41 @@ export interface FoundSecret {
 
 interface SecretKindRow {
   name: string;
-  /** How many characters of the end of the secret may be shown. */
-  shownCharacters: number;
+  /** How many characters of the end are shown; none by default. Lists show the last four of an API key, and find it by them. */
+  shownCharacters?: number;
   advice: (last: string) => string;
 }
 
-const adviseByLastFour = (last: string) =>
+const adviseSearch = (last: string) =>
   `\`svcadmin partners list --search ${last}\` finds the key by its last four characters; where others have seen it: \`svcadmin keys rotate key_…\`.`;
-const adviseByHash = () =>
+const adviseFind = () =>
   'Where others have seen it: `svcadmin secrets find` asks for it, and says whose it is and which command ends it.';
 
 const secrets: Readonly<Record<SecretKind, SecretKindRow>> = {
-  testKey: { name: 'a test API key', shownCharacters: 4, advice: adviseByLastFour },
-  liveKey: { name: 'a live API key', shownCharacters: 4, advice: adviseByLastFour },
-  clientSecret: { name: 'a client secret', shownCharacters: 0, advice: adviseByHash },
+  testKey: { name: 'a test API key', shownCharacters: 4, advice: adviseSearch },
+  liveKey: { name: 'a live API key', shownCharacters: 4, advice: adviseSearch },
+  clientSecret: { name: 'a client secret', advice: adviseFind },
   code: {
     name: 'an authorization code',
-    shownCharacters: 0,
     advice: () => '`svcadmin requests list --partner ptr_… --path /api/oauth` finds its exchange.',
   },
-  webhookSecret: { name: 'a webhook signing secret', shownCharacters: 0, advice: adviseByHash },
-  integrationSecret: { name: 'an integration secret', shownCharacters: 0, advice: adviseByHash },
-  operatorToken: { name: 'an operator token', shownCharacters: 0, advice: adviseByHash },
+  webhookSecret: { name: 'a webhook signing secret', advice: adviseFind },
+  integrationSecret: { name: 'an integration secret', advice: adviseFind },
+  operatorToken: { name: 'an operator token', advice: adviseFind },
   invitation: {
     name: 'the invitation of a member',
-    shownCharacters: 0,
     advice: () => '`svcadmin members invite` for the same address makes another, and ends this one.',
   },
   memberSession: {
     name: 'the session of a member',
-    shownCharacters: 0,
     advice: () => '`svcadmin members remove` ends all sessions of a member.',
   },
   deviceCode: {
     name: 'a device code of `svc login`',
-    shownCharacters: 0,
     advice: () => 'It ends 10 minutes after `svc login` began.',
   },
   deviceToken: {
     name: 'a token of `svc login`',
-    shownCharacters: 0,
     advice: () =>
       'Its member ends it at /portal/devices, or by `svc logout`; `svcadmin members role` with another role ends all of a member.',
   },
@@ -74,7 +69,7 @@ export function findSecret(text: string): FoundSecret | undefined {
     // A prefix alone, as in `svc_test_…`, is no secret.
     const [secret, body] = new RegExp(`${prefix}(\\w{4,})`).exec(text) ?? [];
     if (secret === undefined || body === undefined) continue;
-    const { name, shownCharacters, advice } = secrets[kind];
+    const { name, shownCharacters = 0, advice } = secrets[kind];
     const last = shownCharacters > 0 ? body.slice(-shownCharacters) : '';
     const reference = { kind, hash: sha256(secret) };
     return { reference, name, masked: `${prefix}…${last}`, advice: advice(last) };

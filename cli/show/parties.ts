@@ -99,8 +99,8 @@ export async function showOperator(api: AdminApi, operatorId: string): Promise<S
 }
 
 export async function showWallet(api: AdminApi, walletId: string): Promise<Shown> {
-  const [partnerId = '', modeText] = walletId.split(':');
-  const mode = modeText === 'live' ? 'live' : 'test';
+  // The id of a wallet is that of its partner with the mode: `ptr_…:live`.
+  const [partnerId, mode] = walletId.split(':') as [string, 'test' | 'live'];
   const [record, limits] = await Promise.all([
     api.wallets.show.query({ partnerId, mode }),
     api.limits.show.query({ partnerId, mode }),

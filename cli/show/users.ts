@@ -63,6 +63,7 @@ export async function showEnrollment(
       ...related('client', clientId),
       ...related('subject', sub, 'what the partner knows the user by'),
       ...sessions.rows.flatMap(({ id, status, reason }) => related('session', id, reason ?? status)),
+      // The first session may be too old for the list above.
       ...related('session', firstSession, 'made it'),
       ...eventRows(events),
     ]),

@@ -54,9 +54,10 @@ function showEntry({
   error,
   ...entry
 }: AuditLogEntry) {
+  const describe = (state: typeof before) => formatValue('state', state);
   // A call that changed no record has an input instead of a new state.
-  const [from, to] = [before, after ?? input].map((fields) => formatValue('fields', fields));
-  const change = before ? `${from} → ${to}` : to;
+  const newState = describe(after ?? input);
+  const change = before ? `${describe(before)} → ${newState}` : newState;
   const action = outcome === 'changed' ? entry.action : `${entry.action}: ${outcome}`;
   return { ...entry, outcome, operator, action, change: error === null ? change : `${error}: ${change}` };
 }

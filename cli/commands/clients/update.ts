@@ -10,6 +10,10 @@ const limitOrDefault = (limit: number | undefined): number | null | undefined =>
 const textOrDefault = (text: string | undefined): string | null | undefined =>
   text === 'default' ? null : text;
 
+/** Returns verification sources for the server. The flag value `default` restores the default. */
+const sourcesOrDefault = (sources: string[]): string[] | null =>
+  sources[0] === 'default' ? null : splitWords(sources);
+
 export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> {
   static override summary = 'Change a client. Settings that are not given stay.';
   static override description = 'A change of a test client needs no confirmation.';
@@ -79,7 +83,7 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
       removeRedirectUris: this.flags['remove-redirect-uri'],
       // The server checks the names of the claims.
       claims: claims && (splitWords(claims) as never[]),
-      sources: source && (source[0] === 'default' ? null : splitWords(source)),
+      sources: source && sourcesOrDefault(source),
       brandName: textOrDefault(this.flags['brand-name']),
       brandColor: textOrDefault(this.flags['brand-color']),
       purpose: textOrDefault(this.flags.purpose),

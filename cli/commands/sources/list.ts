@@ -19,11 +19,10 @@ export default class SourcesList extends ListCommand<typeof SourcesList> {
   async run() {
     const api = await this.api();
     const sources = await api.sources.list.query();
-    const rows = sources.map((source) => ({
-      ...source,
-      success: successOf(source.lastDay),
-      expires: source.certificates.map(({ notAfter }) => notAfter).sort()[0] ?? null,
-    }));
+    const rows = sources.map((source) => {
+      const [firstExpiry = null] = source.certificates.map(({ notAfter }) => notAfter).toSorted();
+      return { ...source, success: successOf(source.lastDay), expires: firstExpiry };
+    });
     return this.showList({
       page: async () => rows,
       columns: ['name', 'kind', 'modes', 'success', 'fault', 'expires'],

@@ -17,7 +17,7 @@ export default class UsersErase extends CarefulCommand<typeof UsersErase> {
     const api = await this.api();
     const { id, mode, claims, enrollments } = await api.users.show.query({
       user: this.args.user,
-      // The operator reads the user only for the question, and need not give a reason.
+      // The operator sees the user only in the question, so the command itself gives the reason.
       reason: 'erasure',
     });
     const consequence = `Erases the ${mode} user ${id}: ${claims.length} claims, ${enrollments.length} enrollments, and every token and event that tells of them. This cannot be undone.`;

@@ -20,24 +20,21 @@ export default class UsersFind extends ListCommand<typeof UsersFind> {
   static override flags = {
     client: Flags.string({ description: 'client of the storefront', dependsOn: ['shop', 'customer'] }),
     shop: Flags.string({ description: 'host name of the shop', dependsOn: ['client', 'customer'] }),
-    customer: Flags.string({
-      description: 'customer_id that the shop sent',
-      dependsOn: ['client', 'shop'],
-    }),
+    customer: Flags.string({ description: 'customer_id that the shop sent', dependsOn: ['client', 'shop'] }),
     reason: readReason,
     ...pageFlags,
   };
 
   async run() {
-    // With --client, the parser requires --shop and --customer.
-    const { client = '', shop = '', customer = '' } = this.flags;
+    const { client, shop, customer: customerId } = this.flags;
     const { user } = this.args;
-    const [hasUser, hasCustomer] = [user !== undefined, this.flags.client !== undefined];
+    // The parser requires all three of these flags, or none.
+    const isCustomer = client !== undefined && shop !== undefined && customerId !== undefined;
+    const isNamed = user !== undefined;
     // Equal means both or none, and exactly one is needed.
-    if (hasUser === hasCustomer) throw usageError('Name a person, or give --client, --shop and --customer');
-    if (user !== undefined) refuseSecret(user);
-    const wanted =
-      user === undefined ? { customer: { clientId: client, shop, customerId: customer } } : { of: user };
+    if (isNamed === isCustomer) throw usageError('Name a person, or give --client, --shop and --customer');
+    if (isNamed) refuseSecret(user);
+    const wanted = isCustomer ? { customer: { clientId: client, shop, customerId } } : { of: user };
     const api = await this.api();
     return this.showList({
       page: (page) =>

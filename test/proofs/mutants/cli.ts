@@ -16,7 +16,7 @@ export const cli = [
     'cli/flags/durations.ts',
     ['cli/commands/statement-midnight', 'cli/output/output', 'cli/flags/values'],
     [
-      ['full.length === 10 ?', 'full.length === 0 ?'],
+      ['isDateOnly ?', '!isDateOnly ?'],
       ['new Date(now - secondsAgo * 1000)', 'new Date(now + secondsAgo * 1000)'],
     ],
   ),
