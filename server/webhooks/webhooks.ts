@@ -156,7 +156,7 @@ export function createWebhooks(settings: WebhookSettings) {
     step: createBulkSteps({
       store: stores.bulk,
       events: stores.events,
-      history: stores.deliveryQueries,
+      deliveryQueries: stores.deliveryQueries,
       insertAndDispatch,
       clock,
       idKey,
@@ -225,7 +225,7 @@ export function createWebhooks(settings: WebhookSettings) {
     /** For the admin procedures of this feature. */
     context: {
       events,
-      history: stores.deliveryQueries,
+      deliveryQueries: stores.deliveryQueries,
       bulk: stores.bulk,
       health: stores.health,
       announce: announceBulk,

@@ -17,7 +17,10 @@ import {
 interface Settings {
   store: Pick<BulkStore, 'reserve'>;
   events: Pick<EventStore, 'findAll' | 'page' | 'keepUntil'>;
-  history: Pick<DeliveryQueryStore, 'page' | 'ofEvents' | 'countDueRetries' | 'cancelAll' | 'moveAll'>;
+  deliveryQueries: Pick<
+    DeliveryQueryStore,
+    'page' | 'ofEvents' | 'countDueRetries' | 'cancelAll' | 'moveAll'
+  >;
   /** Stores new deliveries, and dispatches the due ones in this process or another one. */
   insertAndDispatch: (deliveries: readonly Delivery[]) => Promise<void>;
   clock: Pick<Clock, 'now'>;
@@ -95,7 +98,14 @@ function spreadDueTimes(
  * The steps of bulk jobs. Any process may repeat a step, whole or in part, because the ids of new deliveries are derived
  * from the deliveries that are sent again.
  */
-export function createBulkSteps({ store, events, history, insertAndDispatch, clock, idKey }: Settings) {
+export function createBulkSteps({
+  store,
+  events,
+  deliveryQueries,
+  insertAndDispatch,
+  clock,
+  idKey,
+}: Settings) {
   const now = (): Date => new Date(clock.now());
   const timeIn = (ms: number): Date => new Date(clock.now() + ms);
 
@@ -120,7 +130,7 @@ export function createBulkSteps({ store, events, history, insertAndDispatch, clo
   /** Decides for each event of a page whether it is sent again. */
   async function planPage(job: BulkJob, page: readonly Found[]): Promise<PagePlan> {
     const deliveriesOf = new Map<string, Delivery[]>(page.map(({ eventId }) => [eventId, []]));
-    for (const delivery of await history.ofEvents([...deliveriesOf.keys()]))
+    for (const delivery of await deliveryQueries.ofEvents([...deliveriesOf.keys()]))
       deliveriesOf.get(delivery.eventId)?.push(delivery);
     const planned = page.flatMap(({ _id, eventId }) => {
       const deliveries = deliveriesOf.get(eventId) ?? [];
@@ -189,7 +199,7 @@ export function createBulkSteps({ store, events, history, insertAndDispatch, clo
   async function findPage({ job: { action, filter }, part }: Step, limit: number): Promise<Found[]> {
     const query = { ...bulkQuery(action, filter), keyId: part.keyId };
     const page = { limit, ...(part.after ? { after: part.after } : {}) };
-    if (action !== 'replay') return history.page(query, page);
+    if (action !== 'replay') return deliveryQueries.page(query, page);
     const found = await events.page(query, page);
     return found.map(({ _id, createdAt }) => ({ _id, createdAt, eventId: _id }));
   }
@@ -222,11 +232,13 @@ export function createBulkSteps({ store, events, history, insertAndDispatch, clo
       case 'replay':
         return sendPageAgain(step);
       case 'cancel':
-        return changePage(step, (ids) => history.cancelAll(ids, now()));
+        return changePage(step, (ids) => deliveryQueries.cancelAll(ids, now()));
       case 'reschedule': {
         if (!at) throw new Error(`bulk job ${step.job._id} has no time for its first attempt`);
         const movedBefore = step.part.done;
-        return changePage(step, (ids) => history.moveAll(spreadDueTimes(ids, at, { rate, movedBefore })));
+        return changePage(step, (ids) =>
+          deliveryQueries.moveAll(spreadDueTimes(ids, at, { rate, movedBefore })),
+        );
       }
     }
   }
@@ -235,7 +247,7 @@ export function createBulkSteps({ store, events, history, insertAndDispatch, clo
   async function isEndpointBehind({ job: { action, rate }, part }: Step): Promise<boolean> {
     if (action === 'cancel' || action === 'reschedule') return false;
     const mostUnsent = Math.max(fewestBehind, 2 * rate);
-    const unsent = await history.countDueRetries(part.keyId, now(), mostUnsent);
+    const unsent = await deliveryQueries.countDueRetries(part.keyId, now(), mostUnsent);
     return unsent >= mostUnsent;
   }
 

@@ -16,7 +16,7 @@ import { harmless, type SampleOwner, sampleDraft } from './samples.ts';
 
 interface Settings {
   events: EventStore;
-  history: DeliveryQueryStore;
+  deliveryQueries: DeliveryQueryStore;
   /** Stores new deliveries, and dispatches the due ones in this process or another one. */
   insertAndDispatch: (deliveries: readonly Delivery[]) => Promise<void>;
   dueJobs: Pick<DueJobs, 'at'>;
@@ -56,11 +56,11 @@ export type DeliveryActions = ReturnType<typeof createDeliveryActions>;
 
 /** Actions of operators on deliveries. The methods throw ApiError. */
 export function createDeliveryActions(settings: Settings) {
-  const { events, history, insertAndDispatch, dueJobs, findKey, clock, idKey } = settings;
+  const { events, deliveryQueries, insertAndDispatch, dueJobs, findKey, clock, idKey } = settings;
   const now = () => new Date(clock.now());
 
   const requireDelivery = async (id: string): Promise<Delivery> =>
-    (await history.find(id)) ?? refuseUnknown(id);
+    (await deliveryQueries.find(id)) ?? refuseUnknown(id);
 
   /** Makes and dispatches a new delivery for each of these deliveries. */
   async function resendAll(originals: readonly Delivery[], operatorId: string): Promise<Delivery[]> {
@@ -107,13 +107,13 @@ export function createDeliveryActions(settings: Settings) {
 
     /** Sends the events of deliveries again. A dry run only finds the deliveries. */
     async resend({ deliveryIds, dryRun }: ResendDeliveries, operatorId: string) {
-      const found = await history.findAll(deliveryIds);
+      const found = await deliveryQueries.findAll(deliveryIds);
       const chosen = found.map((delivery, index) => delivery ?? refuseUnknown(deliveryIds[index] ?? ''));
       return { dryRun, deliveries: dryRun ? chosen : await resendAll(chosen, operatorId) };
     },
 
     async cancel(id: string): Promise<Delivery> {
-      const cancelled = await history.cancel(id, now());
+      const cancelled = await deliveryQueries.cancel(id, now());
       if (cancelled) return cancelled;
       throw notWaitingError(await requireDelivery(id), 'cancelled');
     },
@@ -121,7 +121,7 @@ export function createDeliveryActions(settings: Settings) {
     /** Changes the time of the attempt that a delivery waits for. */
     async reschedule(id: string, time: NewTime): Promise<Delivery> {
       const at = requireDueTime(time, now());
-      const moved = await history.move(id, { at, trigger: 'reschedule' });
+      const moved = await deliveryQueries.move(id, { at, trigger: 'reschedule' });
       if (moved) {
         await dueJobs.at(at);
         return moved;

@@ -9,7 +9,7 @@ import type { HealthStore, Owner } from './health-store.ts';
 
 interface Settings {
   health: HealthStore;
-  history: Pick<DeliveryQueryStore, 'inFlight'>;
+  deliveryQueries: Pick<DeliveryQueryStore, 'inFlight'>;
   /** Which of these keys are paused, and until when. */
   pauses: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
   findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
@@ -21,7 +21,7 @@ export type ReadEndpointHealth = (wanted: ReadHealth) => Promise<EndpointHealth[
 
 /** Reads the health of endpoints, the worst first. @throws ApiError `not_found` for a key that does not exist */
 export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
-  const { health, history, pauses, findKey, clock, limits = defaultLimits } = settings;
+  const { health, deliveryQueries, pauses, findKey, clock, limits = defaultLimits } = settings;
 
   /** The keys whose endpoints are shown: the named one, those of the named partner, or else the troubled ones. */
   async function findOwners({ keyId, partnerId, limit }: ReadHealth, now: Date): Promise<Owner[]> {
@@ -37,7 +37,7 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
     const all = await findOwners(wanted, now);
     const found = wanted.mode ? all.filter(({ mode }) => mode === wanted.mode) : all;
     const [inFlightByLane, paused] = await Promise.all([
-      history.inFlight(),
+      deliveryQueries.inFlight(),
       pauses(found.map(({ keyId }) => keyId)),
     ]);
     const counts = [...inFlightByLane].map(([keyId, { first, retry }]) => [keyId, first + retry] as const);

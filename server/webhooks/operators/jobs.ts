@@ -13,7 +13,7 @@ import { faultOf, jobStateOf, viewJob, viewWaiting } from './views.ts';
 
 interface Settings {
   scheduler: Scheduler;
-  history: DeliveryQueryStore;
+  deliveryQueries: DeliveryQueryStore;
   dueJobs: Pick<DueJobs, 'at' | 'move'>;
   clock: Pick<Clock, 'now'>;
 }
@@ -27,7 +27,7 @@ export type Jobs = ReturnType<typeof createJobs>;
  * Shows and changes the scheduler's jobs, together with their deliveries. One job starts all attempts that are due within one
  * second. A delivery belongs to that job by its due time only. The methods throw ApiError.
  */
-export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
+export function createJobs({ scheduler, deliveryQueries, dueJobs, clock }: Settings) {
   const now = () => new Date(clock.now());
 
   async function requireJob(id: string): Promise<Job> {
@@ -41,7 +41,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
 
   async function view(job: Job): Promise<JobView> {
     const second = dueSecondOf(job);
-    return viewWith(job, second ? await history.countDue(second) : 0);
+    return viewWith(job, second ? await deliveryQueries.countDue(second) : 0);
   }
 
   /**
@@ -49,7 +49,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
    * changed before the job, so later ones would have no job, and only the next sweep would find them.
    */
   async function scheduleLateDeliveries(second: Date): Promise<void> {
-    const [late] = await history.dueWith(second, 1);
+    const [late] = await deliveryQueries.dueWith(second, 1);
     if (late) await dueJobs.at(second);
   }
 
@@ -65,8 +65,8 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
     const second = dueSecondOf(job);
     if (!second) throw cannotChange(job, participle);
     // Read before the move, because afterwards the deliveries have another due time. The response has at most one page of ids.
-    const shown = await history.dueWith(second, deliveriesPerPage);
-    const movedDeliveries = await history.moveDue(second, to);
+    const shown = await deliveryQueries.dueWith(second, deliveriesPerPage);
+    const movedDeliveries = await deliveryQueries.moveDue(second, to);
     const isJobMoved = await dueJobs.move(job.id, to.at);
     if (!isJobMoved && movedDeliveries === 0) throw cannotChange(job, participle);
     // A process runs the job already, so the moved deliveries need a job of their own.
@@ -81,9 +81,9 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
   async function cancelAllDue(second: Date): Promise<string[]> {
     const cancelled: string[] = [];
     for (;;) {
-      const found = await history.dueWith(second, deliveriesPerPage);
+      const found = await deliveryQueries.dueWith(second, deliveriesPerPage);
       const ids = found.map(({ _id }) => _id);
-      cancelled.push(...(await history.cancelDue(second, ids, now())));
+      cancelled.push(...(await deliveryQueries.cancelDue(second, ids, now())));
       if (found.length < deliveriesPerPage) return cancelled;
     }
   }
@@ -101,7 +101,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
       const second = dueSecondOf(job);
       const [viewed, waiting] = await Promise.all([
         view(job),
-        second ? history.dueWith(second, deliveriesPerPage) : [],
+        second ? deliveryQueries.dueWith(second, deliveriesPerPage) : [],
       ]);
       const attempts = waiting.map(viewWaiting);
       return { ...viewed, deliveryIds: attempts.map(({ deliveryId }) => deliveryId), attempts };
@@ -115,7 +115,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
       const job = await requireJob(id);
       const at = requireDueTime(time, now());
       const second = dueSecondOf(job);
-      if (second) requireKept(at, await history.earliestPurgeDate(second));
+      if (second) requireKept(at, await deliveryQueries.earliestPurgeDate(second));
       return move(job, { at, trigger: 'reschedule' }, 'moved');
     },
 

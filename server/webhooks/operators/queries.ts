@@ -15,7 +15,7 @@ import { createWaiting } from './waiting.ts';
 
 interface Settings {
   events: EventStore;
-  history: DeliveryQueryStore;
+  deliveryQueries: DeliveryQueryStore;
   clock: Pick<Clock, 'now'>;
   /** Which of these keys are paused, and until when. */
   pauses: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
@@ -33,7 +33,7 @@ export type WebhookQueries = ReturnType<typeof createWebhookQueries>;
 
 /** Queries of operators about events and deliveries. The methods throw ApiError. */
 export function createWebhookQueries(settings: Settings) {
-  const { events, history, clock, requireDelivery, subjectOf } = settings;
+  const { events, deliveryQueries, clock, requireDelivery, subjectOf } = settings;
   const waiting = createWaiting(settings);
 
   async function view(deliveries: readonly Delivery[], role: OperatorRole): Promise<DeliveryView[]> {
@@ -45,7 +45,7 @@ export function createWebhookQueries(settings: Settings) {
 
   /** The deliveries of these events, as this role may see them. */
   async function deliveriesOf(eventIds: readonly string[], role: OperatorRole): Promise<Delivery[]> {
-    return (await history.ofEvents(eventIds)).map((delivery) => visibleDelivery(role, delivery));
+    return (await deliveryQueries.ofEvents(eventIds)).map((delivery) => visibleDelivery(role, delivery));
   }
 
   async function requireEvent(id: string): Promise<StoredEvent> {
@@ -69,7 +69,7 @@ export function createWebhookQueries(settings: Settings) {
 
   return {
     countEvents: async (filter: EventFilter): Promise<Total> => events.count(await eventQuery(filter)),
-    countDeliveries: (filter: DeliveryFilter): Promise<Total> => history.count(deliveryQuery(filter)),
+    countDeliveries: (filter: DeliveryFilter): Promise<Total> => deliveryQueries.count(deliveryQuery(filter)),
 
     async listEvents({ limit, after, ...conditions }: ListEvents, role: OperatorRole): Promise<EventView[]> {
       const last = after === undefined ? {} : { after: await requireEvent(after) };
@@ -100,7 +100,7 @@ export function createWebhookQueries(settings: Settings) {
       role: OperatorRole,
     ): Promise<DeliveryView[]> {
       const last = after === undefined ? {} : { after: await requireDelivery(after) };
-      return view(await history.list(deliveryQuery(filter), { limit, ...last }), role);
+      return view(await deliveryQueries.list(deliveryQuery(filter), { limit, ...last }), role);
     },
 
     async showDelivery(id: string, role: OperatorRole): Promise<DeliveryView> {

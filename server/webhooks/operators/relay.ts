@@ -14,7 +14,7 @@ import { explain } from './diagnose-signature.ts';
 
 interface Settings {
   events: EventStore;
-  history: DeliveryQueryStore;
+  deliveryQueries: DeliveryQueryStore;
   endpoint: ReadEndpoint;
   findKey: (keyId: string) => Promise<{ mode: Mode } | undefined>;
   clock: Pick<Clock, 'now'>;
@@ -37,7 +37,7 @@ const offReasons = {
 export type Relay = ReturnType<typeof createRelay>;
 
 /** Operations with a key's signing secret. Operators see the secrets of test keys only. The methods throw ApiError. */
-export function createRelay({ events, history, endpoint, findKey, clock, userAgent }: Settings) {
+export function createRelay({ events, deliveryQueries, endpoint, findKey, clock, userAgent }: Settings) {
   /** The URL and the secret of a key. @throws ApiError `conflict` if the key has none, or may not be served */
   async function endpointOf(keyId: string) {
     const [key, current] = await Promise.all([findKey(keyId), endpoint(keyId)]);
@@ -51,7 +51,7 @@ export function createRelay({ events, history, endpoint, findKey, clock, userAge
     const [eventId] = /evt_[0-9A-Za-z]{22}/.exec(body.toString()) ?? [];
     const event = eventId === undefined ? null : await events.find(eventId);
     if (event?.keyId !== keyId) return undefined;
-    const deliveries = await history.ofEvents([event._id]);
+    const deliveries = await deliveryQueries.ofEvents([event._id]);
     const attempts = deliveries.flatMap((delivery) => delivery.attempts);
     return { eventId: event._id, body: Buffer.from(event.body), attempts };
   }
@@ -79,9 +79,9 @@ export function createRelay({ events, history, endpoint, findKey, clock, userAge
       const until = new Date(at).toISOString();
       if (since === undefined)
         return { until, after: null, deliveries: [], signing: { secret, version: secretVersion } };
-      const last = after === undefined ? null : await history.find(after);
+      const last = after === undefined ? null : await deliveryQueries.find(after);
       const from = new Date(Date.parse(since) - overlapMs);
-      const found = await history.ofKeySince(keyId, from, {
+      const found = await deliveryQueries.ofKeySince(keyId, from, {
         limit: pageLength,
         ...(last ? { after: last } : {}),
       });

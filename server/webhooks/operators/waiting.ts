@@ -6,7 +6,7 @@ import type { DeliveryQueryStore } from './delivery-query-store.ts';
 import { lateAfterMs } from './views.ts';
 
 interface Settings {
-  history: Pick<DeliveryQueryStore, 'inFlight'>;
+  deliveryQueries: Pick<DeliveryQueryStore, 'inFlight'>;
   clock: Pick<Clock, 'now'>;
   /** Which of these keys are paused, and until when. */
   pauses: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
@@ -15,7 +15,7 @@ interface Settings {
 }
 
 /** Explains why due attempts have not been sent yet. It compares the attempts in flight in all processes with the limits. */
-export function createWaiting({ history, clock, pauses, limits = defaultLimits }: Settings) {
+export function createWaiting({ deliveryQueries, clock, pauses, limits = defaultLimits }: Settings) {
   const forRetries = retryLimits(limits);
 
   /** Which limit keeps a delivery waiting. A retry also waits for the lower limits of retries. */
@@ -36,7 +36,7 @@ export function createWaiting({ history, clock, pauses, limits = defaultLimits }
       const reasons = new Map<string, WaitReason>();
       if (due.length === 0) return reasons;
       const keyIds = [...new Set(due.map(({ keyId }) => keyId))];
-      const [counts, paused] = await Promise.all([history.inFlight(), pauses(keyIds)]);
+      const [counts, paused] = await Promise.all([deliveryQueries.inFlight(), pauses(keyIds)]);
       const all = sum([...counts.values()]);
       const reasonOf = (delivery: Delivery): WaitReason | undefined => {
         if (paused.has(delivery.keyId)) return 'paused';
