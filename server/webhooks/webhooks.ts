@@ -104,7 +104,7 @@ export function createWebhooks(settings: WebhookSettings) {
       deliveries,
       record: leasing.record,
       schedule,
-      /** The deliveries that were leased for the paused endpoint are given back, so their order must be read again. */
+      /** Deliveries of the paused endpoint are given back, so the cache must read their order again. */
       hold(keyId, until) {
         dispatcher.hold(keyId, until.getTime() - clock.now());
         leasing.reorder(keyId);
@@ -114,7 +114,7 @@ export function createWebhooks(settings: WebhookSettings) {
     ...(settings.limits ? { limits: settings.limits } : {}),
   });
 
-  // Each call adds the item `due`, which means only that the call is part of the batch.
+  // A call has no input, so the item `due` only makes the call a part of the batch.
   const shareDispatch = createGroupCommit<'due', undefined>({
     run: async (calls) => {
       const keyIds = await deliveries.dueKeys(now());
@@ -124,7 +124,7 @@ export function createWebhooks(settings: WebhookSettings) {
       return calls.map(() => undefined);
     },
   });
-  /** Dispatches all due deliveries. Concurrent calls share one query. */
+  /** Dispatches all due deliveries. Calls that arrive during a query share the next one. */
   const dispatchDue = (): Promise<void> => shareDispatch('due');
 
   /** Dispatches stored deliveries that are due, and schedules the others. A process that sends nothing schedules all of them. */
@@ -153,7 +153,7 @@ export function createWebhooks(settings: WebhookSettings) {
 
   const bulkRunner = createBulkRunner({
     store: stores.bulk,
-    step: createBulkSteps({
+    processStep: createBulkSteps({
       store: stores.bulk,
       events: stores.events,
       deliveryQueries: stores.deliveryQueries,
@@ -182,19 +182,14 @@ export function createWebhooks(settings: WebhookSettings) {
     await schedule(new Date(clock.now() + resumedElsewhereMs));
   }
 
-  const publish = createPublish({
-    ...settings,
-    events,
-    deliveries,
-    dispatch,
-  });
+  const publish = createPublish({ ...settings, events, deliveries, dispatch });
 
   /** Creates jobs for waiting deliveries that have none, because a process ended between storing them and creating the job. */
   async function scheduleDueSeconds(): Promise<void> {
-    const current = dueBucket(now());
-    const seconds = await deliveries.dueSeconds(current, new Date(clock.now() + jobHorizonMs));
-    // A worker dispatches overdue deliveries in its own sweep. Other processes create a job, so that a worker does it.
-    if (!worker && (await deliveries.isOverdue(current))) seconds.push(current);
+    const currentSecond = dueBucket(now());
+    const seconds = await deliveries.dueSeconds(currentSecond, new Date(clock.now() + jobHorizonMs));
+    // A worker's own sweep dispatches deliveries of earlier seconds. Any other process creates a job, so that a worker does it.
+    if (!worker && (await deliveries.isOverdue(currentSecond))) seconds.push(currentSecond);
     await Promise.all(seconds.map((second) => dueJobs.at(second)));
   }
 

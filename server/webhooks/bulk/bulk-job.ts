@@ -13,7 +13,7 @@ export interface Part {
   /** The number of documents, as counted at the start. */
   total: number;
   done: number;
-  /** Documents that the filter found, but that were delivered or had ended otherwise. */
+  /** Documents that the filter found, but that the job did not process, for instance because they were delivered meanwhile. */
   leftOut: number;
   /** The last document that was processed. */
   after?: { createdAt: Date; _id: string };
@@ -51,14 +51,12 @@ export interface BulkJob extends AuditedRecord {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** The index of the unfinished part that is due first; -1 if all parts are finished. */
-export function nextPart(parts: readonly Part[]): number {
-  const [first] = parts
-    .map(({ finished, nextAt }, index) => ({ finished, nextAt, index }))
+/** The unfinished part that is due first; undefined if all parts are finished. */
+export const nextPart = (parts: readonly Part[]): Part | undefined =>
+  parts
     .filter(({ finished }) => !finished)
-    .toSorted((one, other) => one.nextAt.getTime() - other.nextAt.getTime());
-  return first?.index ?? -1;
-}
+    .toSorted((one, other) => one.nextAt.getTime() - other.nextAt.getTime())
+    .at(0);
 
 function viewPart({ after: _after, nextAt: _nextAt, isBehind, ...part }: Part): BulkPart {
   return { ...part, waits: isBehind && !part.finished ? 'endpoint_behind' : null };

@@ -83,11 +83,8 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
    */
   async function refuseSecondJob({ action, filter }: ClosedStart, keys: readonly KeyCount[]): Promise<void> {
     if (!sendsDelivered({ action, filter })) return;
-    const other = await store.findOverlapping(
-      action,
-      filter,
-      keys.map(({ keyId }) => keyId),
-    );
+    const keyIds = keys.map(({ keyId }) => keyId);
+    const other = await store.findOverlapping(action, filter, keyIds);
     if (!other) return;
     const span = `${other.filter.since} to ${other.filter.until}`;
     const description = `Bulk job ${other._id} sends the events of ${span} again already; with --again they are sent once more`;
@@ -100,12 +97,8 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
     const { action, filter, rate, at, counted } = wanted;
     const total = sum(counted.keys);
     const id = randomId('bulkJob');
-    const about = { action, filter, rate, ...(at === undefined ? {} : { at }) };
-    const entry = auditEntry(
-      actor,
-      { id, at: now.getTime() },
-      { after: { ...about, count: total, exact: counted.exact, keys: counted.keys.length } },
-    );
+    const size = { count: total, exact: counted.exact, keys: counted.keys.length };
+    const after = { action, filter, rate, ...(at === undefined ? {} : { at }), ...size };
     const job = {
       _id: id,
       action,
@@ -123,7 +116,7 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
       createdAt: now,
       purgeAt: new Date(now.getTime() + bulkJobRetentionMs),
     };
-    const inserted = await store.insert(job, entry);
+    const inserted = await store.insert(job, auditEntry(actor, { id, at: now.getTime() }, { after }));
     await announce(id);
     return inserted;
   }
@@ -150,7 +143,7 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
       if (input.at !== undefined) requireDueTime({ at: input.at }, new Date(now));
       const filter = closePeriod(input.filter, now);
       const wanted = { ...input, filter };
-      // A call without `until` gets the present time as its end, which would make each repetition another call.
+      // Without `until`, the filter ends at the present time. With it in the fingerprint, no repeated call would be recognised.
       const fingerprint = computeFingerprint(input.filter.until === undefined ? input : wanted);
       if (!dryRun) {
         const running = await store.findRunning(fingerprint);

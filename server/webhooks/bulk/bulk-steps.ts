@@ -1,3 +1,4 @@
+import { groupBy } from '../../platform/batching/group-by.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { deriveId } from '../../platform/ids.ts';
 import type { Delivery } from '../delivery/delivery.ts';
@@ -10,8 +11,9 @@ import {
   bulkQuery,
   type Step,
   sendsDelivered,
-  settled,
   statusToProcess,
+  underWay,
+  underWayOrDelivered,
 } from './bulk-store.ts';
 
 interface Settings {
@@ -53,11 +55,11 @@ interface Plan {
   resendOf?: string;
 }
 
-/** What a step does with the events of a page. Events that are neither planned nor made are left out. */
+/** What a step does with the events of a page. All other events are left out. */
 interface PagePlan {
   eventCount: number;
   plans: Plan[];
-  /** The number of events whose delivery this job has made before, in a step that was not saved. */
+  /** The number of events whose delivery this job has made already, in a step whose result was not saved. */
   madeCount: number;
 }
 
@@ -81,8 +83,11 @@ function matchesFilter({ action, filter }: BulkJob, delivery: Delivery): boolean
   return hasStatus && createdAt >= filter.since && createdAt < filter.until;
 }
 
-/** New due times from `first` on, of which each second has at most `rate`. `movedBefore` deliveries have the earlier ones. */
-function spreadDueTimes(
+/**
+ * Gives each delivery a new due time. In each second from `first` on, at most `rate` deliveries become due.
+ * @param movedBefore how many deliveries earlier steps have moved, which occupy the first seconds
+ */
+function assignDueTimes(
   ids: readonly string[],
   first: Date,
   { rate, movedBefore }: { rate: number; movedBefore: number },
@@ -109,47 +114,38 @@ export function createBulkSteps({
   const now = (): Date => new Date(clock.now());
   const timeIn = (ms: number): Date => new Date(clock.now() + ms);
 
-  /** Plans the delivery of an event. @returns `made` if this job has made it before, `left out` if the event needs none */
-  function planDelivery(
-    job: BulkJob,
-    eventId: string,
-    deliveries: readonly Delivery[],
-  ): Plan | 'made' | 'left out' {
-    if (deliveries.some(({ bulkId }) => bulkId === job._id)) return 'made';
-    const repeats = sendsDelivered(job);
-    const blocking = repeats ? ['pending', 'in_flight'] : settled;
-    if (deliveries.some(({ status }) => blocking.includes(status))) return 'left out';
-    const last = deliveries.at(-1);
-    // Two jobs that resend the same failed delivery derive the same id, so they make one delivery. A job that sends delivered
-    // events makes deliveries of its own, so that another such job can send them once more.
-    const cause = repeats || !last ? [job._id, eventId] : [last._id];
+  /** Plans a new delivery of an event. @param last the newest delivery of the event, if there is one */
+  function planDelivery(job: BulkJob, eventId: string, last: Delivery | undefined): Plan {
+    // Two jobs that resend the same failed delivery derive the same id from it, so together they make one delivery. For events
+    // that may have arrived, the id depends on the job, so that a later job can send them once more.
+    const cause = sendsDelivered(job) || !last ? [job._id, eventId] : [last._id];
     const id = deriveId(idKey, 'delivery', ['again', ...cause]);
     return { id, eventId, ...(last ? { resendOf: last._id } : {}) };
   }
 
-  /** Decides for each event of a page whether it is sent again. */
+  /** Decides for each event of a page whether it is sent again. An event whose delivery may still arrive is not. */
   async function planPage(job: BulkJob, page: readonly Found[]): Promise<PagePlan> {
-    const deliveriesOf = new Map<string, Delivery[]>(page.map(({ eventId }) => [eventId, []]));
-    for (const delivery of await deliveryQueries.ofEvents([...deliveriesOf.keys()]))
-      deliveriesOf.get(delivery.eventId)?.push(delivery);
-    const planned = page.flatMap(({ _id, eventId }) => {
+    const blocking = sendsDelivered(job) ? underWay : underWayOrDelivered;
+    const found = await deliveryQueries.ofEvents([...new Set(page.map(({ eventId }) => eventId))]);
+    const deliveriesOf = groupBy(found, ({ eventId }) => eventId);
+    const result: PagePlan = { eventCount: 0, plans: [], madeCount: 0 };
+    for (const { _id, eventId } of page) {
       const deliveries = deliveriesOf.get(eventId) ?? [];
       const isEvent = _id === eventId;
-      // An event counts once, although the filter may find several of its deliveries, even on different pages.
-      const isFirstOfEvent = isEvent || deliveries.find((one) => matchesFilter(job, one))?._id === _id;
-      return isFirstOfEvent ? [planDelivery(job, eventId, deliveries)] : [];
-    });
-    return {
-      eventCount: planned.length,
-      plans: planned.filter((plan) => typeof plan === 'object'),
-      madeCount: planned.filter((plan) => plan === 'made').length,
-    };
+      // The filter may find several deliveries of an event, even on different pages. The event counts with the first one only.
+      if (!isEvent && deliveries.find((one) => matchesFilter(job, one))?._id !== _id) continue;
+      result.eventCount += 1;
+      if (deliveries.some(({ bulkId }) => bulkId === job._id)) result.madeCount += 1;
+      else if (!deliveries.some(({ status }) => blocking.includes(status)))
+        result.plans.push(planDelivery(job, eventId, deliveries.at(-1)));
+    }
+    return result;
   }
 
   /**
    * Reserves due times for `count` deliveries of a key, at the rate of the job. All bulk jobs of the key reserve one after
    * another, so that together they do not exceed the rate.
-   * @returns the due times, and when the next step is due
+   * @returns a function from a delivery's position to its due time, and when the next step is due
    */
   async function reserveDueTimes(
     { rate }: BulkJob,
@@ -159,27 +155,24 @@ export function createBulkSteps({
     const intervalMs = 1000 / rate;
     const first = count > 0 ? await store.reserve(keyId, now, { count, intervalMs }) : now;
     const notBeforeNow = (ms: number): Date => new Date(Math.max(now.getTime(), ms));
-    const dueTimes = Array.from({ length: count }, (_, index) => {
-      const exactMs = first.getTime() + index * intervalMs;
-      // Rounded down, so that neighbouring deliveries share a due time.
-      return notBeforeNow(Math.floor(exactMs / dueTimeStepMs) * dueTimeStepMs);
-    });
-    const endMs = first.getTime() + count * intervalMs;
-    return { dueTimes, nextAt: notBeforeNow(endMs - leadMs) };
+    const exactMs = (position: number): number => first.getTime() + position * intervalMs;
+    const dueTimeAt = (position: number): Date =>
+      notBeforeNow(Math.floor(exactMs(position) / dueTimeStepMs) * dueTimeStepMs);
+    return { dueTimeAt, nextAt: notBeforeNow(exactMs(count) - leadMs) };
   }
 
-  /** Makes the planned deliveries, except those of events that were deleted since. @returns them, and when the next step is due */
+  /** Makes the planned deliveries of all events that still exist. @returns them, and when the next step is due */
   async function composeAll(job: BulkJob, keyId: string, plans: readonly Plan[]) {
-    const stored = await events.findAll(plans.map(({ eventId }) => eventId));
+    const storedEvents = await events.findAll(plans.map(({ eventId }) => eventId));
     const possible = plans.flatMap(({ eventId, ...plan }) => {
-      const event = stored.get(eventId);
+      const event = storedEvents.get(eventId);
       return event ? [{ event, plan }] : [];
     });
-    const at = now();
-    const { dueTimes, nextAt } = await reserveDueTimes(job, keyId, { count: possible.length, now: at });
-    const origin = { trigger: 'resend' as const, now: at, bulkId: job._id, operatorId: job.operatorId };
-    const deliveries = possible.map(({ event, plan }, index) =>
-      composeDelivery(event, { ...origin, ...plan, dueAt: dueTimes[index] ?? at }),
+    const madeAt = now();
+    const { dueTimeAt, nextAt } = await reserveDueTimes(job, keyId, { count: possible.length, now: madeAt });
+    const origin = { trigger: 'resend' as const, now: madeAt, bulkId: job._id, operatorId: job.operatorId };
+    const deliveries = possible.map(({ event, plan }, position) =>
+      composeDelivery(event, { ...origin, ...plan, dueAt: dueTimeAt(position) }),
     );
     return { deliveries, nextAt };
   }
@@ -208,9 +201,7 @@ export function createBulkSteps({
   async function sendPageAgain(step: Step): Promise<Progress> {
     const limit = Math.ceil((step.job.rate * stepSpanMs) / 1000);
     const page = await findPage(step, limit);
-    const result =
-      page.length > 0 ? await sendEventsAgain(step, page) : { done: 0, leftOut: 0, nextAt: now() };
-    return { ...result, last: page.at(-1), more: page.length === limit };
+    return { ...(await sendEventsAgain(step, page)), last: page.at(-1), more: page.length === limit };
   }
 
   /** Changes the pending deliveries of a page. `change` returns how many it changed: those that are still pending. */
@@ -237,7 +228,7 @@ export function createBulkSteps({
         if (!at) throw new Error(`bulk job ${step.job._id} has no time for its first attempt`);
         const movedBefore = step.part.done;
         return changePage(step, (ids) =>
-          deliveryQueries.moveAll(spreadDueTimes(ids, at, { rate, movedBefore })),
+          deliveryQueries.moveAll(assignDueTimes(ids, at, { rate, movedBefore })),
         );
       }
     }
@@ -245,6 +236,7 @@ export function createBulkSteps({
 
   /** Whether the endpoint has at least as many unsent deliveries as the job makes in two seconds. Then the job waits. */
   async function isEndpointBehind({ job: { action, rate }, part }: Step): Promise<boolean> {
+    // These actions make no deliveries, so they do not wait.
     if (action === 'cancel' || action === 'reschedule') return false;
     const mostUnsent = Math.max(fewestBehind, 2 * rate);
     const unsent = await deliveryQueries.countDueRetries(part.keyId, now(), mostUnsent);

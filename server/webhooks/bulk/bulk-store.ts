@@ -19,13 +19,15 @@ export const indexes: IndexDeclaration[] = [
   { collection: paceCollection, key: { next: 1 }, expireAfterSeconds: 3_600 },
 ];
 
-/** If more deliveries match, a count does not look up which events are delivered, so it is an upper bound. */
+/** With more deliveries, the look-up of events that have arrived would take too long, so these events are counted too. */
 const mostLookedUp = 20_000;
-/** An event with a delivery in one of these statuses is not resent, because it has arrived or may still arrive. */
-export const settled = ['pending', 'in_flight', 'delivered'];
+/** Statuses of deliveries that may still arrive. */
+export const underWay = ['pending', 'in_flight'];
+/** Statuses of deliveries that have arrived, or may still arrive. */
+export const underWayOrDelivered = [...underWay, 'delivered'];
 
-/** Whether a job sends events again that were delivered. */
-export const sendsDelivered = ({ action, filter }: Pick<BulkJob, 'action' | 'filter'>): boolean =>
+/** Whether a job sends events again even if they were delivered. */
+export const sendsDelivered = ({ action, filter }: { action: BulkAction; filter: BulkFilter }): boolean =>
   action === 'replay' || filter.status === 'delivered';
 
 /** The time from which a key's next delivery of bulk work may be sent. */
@@ -37,7 +39,7 @@ interface Pace {
 /** The documents that a filter matches, counted for each API key. */
 export interface Counted {
   keys: KeyCount[];
-  /** False if too many deliveries match to look up which events are settled. Then the counts are upper bounds. */
+  /** False if the counts are upper bounds, because they include events that have arrived. */
   exact: boolean;
 }
 
@@ -47,8 +49,6 @@ export interface Step {
   token: string;
   job: BulkJob;
   part: Part;
-  /** The index of the part in the job. */
-  index: number;
 }
 
 /**
@@ -80,30 +80,28 @@ export function createBulkStore(db: Db, counting: Db = db) {
       mode: { $first: '$mode' },
     },
   };
-  /** Leaves out events that have a delivery in a settled status, as the steps of the job will do. */
-  const leaveOutSettled = [
+  /** Leaves out events that have arrived, or may still arrive, as the steps of the job will do. */
+  const leaveOutArriving = [
     {
       $lookup: {
         from: 'deliveries',
         localField: '_id',
         foreignField: 'eventId',
-        pipeline: [{ $match: { status: { $in: settled } } }, { $limit: 1 }, { $project: { _id: 1 } }],
-        as: 'settled',
+        pipeline: [
+          { $match: { status: { $in: underWayOrDelivered } } },
+          { $limit: 1 },
+          { $project: { _id: 1 } },
+        ],
+        as: 'arriving',
       },
     },
-    { $match: { settled: [] } },
+    { $match: { arriving: [] } },
   ];
 
-  /** Whether few enough deliveries match to look up the other deliveries of their events. */
-  async function canLeaveOutSettled(query: Document): Promise<boolean> {
+  /** Whether the query finds few enough deliveries to look up the other deliveries of their events. */
+  async function findsFew(query: Document): Promise<boolean> {
     const limit = mostLookedUp + 1;
     return (await counting.collection('deliveries').countDocuments(query, { limit })) < limit;
-  }
-
-  /** Counts documents for each API key. The order of the keys is the order of the parts of a job. */
-  async function countSorted(documents: Collection, stages: Document[]): Promise<KeyCount[]> {
-    const keys = await countByKey(documents, stages);
-    return keys.toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1));
   }
 
   return {
@@ -144,21 +142,19 @@ export function createBulkStore(db: Db, counting: Db = db) {
     },
 
     /**
-     * Counts what a job would process for each API key, in the order of the keys. A replay and a resend count events, the
-     * other actions count deliveries.
+     * Counts what a job would process for each API key, sorted by key: operators see the keys in this order. A replay and a
+     * resend count events, the other actions count deliveries.
      */
     async count(action: BulkAction, filter: BulkFilter): Promise<Counted> {
       const query = bulkQuery(action, filter);
       const documents = counting.collection(action === 'replay' ? 'events' : 'deliveries');
-      if (action !== 'resend')
-        return { exact: true, keys: await countSorted(documents, [{ $match: query }]) };
-      const countEvents = [{ $match: query }, groupByEvent];
-      // A resend of delivered events leaves out no settled ones, so there is nothing to look up.
-      if (filter.status === 'delivered')
-        return { exact: true, keys: await countSorted(documents, countEvents) };
-      const exact = await canLeaveOutSettled(query);
-      const stages = exact ? [...countEvents, ...leaveOutSettled] : countEvents;
-      return { exact, keys: await countSorted(documents, stages) };
+      const stages: Document[] = [{ $match: query }];
+      if (action === 'resend') stages.push(groupByEvent);
+      const leavesOutArriving = action === 'resend' && !sendsDelivered({ action, filter });
+      const exact = !leavesOutArriving || (await findsFew(query));
+      if (leavesOutArriving && exact) stages.push(...leaveOutArriving);
+      const keys = await countByKey(documents, stages);
+      return { exact, keys: keys.toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1)) };
     },
 
     /**
@@ -171,9 +167,9 @@ export function createBulkStore(db: Db, counting: Db = db) {
         { $set: { nextAt: until, lease: token } },
         { sort: { nextAt: 1 }, returnDocument: 'after' },
       );
-      const index = job ? nextPart(job.parts) : -1;
-      const part = job?.parts[index];
-      return job && part ? { token, job, part, index } : undefined;
+      if (!job) return undefined;
+      const part = nextPart(job.parts);
+      return part && { token, job, part };
     },
 
     /** When the next step is due; undefined if no job runs. */
@@ -188,18 +184,16 @@ export function createBulkStore(db: Db, counting: Db = db) {
     },
 
     /** Writes the result of a step, unless another process has taken the step over, or the job was cancelled. */
-    async save({ job, index, token }: Omit<Step, 'part'>, part: Part, now: Date): Promise<void> {
-      const parts = job.parts.with(index, part);
-      const next = parts[nextPart(parts)];
-      const savedPart = { [`parts.${index}`]: part };
-      const update = next
-        ? { $set: { ...savedPart, nextAt: next.nextAt }, $unset: { lease: '' as const } }
-        : {
-            $set: { ...savedPart, status: 'done' as const, endedAt: now },
-            // Without the fingerprint, the same call can start another job.
-            $unset: { lease: '' as const, nextAt: '' as const, fingerprint: '' as const },
-          };
-      await jobs.updateOne({ _id: job._id, lease: token, status: 'running' }, update);
+    async save({ job, token }: Step, part: Part, now: Date): Promise<void> {
+      const { keyId } = part;
+      const next = nextPart(job.parts.map((other) => (other.keyId === keyId ? part : other)));
+      const state = next ? { nextAt: next.nextAt } : { status: 'done' as const, endedAt: now };
+      // A job that is done has no fingerprint, so that the same call can start another job.
+      const obsolete = next ? {} : { nextAt: '' as const, fingerprint: '' as const };
+      await jobs.updateOne(
+        { _id: job._id, lease: token, status: 'running', 'parts.keyId': keyId },
+        { $set: { 'parts.$': part, ...state }, $unset: { lease: '', ...obsolete } },
+      );
     },
 
     /**

@@ -7,24 +7,25 @@ import type { BulkStore, Step } from './bulk-store.ts';
 
 interface Settings {
   store: Pick<BulkStore, 'lease' | 'nextDue' | 'save'>;
-  step: (step: Step) => Promise<Part>;
+  /** Processes the next documents of one API key. @returns the part after the step */
+  processStep: (step: Step) => Promise<Part>;
   clock: Pick<Clock, 'now'>;
   logger: Pick<Logger, 'warn'>;
 }
 
 /** After this time, another process may take the same step. The few commands of a step never take so long. */
 export const stepLeaseMs = 20_000;
-/** The bounds of one wait, in milliseconds. A wait must be short, because a job that is started meanwhile begins after it. */
+/** The bounds of one wait, in milliseconds. A wait is short, because a job that is announced during it begins only afterwards. */
 const shortestWaitMs = 10;
 const longestWaitMs = 1_000;
 const retryAfterFaultMs = 1_000;
 
-/** Takes the steps of bulk jobs one after another, so that a process has only one of their commands under way. */
-export function createBulkRunner({ store, step, clock, logger }: Settings) {
+/** Takes the steps of all bulk jobs one after another, so that they leave the database to other work of the process. */
+export function createBulkRunner({ store, processStep, clock, logger }: Settings) {
   const stopping = new AbortController();
   const { signal } = stopping;
   let working: Promise<void> | undefined;
-  /** Counts the calls of `wake`. */
+  /** Counts the calls of `wake`, to notice a call during a query. */
   let wakes = 0;
 
   const pause = (ms: number) => sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
@@ -35,7 +36,7 @@ export function createBulkRunner({ store, step, clock, logger }: Settings) {
     const token = randomBytes(16).toString('base64url');
     const taken = await store.lease(token, new Date(now), new Date(now + stepLeaseMs));
     if (taken) {
-      await store.save(taken, await step(taken), new Date(clock.now()));
+      await store.save(taken, await processStep(taken), new Date(clock.now()));
       return true;
     }
     const next = await store.nextDue();
@@ -51,7 +52,7 @@ export function createBulkRunner({ store, step, clock, logger }: Settings) {
       const wakesBefore = wakes;
       try {
         const hasJobs = await takeStep();
-        // A job that was announced during this look for a step may not have been found, so another look follows.
+        // The query may have missed a job that `wake` announced meanwhile, so another query follows.
         if (!hasJobs && wakes === wakesBefore) break;
       } catch (error) {
         logger.warn({ err: error }, 'a step of a bulk job failed and is taken again');

@@ -19,7 +19,9 @@ export interface Capacity {
   prefer: Lane;
 }
 
+/** The attempts in flight, by lane. */
 export type InFlight = Record<Lane, number>;
+export const noneInFlight: InFlight = { first: 0, retry: 0 };
 
 /**
  * The limits of retries. One slot of each endpoint and a quarter of the pool stay free for first attempts. One retry is always
@@ -32,17 +34,18 @@ export const retryLimits = ({ perEndpoint, pool }: Limits): Limits => ({
 
 /**
  * Counts attempts in flight. Retries never take an endpoint's last slot or the last quarter of the pool, so first attempts
- * can always use them. If an endpoint has no retry in flight, a due retry goes first.
+ * can always use them. If an endpoint has no retry in flight, a due retry goes first, so that first attempts cannot hold all
+ * retries up.
  */
 export function createConcurrencyLimiter({ perEndpoint, pool }: Limits) {
   const endpoints = new Map<string, InFlight>();
-  const all: InFlight = { first: 0, retry: 0 };
+  const all = { ...noneInFlight };
   const retryLimit = retryLimits({ perEndpoint, pool });
 
-  function add(keyId: string, lane: Lane, by: 1 | -1): void {
-    const endpoint = endpoints.get(keyId) ?? { first: 0, retry: 0 };
-    endpoint[lane] += by;
-    all[lane] += by;
+  function count(keyId: string, lane: Lane, change: 1 | -1): void {
+    const endpoint = endpoints.get(keyId) ?? { ...noneInFlight };
+    endpoint[lane] += change;
+    all[lane] += change;
     if (endpoint.first + endpoint.retry === 0) endpoints.delete(keyId);
     else endpoints.set(keyId, endpoint);
   }
@@ -50,7 +53,7 @@ export function createConcurrencyLimiter({ perEndpoint, pool }: Limits) {
   return {
     /** The capacity of an endpoint. @param reserved how many slots of the pool are reserved for other endpoints */
     capacityOf(keyId: string, reserved: number): Capacity {
-      const endpoint = endpoints.get(keyId) ?? { first: 0, retry: 0 };
+      const endpoint = endpoints.get(keyId) ?? noneInFlight;
       const freeInPool = pool - all.first - all.retry - reserved;
       const freeOfEndpoint = perEndpoint - endpoint.first - endpoint.retry;
       const slots = Math.max(0, Math.min(freeOfEndpoint, freeInPool));
@@ -65,8 +68,8 @@ export function createConcurrencyLimiter({ perEndpoint, pool }: Limits) {
         prefer: endpoint.retry === 0 ? 'retry' : 'first',
       };
     },
-    take: (keyId: string, lane: Lane) => add(keyId, lane, 1),
-    free: (keyId: string, lane: Lane) => add(keyId, lane, -1),
+    take: (keyId: string, lane: Lane) => count(keyId, lane, 1),
+    free: (keyId: string, lane: Lane) => count(keyId, lane, -1),
     inFlight: (): number => all.first + all.retry,
   };
 }

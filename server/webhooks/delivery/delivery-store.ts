@@ -175,7 +175,7 @@ export function createDeliveryStore(db: Db) {
 
     /**
      * Removes receivers' responses, all of a delivery together, a week after the first one. A delivery in flight is left for
-     * later: its process has read that the expiry is set, so it would set none for the new response.
+     * later. Its process knows the present expiry and sets no other one, so without it the next response would stay.
      */
     async forgetAnswers(now: Date): Promise<void> {
       await deliveries.updateMany(

@@ -65,7 +65,7 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
       track(leaseAndRun(capacity));
       return;
     }
-    // If only the endpoint is full, the end of one of its own attempts leases again. A full pool may wait for other endpoints.
+    // A full endpoint leases again when one of its own attempts ends. In a full pool, another endpoint may have to free a slot.
     const isPoolFull = limiter.inFlight() + reservedSlots >= limits.pool;
     if (isPoolFull) waitingForPool.add(keyId);
   }
@@ -80,7 +80,7 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
     }
   }
 
-  /** Leases deliveries of an endpoint, up to its capacity, and sends them. Then leases again, if more may be due. */
+  /** Leases deliveries of an endpoint, up to its capacity, and sends them. After a fault, tries again a second later. */
   async function leaseAndRun(capacity: Capacity): Promise<void> {
     const { keyId } = capacity;
     leasing.add(keyId);
@@ -92,19 +92,22 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
     // From here until `run` has taken the slots, nothing may be awaited. Else another lease would take the same slots.
     reservedSlots -= capacity.slots;
     leasing.delete(keyId);
-    if (!result) {
+    if (result) {
+      runLeased(result, capacity);
+    } else {
       maybeDue.add(keyId);
       setTimeout(leaseIfFree, retryLeaseAfterMs, keyId).unref();
-      return;
     }
-    const { leased, more } = result;
+  }
+
+  /** Sends the deliveries of a lease. Leases again if that may find further deliveries. */
+  function runLeased({ leased, more }: LeaseResult, { keyId, retries }: Capacity): void {
     for (const delivery of leased) track(run(delivery));
     const wasNotified = maybeDue.has(keyId);
     if (more) maybeDue.add(keyId);
-    // This lease could take no retries, so the remaining deliveries may be retries.
-    if (more && capacity.retries === 0) waitingForRetrySlot.add(keyId);
-    // This lease may have missed the deliveries of a notification. Otherwise, a lease that found nothing is not repeated at
-    // once, because the next one would find nothing either.
+    // Without a free retry slot, the lease left all retries, and may have left nothing else.
+    if (more && retries === 0) waitingForRetrySlot.add(keyId);
+    // A lease that found nothing is repeated only if it may have missed the deliveries of a notification.
     if (wasNotified || leased.length > 0) leaseIfFree(keyId);
     resumeWaiting();
   }
@@ -123,7 +126,10 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
     }
   }
 
-  /** Attempts that were recorded together free their slots together, so that one lease can use them all. */
+  /**
+   * Leases again at the end of this turn of the event loop. Attempts whose results were written together end in one turn, so one
+   * lease can use all their slots.
+   */
   function leaseFreed(keyId: string): void {
     if (freed.length === 0) setImmediate(leaseAllFreed);
     freed.push(keyId);
@@ -138,7 +144,7 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
     }
   }
 
-  /** Continues with one endpoint that waits for the pool, and with one that waits for a retry slot. */
+  /** Continues with one endpoint that waits for the pool, and one that waits for a retry slot: one free slot serves no more. */
   function resumeWaiting(): void {
     const [forPool] = waitingForPool;
     if (forPool !== undefined) {
@@ -162,7 +168,7 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
         leaseIfFree(keyId);
       }
     },
-    /** Leases nothing for an endpoint for `ms` milliseconds, at most 2 s. The next notification after that tries again. */
+    /** Leases nothing for a paused endpoint for `ms` milliseconds, at most 2 s. A later notification tries again. */
     hold(keyId: string, ms: number): void {
       held.set(keyId, performance.now() + Math.min(ms, longestHoldMs));
     },

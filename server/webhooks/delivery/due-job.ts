@@ -5,16 +5,16 @@ import type { Scheduler } from '../../platform/jobs/scheduler.ts';
 /** The job of this feature: dispatches deliveries that become due within one second. */
 export const attemptsJob = 'webhook.attempts';
 
-const second = 1000;
+const secondMs = 1000;
 /** After each sleep of this length, a stop of the process is noticed. */
 const longestSleepMs = 1000;
 /** Milliseconds from the next due time to the poll for it, so that one poll finds deliveries that become due together. */
 const batchDelayMs = 50;
-/** Twice the largest difference between two trusted clocks, in milliseconds. */
-const largestClockDifferenceMs = 8000;
+/** The most by which different clocks make a job start early: twice what two trusted clocks may differ, in milliseconds. */
+const mostEarlyMs = 8000;
 
 /** The beginning of the second that contains a time. */
-export const dueBucket = (at: Date): Date => new Date(Math.floor(at.getTime() / second) * second);
+export const dueBucket = (at: Date): Date => new Date(Math.floor(at.getTime() / secondMs) * secondMs);
 
 export type DueJobs = ReturnType<typeof createDueJobs>;
 
@@ -28,13 +28,13 @@ interface Settings {
 /** Schedules one job for each second with due deliveries, however many there are. */
 export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
   /**
-   * Waits until `time` by the database's clock. A job may start early by the difference between two clocks. If the time is
-   * further away than that, an operator runs the job early, so it does not wait.
+   * Waits until `time` by the database's clock. A job may start early, because the clocks of two machines differ. A job that
+   * starts more than `mostEarlyMs` early was started by an operator, so it does not wait.
    */
   async function waitUntil(time: number, stopSignal: AbortSignal): Promise<void> {
     while (!stopSignal.aborted) {
       const remainingMs = time - clock.now();
-      if (remainingMs <= 0 || remainingMs >= largestClockDifferenceMs) return;
+      if (remainingMs <= 0 || remainingMs >= mostEarlyMs) return;
       await sleep(Math.min(remainingMs, longestSleepMs), undefined, { ref: false });
     }
   }
@@ -62,15 +62,17 @@ export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
       return scheduler.move(jobId, machineTime, key);
     },
 
-    /** Defines the job. It calls `attemptAllDue` when its second begins, and again when further deliveries become due in it. */
+    /**
+     * Defines the job of one second. It calls `attemptAllDue` at the beginning of the second, and again when further deliveries
+     * become due within it.
+     */
     define(attemptAllDue: () => Promise<void>, stopSignal: AbortSignal): void {
       async function runSecond(secondBegins: number): Promise<void> {
-        const secondEnds = secondBegins + second;
+        const secondEnds = secondBegins + secondMs;
         let pollAt = secondBegins;
         for (;;) {
-          // The job may start too early, because the clock of the machine that scheduled it was different.
           await waitUntil(pollAt, stopSignal);
-          // The time before the poll, so that the next poll finds deliveries that become due during this one.
+          // Read before the poll, so that deliveries that become due during the poll count as further ones.
           const polledAt = clock.now();
           await attemptAllDue();
           if (stopSignal.aborted || polledAt >= secondEnds) return;

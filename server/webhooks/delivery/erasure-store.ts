@@ -18,8 +18,8 @@ export function createEventErasure(db: Db) {
   return {
     /** Erases a user's events. An erased event keeps its id, and can still be sent again. @returns how many were erased */
     async erase(subs: readonly string[]): Promise<number> {
-      const about = { sub: { $in: [...subs] } };
-      const found = await events.find(about, { projection: { body: 1 } }).toArray();
+      const ofUser = { sub: { $in: [...subs] } };
+      const found = await events.find(ofUser, { projection: { body: 1 } }).toArray();
       for (const { _id, body } of found) {
         await deliveries.updateMany({ eventId: _id }, { $unset: { sub: '', ...unsetAnswers } });
         // The subject is removed last, because it is needed to find the event again after a crash.

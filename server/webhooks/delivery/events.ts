@@ -10,7 +10,8 @@ const retentionMs = 30 * 24 * 3_600_000;
 export const purgeDate = (at: Date): Date => new Date(at.getTime() + retentionMs);
 
 /**
- * Makes the event of a draft. The same cause always gives the same id and the same bytes.
+ * Makes the event of a draft. The same cause always gives the same id and the same bytes. The draft's `clientId` is not kept,
+ * because it only serves to find the key that gets the event.
  * @throws ZodError if the draft's fields do not fit the contract
  */
 export function composeEvent(

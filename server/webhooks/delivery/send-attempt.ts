@@ -87,7 +87,7 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
   const { endpoint, post, deliveries, record, schedule, clock, logger } = settings;
   const now = () => new Date(clock.now());
 
-  /** Reads the endpoint of a delivery. If that fails, gives the lease back for a second, and returns undefined. */
+  /** Reads the endpoint of a delivery. If that fails, returns undefined; the lease is given back, to try again in a second. */
   async function readEndpoint(delivery: Leased): Promise<Endpoint | undefined> {
     try {
       return await endpoint(delivery.keyId);
@@ -137,15 +137,14 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
   }
 
   /**
-   * Gives up the lease of a delivery until its endpoint's pause ends. Deliveries are sent in the order of their due times, so
-   * this one keeps its due time.
+   * Gives the lease of a delivery back, because its endpoint is paused. The delivery keeps its due time: after the pause, the
+   * delivery that has been due longest is sent first.
    */
-  async function releaseUntil(delivery: Leased, until: Date): Promise<void> {
-    settings.hold(delivery.keyId, until);
+  async function releasePaused(delivery: Leased, pausedUntil: Date): Promise<void> {
+    settings.hold(delivery.keyId, pausedUntil);
     await deliveries.release(delivery, attemptRowOf(delivery).dueAt);
-    // Jobs are for whole seconds. This one runs in the next second, when the pause has ended.
-    const nextSecond = Math.ceil(until.getTime() / 1000) * 1000;
-    await schedule(new Date(nextSecond));
+    // Jobs start at whole seconds, and this one must not start before the end of the pause.
+    await schedule(new Date(Math.ceil(pausedUntil.getTime() / 1000) * 1000));
   }
 
   const isForbiddenLocalhost = (url: string): boolean =>
@@ -153,12 +152,12 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
 
   return async (delivery) => {
     const target = await readEndpoint(delivery);
-    // The lease was given back.
+    // `readEndpoint` has given the lease back.
     if (!target) return;
     const skip = (reason: SkipReason) => deliveries.skip(delivery, reason, now());
     if (target.state === 'off') return skip(target.reason);
     if (isForbiddenLocalhost(target.url)) return skip('localhost_not_allowed');
-    if (target.pausedUntil && target.pausedUntil > now()) return releaseUntil(delivery, target.pausedUntil);
+    if (target.pausedUntil && target.pausedUntil > now()) return releasePaused(delivery, target.pausedUntil);
     const { url, mode, secret, secretVersion } = target;
     const { body } = delivery;
     const at = clock.now();

@@ -77,8 +77,8 @@ function classify(
  * Sends all webhooks: deliveries, resends and tests. Every request uses a new connection, and redirects are not followed.
  * Only the status of the response decides; its body is kept for support.
  */
-export function createPost({ rules, route: ownParts = {}, budget = attemptTimeoutMs, ca }: Settings): Post {
-  const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...ownParts };
+export function createPost({ rules, route: replacements, budget = attemptTimeoutMs, ca }: Settings): Post {
+  const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...replacements };
 
   /** Makes one request. A failure is a result too, so it does not throw. */
   async function send(request: PostRequest, dial: Dial): Promise<SendResult> {
@@ -87,10 +87,10 @@ export function createPost({ rules, route: ownParts = {}, budget = attemptTimeou
       const answer = await exchange({ ...request, url }, dial, budget);
       const { status, location, retryAfter } = answer;
       // A response from localhost is not kept, because it may be any page of a developer's machine.
-      const text = isLocalhost(url) ? '' : answerText(await firstBytes(answer, readBytes));
+      const bodyText = isLocalhost(url) ? '' : answerText(await firstBytes(answer, readBytes));
       const result: SendResult = { status };
       if (status < 200 || status > 299) result.error = 'http';
-      if (text !== '') result.answer = text;
+      if (bodyText !== '') result.answer = bodyText;
       // Operators see these two headers. The receiver can write anything in them, so secrets are masked in both.
       if (location !== undefined) result.location = maskedAddress(location);
       if (retryAfter !== undefined) result.retryAfter = maskedAddress(retryAfter).slice(0, longestRetryAfter);

@@ -109,9 +109,9 @@ const decoders = new Map([
  * @param count the most bytes to return. At most one chunk of 16 KiB more is decompressed
  */
 export async function firstBytes({ encoding, body }: Answer, count: number): Promise<Buffer> {
-  const decoder = encoding === undefined ? undefined : decoders.get(encoding.trim().toLowerCase())?.();
-  if (!decoder)
-    return encoding === undefined || encoding === 'identity' ? body.subarray(0, count) : Buffer.alloc(0);
+  if (encoding === undefined || encoding === 'identity') return body.subarray(0, count);
+  const decoder = decoders.get(encoding.trim().toLowerCase())?.();
+  if (!decoder) return Buffer.alloc(0);
   const pieces: Buffer[] = [];
   let length = 0;
   decoder.end(body);

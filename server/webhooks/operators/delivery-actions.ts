@@ -29,6 +29,8 @@ interface Settings {
 const resentPerSecond = 10;
 /** How long a test waits for its only attempt. The additional time is for its start and its record. */
 const testTimeoutMs = attemptTimeoutMs + 5_000;
+/** How often a test reads whether its attempt has ended, in milliseconds. */
+const testPollMs = 50;
 
 /** Makes the error for a change of a delivery that does not wait. */
 function notWaitingError({ _id, status }: Delivery, participle: string): ApiError {
@@ -38,13 +40,14 @@ function notWaitingError({ _id, status }: Delivery, participle: string): ApiErro
   return new ApiError('conflict', { description: `Delivery ${_id} cannot be ${participle}: ${why}` });
 }
 
-/** The due time of each resend, in order: at most `resentPerSecond` of one key become due in a second. */
-function spreadDueTimes(deliveries: readonly Delivery[], start: Date): Date[] {
+/** Gives each delivery a due time for its resend. Of one key, at most `resentPerSecond` become due in a second. */
+function spreadResends(deliveries: readonly Delivery[], start: Date) {
   const countOfKey = new Map<string, number>();
-  return deliveries.map(({ keyId }) => {
-    const count = countOfKey.get(keyId) ?? 0;
-    countOfKey.set(keyId, count + 1);
-    return new Date(start.getTime() + Math.floor(count / resentPerSecond) * 1000);
+  return deliveries.map((delivery) => {
+    const count = countOfKey.get(delivery.keyId) ?? 0;
+    countOfKey.set(delivery.keyId, count + 1);
+    const secondsAfterStart = Math.floor(count / resentPerSecond);
+    return { delivery, dueAt: new Date(start.getTime() + secondsAfterStart * 1000) };
   });
 }
 
@@ -67,11 +70,9 @@ export function createDeliveryActions(settings: Settings) {
     const at = now();
     const eventIds = originals.map(({ eventId }) => eventId);
     const stored = await events.findAll(eventIds);
-    const dueTimes = spreadDueTimes(originals, at);
-    const resends = originals.map(({ _id: resendOf, eventId }, index) => {
+    const resends = spreadResends(originals, at).map(({ delivery: { _id: resendOf, eventId }, dueAt }) => {
       const event = stored.get(eventId);
       if (!event) throw new ApiError('conflict', { description: `Event ${eventId} has expired` });
-      const dueAt = dueTimes[index] ?? at;
       const id = randomId('delivery');
       return composeDelivery(event, { id, trigger: 'resend', dueAt, now: at, resendOf, operatorId });
     });
@@ -108,7 +109,7 @@ export function createDeliveryActions(settings: Settings) {
     /** Sends the events of deliveries again. A dry run only finds the deliveries. */
     async resend({ deliveryIds, dryRun }: ResendDeliveries, operatorId: string) {
       const found = await deliveryQueries.findAll(deliveryIds);
-      const chosen = found.map((delivery, index) => delivery ?? refuseUnknown(deliveryIds[index] ?? ''));
+      const chosen = deliveryIds.map((id) => found.get(id) ?? refuseUnknown(id));
       return { dryRun, deliveries: dryRun ? chosen : await resendAll(chosen, operatorId) };
     },
 
@@ -140,7 +141,7 @@ export function createDeliveryActions(settings: Settings) {
         const delivery = await requireDelivery(_id);
         const hasEnded = finalStatuses.some((status) => status === delivery.status);
         if (hasEnded || timeout.aborted) return delivery;
-        await sleep(50);
+        await sleep(testPollMs);
       }
     },
 

@@ -3,7 +3,7 @@ import type { Total } from '../../../contracts/admin/references.ts';
 import type { SentName } from '../../../contracts/events.ts';
 import { countThrough, divideFilter, givenFields, period } from '../../platform/database/look-through.ts';
 import { type Page, readPage } from '../../platform/database/pages.ts';
-import type { InFlight } from '../delivery/concurrency-limits.ts';
+import { type InFlight, noneInFlight } from '../delivery/concurrency-limits.ts';
 import type { Delivery, Lane } from '../delivery/delivery.ts';
 
 const collection = 'deliveries';
@@ -85,11 +85,10 @@ export function createDeliveryQueryStore(db: Db) {
     page: (filter: Filter<Delivery>, page: Page): Promise<Delivery[]> =>
       readPage(deliveries, filter, { ...page, oldestFirst: true }),
 
-    /** Finds deliveries in the order of `ids`; undefined for an id that does not exist. */
-    async findAll(ids: readonly string[]): Promise<(Delivery | undefined)[]> {
+    /** Deliveries by their ids. */
+    async findAll(ids: readonly string[]): Promise<Map<string, Delivery>> {
       const found = await deliveries.find({ _id: { $in: [...ids] } }).toArray();
-      const byId = new Map(found.map((delivery) => [delivery._id, delivery]));
-      return ids.map((id) => byId.get(id));
+      return new Map(found.map((delivery) => [delivery._id, delivery]));
     },
 
     /** Counts the due retries and resends of a key, up to `most`. Deliveries of bulk jobs are among them. */
@@ -147,14 +146,14 @@ export function createDeliveryQueryStore(db: Db) {
         .toArray();
       const counts = new Map<string, InFlight>();
       for (const { _id, count } of groups) {
-        const counted = counts.get(_id.keyId) ?? { first: 0, retry: 0 };
+        const counted = counts.get(_id.keyId) ?? noneInFlight;
         counts.set(_id.keyId, { ...counted, [_id.lane]: count });
       }
       return counts;
     },
 
     /** The deliveries that are due in this second, at most `limit`. */
-    dueWith(second: Date, limit: number): Promise<Delivery[]> {
+    dueWith(second: Date, { limit }: { limit: number }): Promise<Delivery[]> {
       return deliveries.find(dueWithin(second)).sort({ nextAttemptAt: 1 }).limit(limit).toArray();
     },
 
@@ -185,13 +184,8 @@ export function createDeliveryQueryStore(db: Db) {
 
     /** Reschedules a delivery; null if it does not wait, or is deleted before the new time. */
     move(id: string, to: NewDue): Promise<Delivery | null> {
-      return deliveries.findOneAndUpdate(
-        { _id: id, status: 'pending', purgeAt: { $gt: to.at } },
-        updateDueTime(to),
-        {
-          returnDocument: 'after',
-        },
-      );
+      const movable = { _id: id, status: 'pending' as const, purgeAt: { $gt: to.at } };
+      return deliveries.findOneAndUpdate(movable, updateDueTime(to), { returnDocument: 'after' });
     },
   };
 }

@@ -30,7 +30,7 @@ export const deadAfterMs = 15 * 60_000;
 const fewestFailures = 3;
 const mostAnswers = 5;
 
-/** What came back from an attempt: the HTTP status, or the class of the error. */
+/** What came back from an attempt: the HTTP status, or the class of the error. One of them is there: `none` is for the type only. */
 const answerOf = ({ status, error }: EndedAttempt): string =>
   status === undefined ? (error ?? 'none') : String(status);
 
@@ -90,8 +90,8 @@ export function evaluateEndpoint(
   { limits, now }: { limits: Limits; now: number },
 ): EndpointHealth {
   const { keyId, partnerId, mode, attempts, queued, inFlight, pausedUntil } = facts;
-  const lastSuccess = attempts.findLastIndex(isSuccess);
-  const failures = attempts.slice(lastSuccess + 1);
+  const lastSuccessIndex = attempts.findLastIndex(isSuccess);
+  const failures = attempts.slice(lastSuccessIndex + 1);
   const durations = attempts.flatMap(({ durationMs }) => durationMs ?? []).toSorted((one, two) => one - two);
   return {
     keyId,
@@ -101,7 +101,7 @@ export function evaluateEndpoint(
     attempts: attempts.length,
     since: attempts[0]?.at.toISOString() ?? null,
     successShare: attempts.length > 0 ? attempts.filter(isSuccess).length / attempts.length : null,
-    lastSuccessAt: attempts[lastSuccess]?.at.toISOString() ?? null,
+    lastSuccessAt: attempts[lastSuccessIndex]?.at.toISOString() ?? null,
     failingSince: failures[0]?.at.toISOString() ?? null,
     p50Ms: quantile(durations, 0.5),
     p95Ms: quantile(durations, 0.95),

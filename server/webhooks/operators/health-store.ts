@@ -23,11 +23,12 @@ export function createHealthStore(db: Db) {
   const deliveries = db.collection<Delivery>('deliveries');
   const keys = db.collection<{ _id: string; partnerId: string; mode: Mode; webhook?: object }>('apiKeys');
   type Order = Record<string, 1 | -1>;
+  const newestFirst: Order = { createdAt: -1, _id: -1 };
   /**
    * The keys of the first matching deliveries, with the number of deliveries of each. `hint` names the index, because the
    * planner may choose a worse one.
    */
-  const keysOf = (match: object, sort: Order, hint: Order) =>
+  const keysOf = (match: object, { sort, hint }: { sort: Order; hint: Order }) =>
     countByKey(deliveries, [{ $match: match }, { $sort: sort }, { $limit: mostTroubled }], { hint });
 
   return {
@@ -36,7 +37,7 @@ export function createHealthStore(db: Db) {
       return deliveries
         .aggregate<EndedAttempt>([
           { $match: { keyId, createdAt: { $gt: new Date(now.getTime() - dayMs) } } },
-          { $sort: { createdAt: -1, _id: -1 } },
+          { $sort: newestFirst },
           { $limit: mostSearched },
           { $match: { 'attempts.0': { $exists: true } } },
           { $limit: mostAttempted },
@@ -66,10 +67,9 @@ export function createHealthStore(db: Db) {
       const [failed, waiting] = await Promise.all([
         keysOf(
           { status: 'failed', createdAt: { $gt: new Date(now.getTime() - dayMs) } },
-          { createdAt: -1, _id: -1 },
-          { status: 1, createdAt: -1, _id: -1 },
+          { sort: newestFirst, hint: { status: 1, ...newestFirst } },
         ),
-        keysOf({ status: 'pending' }, { nextAttemptAt: 1 }, { nextAttemptAt: 1 }),
+        keysOf({ status: 'pending' }, { sort: { nextAttemptAt: 1 }, hint: { nextAttemptAt: 1 } }),
       ]);
       const liveFirst = (one: KeyCount, other: KeyCount) =>
         Number(one.mode === 'test') - Number(other.mode === 'test');

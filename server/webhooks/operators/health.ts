@@ -2,7 +2,7 @@ import type { EndpointHealth, ReadHealth } from '../../../contracts/admin/endpoi
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { defaultLimits, type Limits } from '../delivery/concurrency-limits.ts';
+import { defaultLimits, type InFlight, type Limits, noneInFlight } from '../delivery/concurrency-limits.ts';
 import type { DeliveryQueryStore } from './delivery-query-store.ts';
 import { evaluateEndpoint, worstFirst } from './endpoint-health.ts';
 import type { HealthStore, Owner } from './health-store.ts';
@@ -36,13 +36,12 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
     const now = new Date(clock.now());
     const all = await findOwners(wanted, now);
     const found = wanted.mode ? all.filter(({ mode }) => mode === wanted.mode) : all;
-    const [inFlightByLane, paused] = await Promise.all([
+    const [inFlight, paused] = await Promise.all([
       deliveryQueries.inFlight(),
       pauses(found.map(({ keyId }) => keyId)),
     ]);
-    const counts = [...inFlightByLane].map(([keyId, { first, retry }]) => [keyId, first + retry] as const);
-    const inFlight = new Map(counts);
-    const allInFlight = counts.reduce((sum, [, count]) => sum + count, 0);
+    const sumOfLanes = ({ first, retry }: InFlight): number => first + retry;
+    const allInFlight = [...inFlight.values()].reduce((sum, lanes) => sum + sumOfLanes(lanes), 0);
     const evaluated: EndpointHealth[] = [];
     // One endpoint after another, so that these queries do not use all connections of the pool.
     for (const owner of found) {
@@ -51,7 +50,7 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
         ...owner,
         attempts: await health.attempts(keyId, now),
         queued: await health.queued(keyId, now),
-        inFlight: inFlight.get(keyId) ?? 0,
+        inFlight: sumOfLanes(inFlight.get(keyId) ?? noneInFlight),
         allInFlight,
         pausedUntil: paused.get(keyId),
       };

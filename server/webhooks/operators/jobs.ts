@@ -36,8 +36,8 @@ export function createJobs({ scheduler, deliveryQueries, dueJobs, clock }: Setti
     return job;
   }
 
-  /** A job as operators see it. @param wakes the number of its deliveries */
-  const viewWith = (job: Job, wakes: number): JobView => viewJob(job, { wakes, now: Date.now() });
+  const viewWith = (job: Job, deliveryCount: number): JobView =>
+    viewJob(job, { wakes: deliveryCount, now: Date.now() });
 
   async function view(job: Job): Promise<JobView> {
     const second = dueSecondOf(job);
@@ -49,7 +49,7 @@ export function createJobs({ scheduler, deliveryQueries, dueJobs, clock }: Setti
    * changed before the job, so later ones would have no job, and only the next sweep would find them.
    */
   async function scheduleLateDeliveries(second: Date): Promise<void> {
-    const [late] = await deliveryQueries.dueWith(second, 1);
+    const [late] = await deliveryQueries.dueWith(second, { limit: 1 });
     if (late) await dueJobs.at(second);
   }
 
@@ -65,11 +65,11 @@ export function createJobs({ scheduler, deliveryQueries, dueJobs, clock }: Setti
     const second = dueSecondOf(job);
     if (!second) throw cannotChange(job, participle);
     // Read before the move, because afterwards the deliveries have another due time. The response has at most one page of ids.
-    const shown = await deliveryQueries.dueWith(second, deliveriesPerPage);
+    const shown = await deliveryQueries.dueWith(second, { limit: deliveriesPerPage });
     const movedDeliveries = await deliveryQueries.moveDue(second, to);
     const isJobMoved = await dueJobs.move(job.id, to.at);
     if (!isJobMoved && movedDeliveries === 0) throw cannotChange(job, participle);
-    // A process runs the job already, so the moved deliveries need a job of their own.
+    // A job that a process runs already cannot be moved, so the moved deliveries need another job.
     if (!isJobMoved) await dueJobs.at(to.at);
     await scheduleLateDeliveries(second);
     // A job that has run meanwhile may be deleted.
@@ -81,7 +81,7 @@ export function createJobs({ scheduler, deliveryQueries, dueJobs, clock }: Setti
   async function cancelAllDue(second: Date): Promise<string[]> {
     const cancelled: string[] = [];
     for (;;) {
-      const found = await deliveryQueries.dueWith(second, deliveriesPerPage);
+      const found = await deliveryQueries.dueWith(second, { limit: deliveriesPerPage });
       const ids = found.map(({ _id }) => _id);
       cancelled.push(...(await deliveryQueries.cancelDue(second, ids, now())));
       if (found.length < deliveriesPerPage) return cancelled;
@@ -101,7 +101,7 @@ export function createJobs({ scheduler, deliveryQueries, dueJobs, clock }: Setti
       const second = dueSecondOf(job);
       const [viewed, waiting] = await Promise.all([
         view(job),
-        second ? deliveryQueries.dueWith(second, deliveriesPerPage) : [],
+        second ? deliveryQueries.dueWith(second, { limit: deliveriesPerPage }) : [],
       ]);
       const attempts = waiting.map(viewWaiting);
       return { ...viewed, deliveryIds: attempts.map(({ deliveryId }) => deliveryId), attempts };

@@ -2,6 +2,7 @@ import type { DeliveryView, ListDeliveries } from '../../../contracts/admin/deli
 import type { EventDetail, EventTimeline, EventView, ListEvents } from '../../../contracts/admin/events.ts';
 import type { OperatorRole } from '../../../contracts/admin/operators.ts';
 import type { Total, Unpaged } from '../../../contracts/admin/references.ts';
+import { groupBy } from '../../platform/batching/group-by.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Limits } from '../delivery/concurrency-limits.ts';
@@ -55,7 +56,7 @@ export function createWebhookQueries(settings: Settings) {
     return event;
   }
 
-  /** The query of a list. If the list is of one enrollment, adds its subject, which has an index. */
+  /** The query of a list. A condition on an enrollment gets one on its subject too, because only the subject has an index. */
   async function eventQuery(conditions: EventFilter) {
     const { enrollmentId, sub } = conditions;
     return queryOf({ ...conditions, sub: sub ?? (enrollmentId && (await subjectOf(enrollmentId))) });
@@ -72,14 +73,11 @@ export function createWebhookQueries(settings: Settings) {
     countDeliveries: (filter: DeliveryFilter): Promise<Total> => deliveryQueries.count(deliveryQuery(filter)),
 
     async listEvents({ limit, after, ...conditions }: ListEvents, role: OperatorRole): Promise<EventView[]> {
-      const last = after === undefined ? {} : { after: await requireEvent(after) };
-      const found = await events.list(await eventQuery(conditions), { limit, ...last });
+      const last = after === undefined ? undefined : await requireEvent(after);
+      const found = await events.list(await eventQuery(conditions), { limit, after: last });
       const eventIds = found.map(({ _id }) => _id);
-      const deliveries = await deliveriesOf(eventIds, role);
-      return found.map((event) => {
-        const deliveriesOfEvent = deliveries.filter(({ eventId }) => eventId === event._id);
-        return viewEvent(visibleEvent(role, event), deliveriesOfEvent);
-      });
+      const deliveries = groupBy(await deliveriesOf(eventIds, role), ({ eventId }) => eventId);
+      return found.map((event) => viewEvent(visibleEvent(role, event), deliveries.get(event._id) ?? []));
     },
 
     async showEvent(id: string, role: OperatorRole): Promise<EventDetail> {
@@ -99,8 +97,8 @@ export function createWebhookQueries(settings: Settings) {
       { limit, after, ...filter }: ListDeliveries,
       role: OperatorRole,
     ): Promise<DeliveryView[]> {
-      const last = after === undefined ? {} : { after: await requireDelivery(after) };
-      return view(await deliveryQueries.list(deliveryQuery(filter), { limit, ...last }), role);
+      const last = after === undefined ? undefined : await requireDelivery(after);
+      return view(await deliveryQueries.list(deliveryQuery(filter), { limit, after: last }), role);
     },
 
     async showDelivery(id: string, role: OperatorRole): Promise<DeliveryView> {

@@ -83,7 +83,7 @@ export function createRelay({ events, deliveryQueries, endpoint, findKey, clock,
       const from = new Date(Date.parse(since) - overlapMs);
       const found = await deliveryQueries.ofKeySince(keyId, from, {
         limit: pageLength,
-        ...(last ? { after: last } : {}),
+        after: last ?? undefined,
       });
       const bodies = await events.bodies(found.map(({ eventId }) => eventId));
       const mayHaveMore = found.length === pageLength;
@@ -91,7 +91,9 @@ export function createRelay({ events, deliveryQueries, endpoint, findKey, clock,
         until,
         after: mayHaveMore ? (found.at(-1)?._id ?? null) : null,
         deliveries: found.map(({ _id, eventId, type }) => {
+          // An event is kept as long as its deliveries, so the default is for the type only.
           const body = bodies.get(eventId) ?? '';
+          // The local receiver gets each delivery once, as a first attempt.
           const signed = { eventId, type, attempt: 1, body, secret, at, userAgent };
           return { deliveryId: _id, eventId, event: type, headers: attemptHeaders(signed), body };
         }),

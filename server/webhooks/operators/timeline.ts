@@ -10,7 +10,7 @@ import {
   type WaitReason,
 } from '../../../contracts/webhooks.ts';
 import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';
-import { statusOf } from './views.ts';
+import { dueTimeOf, statusOf } from './views.ts';
 
 const triggers: Record<AttemptTrigger, string> = {
   event: 'immediately',
@@ -44,17 +44,22 @@ function describeOutcome(attempt: Attempt): string {
 
 /** An attempt that began later than this has waited for a slot. The scheduler, which polls every second, delays it less. */
 const longestUsualWaitMs = 1500;
+/** The most characters of a response in a timeline. */
+const longestExcerpt = 120;
 
 function describeAttempt(attempt: Attempt): string {
-  const waitedMs = attempt.at.getTime() - attempt.dueAt.getTime();
+  const { at, dueAt, trigger, address, durationMs, location, retryAfter, answer } = attempt;
+  const waitedMs = at.getTime() - dueAt.getTime();
   const lateness =
     waitedMs > longestUsualWaitMs ? `, ${seconds(waitedMs)} after it was due, because no slot was free` : '';
-  const where = attempt.address ? ` at ${attempt.address}` : '';
-  const took = attempt.durationMs === undefined ? '' : `, after ${seconds(attempt.durationMs)}`;
-  const location = attempt.location ? `; Location: ${attempt.location}` : '';
-  const retry = attempt.retryAfter ? `; Retry-After: ${attempt.retryAfter}` : '';
-  const answer = attempt.answer ? `; the answer began: ${JSON.stringify(attempt.answer.slice(0, 120))}` : '';
-  return `${iso(attempt.at)}: attempt ${attempt.attempt} (${triggers[attempt.trigger]}${lateness}): ${describeOutcome(attempt)}${where}${took}${location}${retry}${answer}.`;
+  const details = [
+    address && ` at ${address}`,
+    durationMs !== undefined && `, after ${seconds(durationMs)}`,
+    location && `; Location: ${location}`,
+    retryAfter && `; Retry-After: ${retryAfter}`,
+    answer && `; the answer began: ${JSON.stringify(answer.slice(0, longestExcerpt))}`,
+  ].filter(Boolean);
+  return `${iso(at)}: attempt ${attempt.attempt} (${triggers[trigger]}${lateness}): ${describeOutcome(attempt)}${details.join('')}.`;
 }
 
 /** Advises a command. If the reader's role may not run it, names the roles that may. */
@@ -69,15 +74,16 @@ interface TimelineContext {
 }
 
 /** When the next attempt of a pending delivery is due, or why it waits. */
-function describeDueTime({ _id, nextAttemptAt }: Delivery, { now, waits }: TimelineContext): string {
-  const remainingMs = (nextAttemptAt?.getTime() ?? 0) - now.getTime();
-  if (remainingMs > 0) return `is due at ${nextAttemptAt?.toISOString()}, in ${seconds(remainingMs)}`;
-  const reason = waits.get(_id);
+function describeDueTime(delivery: Delivery, { now, waits }: TimelineContext): string {
+  const dueAt = dueTimeOf(delivery);
+  const remainingMs = dueAt.getTime() - now.getTime();
+  if (remainingMs > 0) return `is due at ${iso(dueAt)}, in ${seconds(remainingMs)}`;
+  const reason = waits.get(delivery._id);
   if (!reason) return 'is due now';
   return `has been due for ${seconds(-remainingMs)} and waits: ${waitReasons[reason]}`;
 }
 
-/** Every skipped delivery has a reason, although its type does not say so. */
+/** Every skipped delivery has a reason, so the default is for the type only. */
 const skipReasonOf = ({ skipped }: Delivery): SkipReason => skipped?.reason ?? 'no_url';
 
 /** Describes when a waiting delivery is attempted next, or how the delivery has ended. */

@@ -1,6 +1,12 @@
 import type { WaitReason } from '../../../contracts/webhooks.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { defaultLimits, type InFlight, type Limits, retryLimits } from '../delivery/concurrency-limits.ts';
+import {
+  defaultLimits,
+  type InFlight,
+  type Limits,
+  noneInFlight,
+  retryLimits,
+} from '../delivery/concurrency-limits.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { DeliveryQueryStore } from './delivery-query-store.ts';
 import { lateAfterMs } from './views.ts';
@@ -31,8 +37,9 @@ export function createWaiting({ deliveryQueries, clock, pauses, limits = default
     /** Why deliveries wait, by their ids. A delivery that is not due, or only just due, has no reason. */
     async reasons(deliveries: readonly Delivery[]): Promise<Map<string, WaitReason>> {
       const now = clock.now();
-      const overdueMs = ({ nextAttemptAt }: Delivery) => now - (nextAttemptAt?.getTime() ?? now);
-      const due = deliveries.filter((delivery) => delivery.status === 'pending' && overdueMs(delivery) > 0);
+      // Only a pending delivery has a due time.
+      const overdueMs = ({ nextAttemptAt }: Delivery) => (nextAttemptAt ? now - nextAttemptAt.getTime() : 0);
+      const due = deliveries.filter((delivery) => overdueMs(delivery) > 0);
       const reasons = new Map<string, WaitReason>();
       if (due.length === 0) return reasons;
       const keyIds = [...new Set(due.map(({ keyId }) => keyId))];
@@ -40,7 +47,7 @@ export function createWaiting({ deliveryQueries, clock, pauses, limits = default
       const all = sum([...counts.values()]);
       const reasonOf = (delivery: Delivery): WaitReason | undefined => {
         if (paused.has(delivery.keyId)) return 'paused';
-        const busy = reachedLimit(delivery, counts.get(delivery.keyId) ?? none, all);
+        const busy = reachedLimit(delivery, counts.get(delivery.keyId) ?? noneInFlight, all);
         if (busy) return busy;
         return overdueMs(delivery) > lateAfterMs ? 'not_taken_up' : undefined;
       };
@@ -53,7 +60,8 @@ export function createWaiting({ deliveryQueries, clock, pauses, limits = default
   };
 }
 
-const none: InFlight = { first: 0, retry: 0 };
-
 const sum = (counts: readonly InFlight[]): InFlight =>
-  counts.reduce((all, { first, retry }) => ({ first: all.first + first, retry: all.retry + retry }), none);
+  counts.reduce(
+    (all, { first, retry }) => ({ first: all.first + first, retry: all.retry + retry }),
+    noneInFlight,
+  );

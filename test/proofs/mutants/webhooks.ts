@@ -62,7 +62,7 @@ export const webhooks = [
   ...inFile(
     'server/webhooks/delivery/erasure-store.ts',
     ['isolation/two-of-everything'],
-    [['const about = { sub: { $in: [...subs] } };', 'const about = { sub: { $exists: true } };']],
+    [['const ofUser = { sub: { $in: [...subs] } };', 'const ofUser = { sub: { $exists: true } };']],
   ),
   ...inFile(
     'server/webhooks/delivery/send-attempt.ts',
@@ -78,11 +78,8 @@ export const webhooks = [
     'server/webhooks/bulk/bulk-steps.ts',
     ['webhooks/bulk/bulk'],
     [
-      ["if (deliveries.some(({ bulkId }) => bulkId === job._id)) return 'made';", ''],
-      [
-        "blocking.includes(status))) return 'left out';",
-        "blocking.includes(status))) return { id: '', eventId };",
-      ],
+      ['if (deliveries.some(({ bulkId }) => bulkId === job._id))', 'if (deliveries.length > 99)'],
+      ['else if (!deliveries.some(({ status }) => blocking.includes(status)))', 'else'],
       ['return unsent >= mostUnsent;', 'return false;'],
     ],
   ),

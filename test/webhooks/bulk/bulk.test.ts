@@ -276,13 +276,13 @@ describe('pending deliveries', () => {
   });
 });
 
-it('nextPart returns the unfinished part that is due first, and -1 if all are finished', () => {
+it('nextPart returns the unfinished part that is due first, and nothing if all are finished', () => {
   const part = { keyId: 'key', partnerId: 'ptr', mode: 'test' as const, total: 1, done: 0, leftOut: 0 };
   const parts = [
     { ...part, nextAt: past(3), finished: true },
     { ...part, nextAt: past(1), finished: false },
     { ...part, nextAt: past(2), finished: false },
   ];
-  expect(nextPart(parts)).toBe(2);
-  expect(nextPart(parts.map((one) => ({ ...one, finished: true })))).toBe(-1);
+  expect(nextPart(parts)).toBe(parts[2]);
+  expect(nextPart(parts.map((one) => ({ ...one, finished: true })))).toBeUndefined();
 });
