@@ -91,7 +91,7 @@ function checkBaseUrl(baseUrl: string): string {
   return baseUrl.replace(/\/+$/, '');
 }
 
-/** Returns the error of a code that was charged before. The description of its answer names the charge. */
+/** Returns the error of a code that was exchanged before; undefined for any other error. The answer names the charge. */
 function usedCodeError(answer: Outcome, baseUrl: string): CodeUsedError | undefined {
   const details = detailsOf(answer, baseUrl);
   if (details.code !== 'invalid_grant') return undefined;
@@ -130,7 +130,8 @@ export function createClient(settings: Settings, options: Options = {}) {
 
   /** Signs a request of a storefront (interface 5.4). Each attempt needs a new signature, because it covers the time. */
   async function signRequest(body: string): Promise<RequestInit> {
-    const [id, timestamp] = [requireSetting('integrationId'), String(Math.floor(Date.now() / 1000))];
+    const id = requireSetting('integrationId');
+    const timestamp = String(Math.floor(Date.now() / 1000));
     const key = await hmacKey(bytesOf(requireSetting('integrationSecret')));
     const signature = toHex(await crypto.subtle.sign('HMAC', key, bytesOf(`${id}.${timestamp}.${body}`)));
     const headers = {
@@ -200,13 +201,11 @@ export function createClient(settings: Settings, options: Options = {}) {
     },
 
     /** Reads the status of a session, with the API key. @throws NotFoundError from 30 minutes after its start */
-    session: async (sessionId: string): Promise<SessionResponse['session']> =>
-      (
-        await get<SessionResponse>(
-          `/api/verify/hvf-session/${encodeURIComponent(sessionId)}`,
-          requireSetting('apiKey'),
-        )
-      ).session,
+    async session(sessionId: string): Promise<SessionResponse['session']> {
+      const path = `/api/verify/hvf-session/${encodeURIComponent(sessionId)}`;
+      const { session } = await get<SessionResponse>(path, requireSetting('apiKey'));
+      return session;
+    },
 
     /**
      * Exchanges a code by a signed call of a storefront: one billable event. Every attempt sends the same bytes, and a

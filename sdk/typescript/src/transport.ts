@@ -83,18 +83,16 @@ export async function send(transport: Transport, call: Call): Promise<Outcome> {
 
 /** Returns the parsed body of a success. @throws ApiError for any other answer */
 export function parseSuccess<T>(answer: Answer, baseUrl: string): T {
-  if (answer.status === 200) {
-    try {
-      return JSON.parse(answer.body) as T;
-    } catch (cause) {
-      throw new ConnectionError({
-        code: 'malformed_answer',
-        message: 'malformed_answer: the body of the 200 is no JSON',
-        retryable: false,
-        docUrl: `${baseUrl}/docs/errors`,
-        cause,
-      });
-    }
+  if (answer.status !== 200) throw errorOf(answer, baseUrl);
+  try {
+    return JSON.parse(answer.body) as T;
+  } catch (cause) {
+    throw new ConnectionError({
+      code: 'malformed_answer',
+      message: 'malformed_answer: the body of the 200 is no JSON',
+      retryable: false,
+      docUrl: `${baseUrl}/docs/errors`,
+      cause,
+    });
   }
-  throw errorOf(answer, baseUrl);
 }

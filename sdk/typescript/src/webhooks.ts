@@ -33,7 +33,7 @@ function readHeader(headers: HeaderBag, name: string): string | undefined {
   const values = Object.entries(bag).flatMap(([key, value]) =>
     key.toLowerCase() === name ? (value ?? []) : [],
   );
-  // The values of a repeated header form one list (RFC 9110 5.3). The service never repeats a header, so such a list fails later.
+  // The values of a repeated header form one list (RFC 9110 5.3). The service repeats no header, so the list is no valid value.
   return values.length > 0 ? values.join(', ') : undefined;
 }
 
@@ -49,7 +49,8 @@ const isSignatureOf = async (
  * such as `v1,BASE64`. The timestamp is genuine if one of them is over `{id}.{timestamp}.{body}`.
  */
 async function isTimestampSigned(secret: string, headers: HeaderBag, body: Uint8Array): Promise<boolean> {
-  const [id, timestamp] = [readHeader(headers, 'webhook-id'), readHeader(headers, 'webhook-timestamp')];
+  const id = readHeader(headers, 'webhook-id');
+  const timestamp = readHeader(headers, 'webhook-timestamp');
   const prefix = bytesOf(`${id}.${timestamp}.`);
   const message = new Uint8Array(prefix.length + body.length);
   message.set(prefix);
