@@ -1,4 +1,5 @@
 import { dollars } from '../../contracts/amounts.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
 import { adviseDelivery } from '../../contracts/receiver-advice.ts';
 import type { OpsApi } from './ops-api.ts';
 import { bulk, work } from './ops-bulk-work.ts';
@@ -194,13 +195,14 @@ async function session(api: OpsApi, sessionId: string): Promise<RecordPage> {
 
 async function wallet(api: OpsApi, id: string): Promise<RecordPage> {
   const [partnerId = '', mode = ''] = id.split(':');
-  const reference = { partnerId, mode: mode === 'live' ? ('live' as const) : ('test' as const) };
+  // The procedures refuse any other mode than `live` and `test`, and the page is then not found.
+  const reference = { partnerId, mode: mode as Mode };
   const [view, { perMinute, perHour, used }] = await Promise.all([
     api.wallets.show(reference),
     api.limits.show(reference),
   ]);
   return {
-    title: `${reference.mode === 'live' ? 'Live' : 'Test'} wallet of ${partnerId}`,
+    title: `${mode === 'live' ? 'Live' : 'Test'} wallet of ${partnerId}`,
     facts: [
       ['Partner', link('partner', partnerId)],
       ['Balance', text(dollars(view.balance))],
@@ -212,14 +214,11 @@ async function wallet(api: OpsApi, id: string): Promise<RecordPage> {
     ],
     tables: [],
     actions: [
-      ['Its entries', `svcadmin wallets statement ${partnerId} --mode ${reference.mode} --from 7d`],
-      [
-        'Fund it',
-        `svcadmin wallets fund ${partnerId} --mode ${reference.mode} --amount 50.00 --reference INVOICE`,
-      ],
+      ['Its entries', `svcadmin wallets statement ${partnerId} --mode ${mode} --from 7d`],
+      ['Fund it', `svcadmin wallets fund ${partnerId} --mode ${mode} --amount 50.00 --reference INVOICE`],
       ['Verify its ledger', `svcadmin wallets audit ${partnerId}`],
-      ['Raise a cap', `svcadmin limits set ${partnerId} --mode ${reference.mode} --per-minute N`],
-      ['Who changed its caps', `svcadmin limits history ${partnerId} --mode ${reference.mode}`],
+      ['Raise a cap', `svcadmin limits set ${partnerId} --mode ${mode} --per-minute N`],
+      ['Who changed its caps', `svcadmin limits history ${partnerId} --mode ${mode}`],
     ],
   };
 }

@@ -83,6 +83,7 @@ describe('a page of /ops', () => {
       'nothing/x',
       'constructor/x',
       `wallet/${deliveryId}`,
+      `wallet/${partner.partnerId}:other`,
     ])
       expect([path, (await open(path)).status]).toEqual([path, 404]);
     const { headers } = await open('work/all');
