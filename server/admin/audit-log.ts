@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AuditLogEntry, ListAuditLog } from '../../contracts/admin/audit-log.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
+import { Mode } from '../../contracts/identifiers.ts';
 import { masked, type RecordRead, seesPeople } from '../platform/admin-api/personal-data.ts';
 import { type AdminContext, procedure, router } from '../platform/admin-api/procedures.ts';
 import { type Role, scopeOf, whoMay } from '../platform/admin-api/roles.ts';
@@ -45,14 +46,16 @@ export interface AuditLog extends Sweep {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The target of a call is the first identifier of its input. The target of a call about money names partner and mode. */
+/**
+ * The target of a call is the first identifier in its input: the field `id`, or one like `partnerId`. Wallets and their limits
+ * belong to a partner and a mode, so their target has both.
+ */
 function targetOf({ action }: Actor, input: unknown): string | null {
   if (!isObject(input)) return null;
   const [, target] = Object.entries(input).find(([name]) => /(^id|Id)$/.test(name)) ?? [];
   if (typeof target !== 'string') return null;
-  const isAboutWallet =
-    /^(wallets|limits)\./.test(action) && (input['mode'] === 'test' || input['mode'] === 'live');
-  return isAboutWallet ? `${target}:${input['mode']}` : target;
+  const mode = Mode.safeParse(input['mode']);
+  return mode.success && /^(wallets|limits)\./.test(action) ? `${target}:${mode.data}` : target;
 }
 
 /** The most characters that an entry keeps of a field of the input. A longer value, such as a logo, is left out. */
@@ -62,11 +65,11 @@ const mostFields = 30;
 
 /** Returns the part of the input that an entry keeps. The input of a refused call can be any value. */
 function keptFields(input: Record<string, unknown>): Record<string, unknown> {
-  // The log is never deleted, but the e-mail address of a member must be erased with the member.
-  const fields = Object.entries(input).filter(
+  const fields = Object.entries(input)
     // Pages call procedures directly, without JSON, so a field may be undefined.
-    ([name, value]) => value !== undefined && /^\w{1,64}$/.test(name) && name !== 'email',
-  );
+    .filter(([name, value]) => value !== undefined && /^\w{1,64}$/.test(name))
+    // The log is never deleted, but the e-mail address of a member must be erased with the member.
+    .filter(([name]) => name !== 'email');
   // `fromEntries` keeps a field that is called `__proto__`; an assignment would not.
   return Object.fromEntries(
     fields.slice(0, mostFields).map(([name, value]) => {
@@ -78,11 +81,11 @@ function keptFields(input: Record<string, unknown>): Record<string, unknown> {
 
 /** Calls that write a ledger page. The page contains their entry, which is copied to the log after the response. */
 const carriedByLedger = new Set(['wallets.fund', 'wallets.adjust', 'wallets.refund', 'limits.set']);
-/** Calls that change something, but never leave an entry in a record. All others have changed nothing if they left no entry. */
+/** Calls that change something, but write no entry into the changed record. Any other call without an entry changed nothing. */
 const withoutRecord =
   /^(deliveries|jobs|keyring)\.|^schema\.finish$|^members\.signIn$|^webhooks\.(test|trigger)$/;
 
-/** Returns the outcome of a call that left no entry in a record. */
+/** Returns the outcome of a call that wrote no entry into a record. */
 function outcomeOf({ action }: Actor, result: CallResult): Pick<NewEntry, 'outcome' | 'error'> {
   if (result.outcome === 'refused') return result;
   return withoutRecord.test(action) ? {} : { outcome: 'unchanged' };
@@ -90,8 +93,8 @@ function outcomeOf({ action }: Actor, result: CallResult): Pick<NewEntry, 'outco
 
 export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   /**
-   * Copies the waiting entries. Runs one drain at a time. Calls that arrive while a drain runs share the next drain.
-   * A drain has no input and no result, so `true` stands for both.
+   * Copies the waiting entries. Calls that arrive during a drain share the next one. A drain has no input and no result, so
+   * `true` stands for both.
    */
   const drain = createGroupCommit<true, true>({
     async run(callers) {
@@ -103,7 +106,7 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   /** Calls that have no entry yet because the database failed, by request id. */
   const unrecorded = new Map<string, NewEntry>();
 
-  /** Adds an entry for a call that was refused, or that changed no record that carries entries. */
+  /** Adds an entry for a call that was refused, or that wrote no entry into a record. */
   async function addEntry(call: NewEntry): Promise<void> {
     const isRecorded = call.outcome !== 'refused' && (await store.ofRequest(call.requestId)).length > 0;
     if (!isRecorded) await store.add([call]);
@@ -140,6 +143,7 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
         ...outcomeOf(actor, result),
       };
       try {
+        // Copies the entries of changed records, so that `addEntry` finds those of this call.
         await sweep();
         await addEntry(call);
       } catch (err) {
@@ -208,7 +212,7 @@ export function createAuditLogProcedures(
     { user, ...wanted }: Wanted,
   ) {
     if (user === undefined) return readableBy(operator, wanted);
-    // The entries of a user name the enrollments at all partners, which the pairwise subjects keep apart.
+    // The entries tell which enrollments at different partners belong to one user. Only roles that see people may know that.
     if (!seesPeople(operator.role))
       throw new ApiError('not_permitted', { description: describeNoLookup(operator.role) });
     return readableBy(operator, { ...wanted, among: await recordsOfUser(user) });

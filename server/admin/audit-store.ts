@@ -16,7 +16,7 @@ export type StoredEntry = Omit<NewEntry, 'id'> & { _id: string };
 export type NewEntry = Omit<AuditEntry, 'target'> & {
   /** The id of the record that the call is about; null if its input names none. */
   target: string | null;
-  /** The input of a call that left no entry with values before and after; the reason and the counts of a read. */
+  /** For a read: its reason and counts. For any other call without the values before and after a change: its input. */
   input?: Record<string, unknown>;
   /** Absent if the call changed something. */
   outcome?: 'unchanged' | 'refused' | 'read';
@@ -46,18 +46,22 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { 'before.last4': 1 }, sparse: true },
 ];
 
-/** Returns the partner that an entry is about. The target of a refund is a charge, so the wallet in `after` names the partner. */
-function partnerOf({ partnerId, target, after }: Pick<NewEntry, 'partnerId' | 'target' | 'after'>): {
-  partnerId?: string;
-} {
-  const wallet = after?.['wallet'];
-  const subject = typeof wallet === 'string' ? wallet : target;
-  const named = partnerId ?? (subject?.startsWith('ptr_') ? subject.split(':', 1)[0] : undefined);
-  return named === undefined ? {} : { partnerId: named };
+/**
+ * Returns the partner that an entry is about. The id of a wallet is `partner:mode`. The target of a refund is a charge, so the
+ * wallet in `after` names its partner.
+ */
+function partnerOf(entry: Omit<NewEntry, 'id'>): Pick<NewEntry, 'partnerId'> {
+  const wallet = entry.after?.['wallet'];
+  const record = typeof wallet === 'string' ? wallet : entry.target;
+  const partnerId = entry.partnerId ?? /^ptr_[^:]+/.exec(record ?? '')?.[0];
+  return partnerId === undefined ? {} : { partnerId };
 }
 
-/** Returns the query of entries about a record. The target of a refund is a charge, so refunds of a wallet are found by `after`. */
-function about(target: string): Document {
+/**
+ * Returns the query of entries about a record. Entries about a partner include those about its wallets. The target of a refund is
+ * a charge, so refunds are found by the wallet in `after`.
+ */
+function ofRecord(target: string): Document {
   if (!target.startsWith('ptr_')) return { target };
   const [partnerId = '', mode] = target.split(':');
   const wallets = mode === undefined ? Mode.options.map((each) => `${partnerId}:${each}`) : [target];
@@ -96,7 +100,7 @@ const conditionsOf = ({
   partnerId,
 }: AuditFilter): Document => ({
   $and: [
-    target ? about(target) : {},
+    target ? ofRecord(target) : {},
     among ? { target: { $in: among } } : {},
     action ? { action } : {},
     partnerId ? { partnerId, outcome: { $ne: 'read' } } : {},
@@ -145,6 +149,7 @@ export function createAuditStore(db: Db) {
         limit: outboxesAtOnce,
       } as const;
       for (;;) {
+        // Any time is later than 1970. A condition on `auditAt` lets the query use the sparse index of records with entries.
         const waiting = await records.find({ auditAt: { $gt: new Date(0) } }, options).toArray();
         await add(
           waiting.flatMap(({ partnerId, filter, audit }) => {
@@ -172,7 +177,8 @@ export function createAuditStore(db: Db) {
       ...filter
     }: Omit<ListAuditLog, 'user'> & AuditFilter): Promise<StoredEntry[]> {
       const last = after === undefined ? undefined : await log.findOne({ _id: after });
-      if (last === null) throw new ApiError('not_found', { description: `No audit entry ${after ?? ''}` });
+      if (after !== undefined && !last)
+        throw new ApiError('not_found', { description: `No audit entry ${after}` });
       return readPage(log, conditionsOf(filter), { by: 'at', limit, after: last });
     },
   };

@@ -11,7 +11,7 @@ import { wrongKind } from '../platform/keys/credential-kinds.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import type { Operator, OperatorStore } from './operator-store.ts';
 
-interface Dependencies {
+export interface AuthenticationDependencies {
   store: Pick<OperatorStore, 'findByHash' | 'touch'>;
   clock: Pick<Clock, 'now'>;
   /** The value of SVC_ADMIN_TOKEN, which identifies the first operator, an owner. Undefined if the token is retired. */
@@ -74,13 +74,13 @@ const expired = (at: Date): ApiError =>
 
 /** Counts the failures of each subscriber in the current minute. All counts are dropped when a new minute begins. */
 function createFailureCount(clock: Pick<Clock, 'now'>) {
-  let window = 0;
+  let countedMinute = 0;
   let failures = new Map<string, number>();
   return (subscriber: string): { count: number; retryAfter: number } => {
     const now = clock.now();
     const thisMinute = windowStart(now, minute);
-    if (thisMinute !== window) {
-      window = thisMinute;
+    if (thisMinute !== countedMinute) {
+      countedMinute = thisMinute;
       failures = new Map();
     }
     const count = (failures.get(subscriber) ?? 0) + 1;
@@ -89,13 +89,8 @@ function createFailureCount(clock: Pick<Clock, 'now'>) {
   };
 }
 
-export function createAuthentication({
-  store,
-  clock,
-  firstToken,
-  log,
-  databaseFault,
-}: Dependencies): Authenticate {
+export function createAuthentication(dependencies: AuthenticationDependencies): Authenticate {
+  const { store, clock, firstToken, log, databaseFault } = dependencies;
   const firstHash = firstToken === undefined ? undefined : sha256(firstToken);
   const countFailure = createFailureCount(clock);
 
@@ -109,7 +104,8 @@ export function createAuthentication({
   /** The operators that this process has authenticated, by the hash of their token. */
   const remembered = new LRUCache<string, Operator>({ max: 1_000, ttl: rememberedMs });
 
-  async function find(hash: string): Promise<Operator | undefined> {
+  /** Reads the operator of a token from the database. Remembers an active one for the time when the database is away. */
+  async function readOperator(hash: string): Promise<Operator | undefined> {
     const operator = await store.findByHash(hash);
     if (operator?.status === 'active') remembered.set(hash, operator);
     else remembered.delete(hash);
@@ -120,10 +116,10 @@ export function createAuthentication({
    * Reads the operator from the database. If the database is away, returns the operator that this process remembers.
    * @throws ApiError `service_unavailable` if the process does not remember the token
    */
-  async function findOrRecall(hash: string): Promise<Operator | undefined> {
+  async function readOrRecall(hash: string): Promise<Operator | undefined> {
     try {
       // If the fault is known already, a read would only wait for its timeout.
-      if (!databaseFault()) return await find(hash);
+      if (!databaseFault()) return await readOperator(hash);
     } catch (error) {
       if (!isUnavailable(error)) throw error;
     }
@@ -141,7 +137,7 @@ export function createAuthentication({
     if (firstHash !== undefined && sameText(hash, firstHash)) return firstOperator;
     // A token with a wrong form or checksum is refused without a look-up.
     if (!isWellFormedSecret('operatorToken', token)) return undefined;
-    const operator = fromMemory.has(path) ? await findOrRecall(hash) : await find(hash);
+    const operator = fromMemory.has(path) ? await readOrRecall(hash) : await readOperator(hash);
     if (operator?.status !== 'active') return undefined;
     const { _id: id, name, role, expiresAt } = operator;
     // The sender has the token, so its expiry may be disclosed to them.
@@ -151,7 +147,7 @@ export function createAuthentication({
   }
 
   return async (authorization, { address, path }) => {
-    const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+    const [, token] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? [];
     if (token === undefined) throw unknownOperator();
     const operator = await identify(token, path);
     if (operator) return operator;

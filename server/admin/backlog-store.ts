@@ -48,15 +48,15 @@ export function createBacklogStore(db: Db) {
     const late = { status: 'pending', nextAttemptAt: { $lt: before } };
     // There are no other lanes. With both named, the index by key, lane and time can count.
     const anyLane = { lane: { $in: ['first', 'retry'] } };
-    const [all, waiting] = await Promise.all([
+    const [all, ofPaused] = await Promise.all([
       count('deliveries', late),
       paused.length > 0 ? count('deliveries', { ...late, keyId: { $in: paused }, ...anyLane }) : 0,
     ]);
     // The two counts are of different moments, so the second may be larger.
-    return Math.max(0, all - waiting);
+    return Math.max(0, all - ofPaused);
   }
 
-  /** Returns the delivery that has been due longest and is not paused. Reads a limited number of deliveries. */
+  /** Returns the delivery that has been due longest and is not paused; undefined if `mostDueRead` paused ones are before it. */
   async function longestDue(
     at: Date,
     paused: readonly string[],
@@ -96,7 +96,7 @@ export function createBacklogStore(db: Db) {
     // A locked job is running. A job that will not run again has no `nextRunAt`.
     const due = { ...allJobs, lockedAt: null, nextRunAt: { $lt: new Date(at.getTime() - lateAfterMs) } };
     const [waiting, late, failed, oldest] = await Promise.all([
-      // `$gt` with the beginning of time means that the field has a value, and can use the field's index.
+      // Any time is later than 1970, so this means that the field has a value. Unlike `$exists`, it can use the field's index.
       count('jobs', { ...allJobs, nextRunAt: { $gt: new Date(0) } }),
       count('jobs', due),
       count('jobs', { lastFinishedAt: { $gt: new Date(0) }, failReason: { $type: 'string' } }),

@@ -16,13 +16,14 @@ import type { SealedCounts } from '../platform/keys/sealed-values.ts';
 import { sealedUnder } from '../platform/keys/sealing.ts';
 
 /**
- * Returns the state of a key. Of the active keys of a use, the newest is `current`; the others verify or open what they made.
+ * Returns the state of a key. Of the active keys of a use, the newest is `current`: it signs or seals new values. The older keys
+ * only verify or open earlier values.
  * @param all the keys of every use, the oldest first
  */
 function keyState(key: KeyDocument, all: readonly KeyDocument[], now: number): ServiceKeyView['state'] {
   if (key.activeAt.getTime() > now) return 'pending';
-  const active = all.filter((other) => other.use === key.use && other.activeAt.getTime() <= now);
-  return active.at(-1)?._id === key._id ? 'current' : 'old';
+  const newestActive = all.findLast((other) => other.use === key.use && other.activeAt.getTime() <= now);
+  return newestActive?._id === key._id ? 'current' : 'old';
 }
 
 function viewKey(key: KeyDocument, all: readonly KeyDocument[], now: number): ServiceKeyView {
@@ -40,16 +41,16 @@ function viewKey(key: KeyDocument, all: readonly KeyDocument[], now: number): Se
 }
 
 /**
- * Lists the master keys of this process and those that sealed values name. `missing` ones are not known to this process.
- * @param known the master keys of this process, the one that seals new values first
+ * Lists the master keys of this process, and those under which values are sealed. This process does not have `missing` ones.
+ * @param ownKeys the master keys of this process, beginning with the one that seals new values
  */
-function viewMasterKeys(known: readonly string[], counts: SealedCounts): ServiceKeyView[] {
+function viewMasterKeys(ownKeys: readonly string[], counts: SealedCounts): ServiceKeyView[] {
+  const [current] = ownKeys;
   const stateOf = (id: string): ServiceKeyView['state'] => {
-    if (!known.includes(id)) return 'missing';
-    return id === known[0] ? 'current' : 'old';
+    if (id === current) return 'current';
+    return ownKeys.includes(id) ? 'old' : 'missing';
   };
-  const names = [...new Set([...known, ...counts.keys()])];
-  return names.map((id) => ({
+  return [...new Set([...ownKeys, ...counts.keys()])].map((id) => ({
     id,
     use: 'master',
     state: stateOf(id),

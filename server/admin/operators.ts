@@ -64,13 +64,10 @@ export function createOperators({ store, clock }: Dependencies) {
       return store.change(operatorId, ({ status }) => {
         if (status === 'revoked') return undefined;
         const at = clock.now();
+        const difference = { before: { status }, after: { status: 'revoked' } };
         return {
           set: { status: 'revoked', revokedAt: new Date(at) },
-          entry: auditEntry(
-            actor,
-            { id: operatorId, at },
-            { before: { status }, after: { status: 'revoked' } },
-          ),
+          entry: auditEntry(actor, { id: operatorId, at }, difference),
         };
       });
     },

@@ -27,7 +27,7 @@ export const percent = (share: number | null): string =>
   share === null ? none : `${Math.round(share * 1000) / 10} %`;
 export const text = (value: string | number | null): RecordCell => ({ text: value ?? none });
 export const texts = (...values: readonly (string | number | null)[]): RecordCell[] => values.map(text);
-/** Makes a link to the page of a record. In the first column, a short text replaces the id, which is too long for a phone. */
+/** Makes a link to the page of a record. @param shown a text that is shorter than the id, for the first column on a phone */
 export const link = (kind: string, id: string, shown = id): RecordCell => ({
   text: shown,
   to: `/ops/${kind}/${id}`,

@@ -80,13 +80,15 @@ const clockTask = (help: Help) => ({
   command: help('doctor'),
 });
 
-/** Lists the open problems, each with the command that helps. Failing endpoints and caps of test mode affect no user. */
+/**
+ * Lists the open problems, each with the command that helps. Failing endpoints and reached caps of test mode are left out, because
+ * they affect no user.
+ */
 function openTasks(overview: Overview, help: Help) {
   const { at, lateByMode, jobs, pages, failingEndpoints, lowWallets, cappedWallets } = overview;
   const tasks: { text: string; command: Cell }[] = [];
-  function add(text: string, command: Cell): void {
-    tasks.push({ text, command });
-  }
+  const add = (text: string, command: Cell) => tasks.push({ text, command });
+  const isLive = ({ mode }: Owner): boolean => mode === 'live';
 
   for (const mode of ['live', 'test'] as const) {
     const late = lateByMode[mode];
@@ -100,22 +102,18 @@ function openTasks(overview: Overview, help: Help) {
   if (jobs.failed > 0) add(`${jobs.failed} jobs have failed`, help('jobs list'));
   if (pages.oldestAt && at.getTime() - pages.oldestAt.getTime() > longestUnpublishedMs)
     add(`Events of a ledger page are unpublished for ${age(at, pages.oldestAt)}`, help('wallets audit'));
-  for (const { keyId, failed, partner, mode } of failingEndpoints) {
-    if (mode === 'live')
-      add(`${failed} live deliveries of ${partner} failed within a day`, help('webhooks show', keyId));
-  }
+  for (const { keyId, failed, partner } of failingEndpoints.filter(isLive))
+    add(`${failed} live deliveries of ${partner} failed within a day`, help('webhooks show', keyId));
   for (const { partner, partnerId, balance } of lowWallets)
     add(
       `The live wallet of ${partner} has ${dollars(balance)} left`,
       help('wallets show', `${partnerId} --mode live`),
     );
-  for (const { partner, partnerId, mode, bucket } of cappedWallets) {
-    if (mode === 'live')
-      add(
-        `${partner} has reached its live cap of this ${bucket}`,
-        help('limits show', `${partnerId} --mode live`),
-      );
-  }
+  for (const { partner, partnerId, bucket } of cappedWallets.filter(isLive))
+    add(
+      `${partner} has reached its live cap of this ${bucket}`,
+      help('limits show', `${partnerId} --mode live`),
+    );
   return tasks;
 }
 
@@ -250,7 +248,9 @@ export function renderOpsPage(
     command: `svcadmin ${command}${rest && ` ${rest}`}`,
     href: guides && `${guides}/cli#${commands[command]}`,
   });
-  // The section without a mode is shown only if it has tables, so it needs no text for none.
+  const tasks = overview ? openTasks(overview, help) : [];
+  if (!clockTrusted) tasks.unshift(clockTask(help));
+  // The text of a section without tables. The last section has no such text: without tables, it is not shown.
   const empty = 'Nothing to show';
   return eta.render('./ops', {
     style,
@@ -258,7 +258,7 @@ export function renderOpsPage(
     away: away && describeAway(away, overview),
     reloading,
     reloadSeconds: opsRefreshSeconds,
-    tasks: [...(clockTrusted ? [] : [clockTask(help)]), ...(overview ? openTasks(overview, help) : [])],
+    tasks,
     groups: overview ? groupsOf(overview) : [],
     sections: overview
       ? [

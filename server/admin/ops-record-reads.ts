@@ -27,7 +27,7 @@ const isUnknown = (error: unknown): boolean => {
 };
 
 /** Returns a function that reads the page of a record: from memory while the database is away. @throws ApiError `not_found` */
-export function createRecordReads({ api, ...dependencies }: Dependencies) {
+export function createRecordReads(dependencies: Dependencies) {
   const reads = new LRUCache<string, () => Promise<Remembered<RecordPage | undefined>>>({
     max: mostRemembered,
   });
@@ -35,10 +35,10 @@ export function createRecordReads({ api, ...dependencies }: Dependencies) {
   return async ({ kind, id }: { kind: string; id: string }): Promise<Remembered<RecordPage>> => {
     const makePage = Object.hasOwn(recordPages, kind) ? recordPages[kind] : undefined;
     if (!makePage) throw new ApiError('not_found', { description: `No page for ${kind}` });
-    /** Returns undefined if the record does not exist. An error would count as a fault of the database. */
+    /** Returns undefined if the record does not exist, because `createRememberedRead` takes each error for a fault. */
     const read = async () => {
       try {
-        return await makePage(api, id);
+        return await makePage(dependencies.api, id);
       } catch (error) {
         if (isUnknown(error)) return undefined;
         throw error;
@@ -48,7 +48,9 @@ export function createRecordReads({ api, ...dependencies }: Dependencies) {
     const readPage = reads.get(name) ?? createRememberedRead({ ...dependencies, read });
     reads.set(name, readPage);
     const { last, away } = await readPage();
-    if (last && !last.value) throw new ApiError('not_found', { description: `No ${kind} ${id}` });
-    return { last: last?.value ? { value: last.value, at: last.at } : undefined, away };
+    if (!last) return { last, away };
+    const { value, at } = last;
+    if (!value) throw new ApiError('not_found', { description: `No ${kind} ${id}` });
+    return { last: { value, at }, away };
   };
 }

@@ -83,10 +83,7 @@ function metricsRoute({ authenticate, contentType, render }: MetricsDependencies
 }
 
 /** Returns the route for the health listener with the metrics of this process. */
-export function processMetricsRoutes({
-  authenticate,
-  metrics,
-}: Pick<Dependencies, 'authenticate' | 'metrics'>): FastifyPluginAsync {
+export function processMetricsRoutes(authenticate: Authenticate, metrics: Metrics): FastifyPluginAsync {
   return async (scope) => {
     renderErrors(scope, asGeneral);
     const { contentType, renderProcess: render } = metrics;
@@ -95,31 +92,19 @@ export function processMetricsRoutes({
 }
 
 /** Returns the routes `GET /ops` for people and `GET /metrics` for Prometheus. Both require an operator token. */
-export function opsRoutes({
-  authenticate,
-  overview,
-  backlog,
-  readEndpoints,
-  metrics,
-  clock,
-  log,
-  databaseFault,
-  api,
-  guides,
-}: Dependencies): FastifyPluginAsync {
+export function opsRoutes(dependencies: Dependencies): FastifyPluginAsync {
+  const { authenticate, overview, backlog, readEndpoints, metrics, clock, databaseFault, guides } =
+    dependencies;
   const readBacklog = createSharedRead({
     read: async () => ({ ...(await backlog.read(clock.now())), endpoints: await readEndpoints() }),
     freshFor: metricsFreshForMs,
     clock,
   });
   const readOverview = createRememberedRead({
+    ...dependencies,
     read: createSharedRead({ read: () => overview.read(clock.now()), freshFor: pageFreshForMs, clock }),
-    databaseFault,
-    clock,
-    log,
   });
-
-  const readRecord = createRecordReads({ api, databaseFault, clock, log });
+  const readRecord = createRecordReads(dependencies);
 
   /** Returns the metrics, without the figures from the database if the database does not answer. */
   async function render(): Promise<string> {

@@ -66,6 +66,7 @@ const lastError = { $ifNull: ['$last.detail', lastAnswer] };
 /** The rows of a part of the overview as they are read, before the names of partners are added. */
 type Part<K extends keyof Overview> = Overview[K] extends (infer Row)[] ? Omit<Row, 'partner'>[] : never;
 
+/** Returns the owner of a wallet, whose id is `partner:mode`. */
 const ownerOf = (walletId: string) => {
   const [partnerId = '', mode] = walletId.split(':');
   return { partnerId, mode: mode as Mode };

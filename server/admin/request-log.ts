@@ -18,7 +18,7 @@ import {
 } from './request-names.ts';
 import { type RequestRecord, type RequestStore, requestRetentionMs } from './request-store.ts';
 
-interface Dependencies {
+export interface RequestLogDependencies {
   store: RequestStore;
   metrics: Pick<Metrics, 'answered'>;
   clock: Pick<Clock, 'now'>;
@@ -43,25 +43,26 @@ const mostFailures = 200;
 const keptBits = { ipv4: 24, ipv6: 48 };
 
 /** Records the requests of a listener for `svcadmin request ID`, and counts them for the metrics. */
-export function createRequestLog({ store, metrics, clock, log, flushEvery, existing }: Dependencies) {
+export function createRequestLog(dependencies: RequestLogDependencies) {
+  const { store, metrics, clock, log, flushEvery, existing } = dependencies;
   let waiting: Noted[] = [];
   /** How many more requests of each kind the next flush takes. Others are dropped. */
-  let room = { failures: mostFailures, successes: mostSuccesses };
+  let remaining = { failures: mostFailures, successes: mostSuccesses };
 
   async function flush(): Promise<void> {
     const batch = waiting;
     waiting = [];
-    room = { failures: mostFailures, successes: mostSuccesses };
+    remaining = { failures: mostFailures, successes: mostSuccesses };
     await write(batch).catch((err: unknown) => log.warn({ err }, 'requests were not noted'));
   }
 
   /** Writes the requests that name a known client, key, integration or session. */
   async function write(batch: readonly Noted[]): Promise<void> {
     if (batch.length === 0) return;
-    const known = await existing(listsOf(batch.map(({ names }) => names)));
+    const owners = await existing(listsOf(batch.map(({ names }) => names)));
     await store.add(
       batch.flatMap(({ names, record }) => {
-        const owner = ownerOf(names, known);
+        const owner = ownerOf(names, owners);
         return owner ? [{ ...record, ...owner }] : [];
       }),
     );
@@ -70,10 +71,10 @@ export function createRequestLog({ store, metrics, clock, log, flushEvery, exist
   /** Adds a request to the next flush, which the first request after a flush schedules. */
   function note(request: FastifyRequest, reply: FastifyReply): void {
     const kind = reply.statusCode >= 400 ? 'failures' : 'successes';
-    if (room[kind] === 0) return;
+    if (remaining[kind] === 0) return;
     const names = namesIn(request, reply);
     if (!hasNames(names)) return;
-    room[kind] -= 1;
+    remaining[kind] -= 1;
     waiting.push({ record: recordOf(request, reply, names), names });
     if (waiting.length === 1) setTimeout(() => void flush(), flushEvery).unref();
   }

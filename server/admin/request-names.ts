@@ -15,7 +15,7 @@ export interface Names {
 /** The names in several requests, by kind. */
 export type NameLists = Record<'clientIds' | 'sessionIds' | 'integrationIds' | 'keyHashes', string[]>;
 
-/** Owner of a name. `keyId` is set if the name is the secret of an API key. */
+/** The owner of the record that a name identifies. `keyId` is set if this record is an API key. */
 export interface NameOwner {
   partnerId: string;
   keyId?: string;
@@ -40,7 +40,7 @@ function basicUser(authorization: string): string | undefined {
   return credentials && shortText(Buffer.from(credentials, 'base64').toString('utf8').split(':', 1)[0]);
 }
 
-/** Returns the client id in an access token. The endpoint has verified the signature. */
+/** Returns the client id in an access token. Like every name, it is what the caller wrote: the signature is not checked here. */
 function clientOfToken(token: string): string | undefined {
   const [, payload] = token.split('.', 2);
   try {
@@ -87,9 +87,8 @@ export function possiblyMistyped({ body, query }: FastifyRequest): { redirectUri
   };
 }
 
-const distinct = (values: readonly (string | undefined)[]): string[] => [
-  ...new Set(values.filter((value) => value !== undefined).filter((value) => value !== '')),
-];
+const distinct = (values: readonly (string | undefined)[]): string[] =>
+  [...new Set(values)].filter((value) => value !== undefined);
 
 export const listsOf = (names: readonly Names[]): NameLists => ({
   clientIds: distinct(names.map(({ clientId }) => clientId)),
@@ -98,13 +97,17 @@ export const listsOf = (names: readonly Names[]): NameLists => ({
   keyHashes: distinct(names.map(({ keyHash }) => keyHash)),
 });
 
-/** Returns the owner of the client of a request, or else of its sender. Undefined if no record has one of these ids or hashes. */
-export function ownerOf(names: Names, known: ReadonlyMap<string, NameOwner>): NameOwner | undefined {
+/**
+ * Returns the owner of a request: of its client, or else of its API key, its integration or its session. Undefined if no record
+ * has one of these names. `keyId` is the API key that the request was sent with.
+ * @param owners the owners of the names that exist
+ */
+export function ownerOf(names: Names, owners: ReadonlyMap<string, NameOwner>): NameOwner | undefined {
+  const ownerOfName = (name: string | undefined) => (name === undefined ? undefined : owners.get(name));
   const { clientId, keyHash, integrationId, sessionId } = names;
-  const owners = [clientId, keyHash, integrationId, sessionId].map((name) => known.get(name ?? ''));
-  const owner = owners.find((found) => found !== undefined);
-  const keyId = known.get(keyHash ?? '')?.keyId;
-  return owner && { partnerId: owner.partnerId, ...(keyId && { keyId }) };
+  const key = ownerOfName(keyHash);
+  const owner = ownerOfName(clientId) ?? key ?? ownerOfName(integrationId) ?? ownerOfName(sessionId);
+  return owner && { partnerId: owner.partnerId, ...(key?.keyId && { keyId: key.keyId }) };
 }
 
 export const hasNames = (names: Names): boolean => Object.values(names).some(Boolean);

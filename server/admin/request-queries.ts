@@ -56,7 +56,7 @@ interface Sources {
 
 /** The procedures of `svcadmin request ID`, `svcadmin requests …` and `svcadmin tail`. */
 export function createRequestProcedures({ requests, audit, clock, partnerNames }: Sources) {
-  /** Returns the start of a list. Older rows than the retention exist until the database deletes them, but are not shown. */
+  /** Returns the start of a list. Rows are not shown after their retention, although the database deletes them later. */
   function startOf(since: string | undefined): string {
     const oldest = new Date(clock.now() - requestRetentionMs).toISOString();
     return since !== undefined && since > oldest ? since : oldest;
@@ -73,17 +73,15 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
         ]);
         const changes = viewEntries(ctx.operator, entries);
         if (!found && changes.length === 0) {
-          const own = scopeOf(ctx.operator.role, 'auditLog.list') === 'own';
-          const limit = own ? '; changes by other operators are shown only for records of partners' : '';
+          const seesOwnChangesOnly = scopeOf(ctx.operator.role, 'auditLog.list') === 'own';
+          const scopeRemark = seesOwnChangesOnly
+            ? '; changes by other operators are shown only for records of partners'
+            : '';
           throw new ApiError('not_found', {
-            description: `No request ${requestId}: kept for a week where it names a known client, key, integration or session, and a sample under load${limit}`,
+            description: `No request ${requestId}: kept for a week where it names a known client, key, integration or session, and a sample under load${scopeRemark}`,
           });
         }
-        return {
-          id: requestId,
-          request: found ? viewRequest(ctx.operator.role, found) : null,
-          changes,
-        };
+        return { id: requestId, request: found ? viewRequest(ctx.operator.role, found) : null, changes };
       }),
 
     list: procedure
@@ -116,10 +114,7 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
           firstAt: firstAt.toISOString(),
           lastAt: lastAt.toISOString(),
         }));
-        return {
-          rows: await withPartnerName(views, partnerNames),
-          countedSince: countedSince.toISOString(),
-        };
+        return { rows: await withPartnerName(views, partnerNames), countedSince: countedSince.toISOString() };
       }),
   });
 }

@@ -54,11 +54,16 @@ export const indexes: IndexDeclaration[] = [
 /** Requests are spread by their random ids. Lists for operators read all shards. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
-/** Endpoints that exchange a code or a token for claims, and bill the exchange. */
+/** The billable endpoints. A request of theirs is called an exchange here. */
 const exchangeRoutes = [
   '/api/oauth/token',
   '/api/integrations/storefront/verify/exchange',
   '/api/checkbox/resolve',
+];
+/** Stages that replace `_id`, the key of a group, by its fields. */
+const moveKeyToFields: Document[] = [
+  { $replaceWith: { $mergeObjects: ['$$ROOT', '$_id'] } },
+  { $unset: '_id' },
 ];
 /** The most failed requests that one count reads. */
 const mostCounted = 50_000;
@@ -67,6 +72,7 @@ const mostCounted = 50_000;
 interface Refused {
   partnerId?: string;
   error: string;
+  /** For `rate_limited`: the description, which tells the limits apart. Null for any other error. */
   limit?: string | null;
   count: number;
   firstAt: Date;
@@ -92,7 +98,7 @@ function statusCondition(status: string | undefined): Document {
   return { status: { $gte: lowest, $lt: lowest + 100 } };
 }
 
-/** Chooses the index of a search. Failures have indexes of their own. A session has few requests. */
+/** Chooses the index of a search. A session has few requests, so its index is the best. Failures have indexes of their own. */
 function indexFor({ partnerId, sessionId }: RequestFilter, onlyFailures: boolean): Document {
   if (sessionId) return { sessionId: 1 };
   const order = { at: -1, _id: -1, ...(onlyFailures ? { status: 1 } : {}) };
@@ -104,6 +110,7 @@ const beginsWith = (text: string): Document => ({ $gte: text, $lt: `${text}\u{10
 
 /** Returns the conditions of a search, and the index that serves those in `indexed`. */
 function conditionsOf({ partnerId, sessionId, clientId, status, path, error, since, until }: RequestFilter) {
+  // The indexes of failures do not serve a search by session (`indexFor`).
   const onlyFailures = !sessionId && /^[45]/.test(status ?? '');
   return {
     indexed: {
@@ -131,12 +138,8 @@ export function createRequestStore(db: Db) {
     },
     /** Removes the addresses, redirect URIs and shops from the requests of these sessions. */
     async forgetAddresses(sessionIds: readonly string[]): Promise<void> {
-      await requests.updateMany(
-        { sessionId: { $in: [...sessionIds] } },
-        {
-          $unset: { address: '', redirectUri: '', shop: '' },
-        },
-      );
+      const $unset = { address: '', redirectUri: '', shop: '' } as const;
+      await requests.updateMany({ sessionId: { $in: [...sessionIds] } }, { $unset });
     },
     async find(id: string, now: Date): Promise<RequestRecord | undefined> {
       return (await requests.findOne({ _id: id, purgeAt: { $gt: now } })) ?? undefined;
@@ -169,16 +172,15 @@ export function createRequestStore(db: Db) {
                 lastAt: { $max: '$at' },
               },
             },
-            { $replaceWith: { $mergeObjects: ['$_id', { count: '$count', lastAt: '$lastAt' }] } },
+            ...moveKeyToFields,
           ],
           { hint: byFailure },
         )
         .toArray(),
 
     /**
-     * Counts refused exchanges by partner and reason, the most frequent first. Spend caps and rate limits have one error code, so
-     * the description (`limit` of a row) tells them apart. `countedSince` is later than `since` if there are more requests than
-     * one count reads.
+     * Counts refused exchanges by partner and reason, the most frequent first. `countedSince` is later than `since` if there are
+     * more requests than one count reads.
      */
     async refused({
       partnerId,
@@ -212,18 +214,7 @@ export function createRequestStore(db: Db) {
               },
               { $sort: { count: -1, lastAt: -1 } },
               { $limit: limit },
-              {
-                $project: {
-                  _id: 0,
-                  partnerId: '$_id.partnerId',
-                  error: '$_id.error',
-                  limit: '$_id.limit',
-                  count: 1,
-                  firstAt: 1,
-                  lastAt: 1,
-                  lastRequest: 1,
-                },
-              },
+              ...moveKeyToFields,
             ],
             { hint },
           )

@@ -30,13 +30,9 @@ interface Dependencies {
  * Returns the admin API at `/trpc`. Register it as a separate plugin, because tRPC replaces the JSON parser of its scope.
  * A request calls one procedure only, so that a request id identifies one change.
  */
-export function adminRoutes({
-  environment,
-  router,
-  authenticate,
-  clock,
-  auditLog,
-}: Dependencies): FastifyPluginAsync {
+export function adminRoutes(dependencies: Dependencies): FastifyPluginAsync {
+  const { environment, router, authenticate, clock, auditLog } = dependencies;
+
   async function identify(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -51,7 +47,7 @@ export function adminRoutes({
         void reply.header(tokenExpiryHeader, expiresAt);
       return operator;
     } catch (thrown) {
-      // Errors before the procedure are not seen by its error handling (`translated`), so they are converted here.
+      // `translated` converts errors of procedures. This error comes before the procedure, so it is converted here.
       const error = isUnavailable(thrown) ? unavailable(thrown) : thrown;
       if (!(error instanceof ApiError)) throw error;
       noteFailure(request, error);

@@ -1,11 +1,11 @@
 import { FindSecret, type OwnedSecretKind, SecretOwner } from '../../contracts/admin/secrets.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
-import { adviseCommand } from '../platform/admin-api/roles.ts';
+import { adviseCommand, type Role } from '../platform/admin-api/roles.ts';
 import { ApiError } from '../platform/errors.ts';
 import { sameText, sha256 } from '../platform/ids.ts';
 import { firstOperator } from './authentication.ts';
 
-/** A secret that a record has. */
+/** The owner and the state of a secret that was found by its hash. */
 export interface FoundSecret extends Pick<SecretOwner, 'id' | 'partnerId' | 'partnerName' | 'mode'> {
   /** Why the secret does not work now; undefined if it works. */
   inactiveReason: string | undefined;
@@ -14,8 +14,9 @@ export interface FoundSecret extends Pick<SecretOwner, 'id' | 'partnerId' | 'par
   expiresAt?: Date | undefined;
 }
 
-interface Dependencies {
-  find: (wanted: FindSecret) => Promise<FoundSecret | undefined>;
+export interface SecretDependencies {
+  /** Returns the owner of a secret by the hash of the secret. */
+  findSecret: (wanted: FindSecret) => Promise<FoundSecret | undefined>;
   /** The value of SVC_ADMIN_TOKEN, which has no record. Undefined if the token is retired. */
   firstToken: string | undefined;
 }
@@ -30,19 +31,27 @@ const remedies: Readonly<Record<OwnedSecretKind, readonly [path: string, command
   operatorToken: ['operators.revoke', 'operators revoke'],
 };
 
-const firstTokenRemedy =
-  'set SVC_ADMIN_TOKEN to another value, or to off, and replace the processes of the role admin';
+/** SVC_ADMIN_TOKEN, which has no record. */
+const firstSecret: FoundSecret = {
+  id: firstOperator.id,
+  partnerId: null,
+  partnerName: null,
+  mode: null,
+  inactiveReason: undefined,
+  ended: false,
+};
+
+/** Says how to end a secret. Null for a secret that can never work again. */
+function adviseRemedy(found: FoundSecret, kind: OwnedSecretKind, role: Role): string | null {
+  if (found.ended) return null;
+  if (found === firstSecret)
+    return 'set SVC_ADMIN_TOKEN to another value, or to off, and replace the processes of the role admin';
+  const [path, command] = remedies[kind];
+  return adviseCommand(role, path, `svcadmin ${command} ${found.id}`);
+}
 
 /** The procedure of `svcadmin secrets find`: it finds the owner of a leaked secret. The CLI sends only the secret's hash. */
-export function createSecretProcedures({ find, firstToken }: Dependencies) {
-  const firstSecret: FoundSecret = {
-    id: firstOperator.id,
-    partnerId: null,
-    partnerName: null,
-    mode: null,
-    inactiveReason: undefined,
-    ended: false,
-  };
+export function createSecretProcedures({ findSecret, firstToken }: SecretDependencies) {
   const isFirst = ({ kind, hash }: FindSecret) =>
     kind === 'operatorToken' && firstToken !== undefined && sameText(hash, sha256(firstToken));
 
@@ -51,26 +60,20 @@ export function createSecretProcedures({ find, firstToken }: Dependencies) {
       .input(FindSecret)
       .output(SecretOwner)
       .query(async ({ input, ctx }) => {
-        const found = isFirst(input) ? firstSecret : await find(input);
+        const found = isFirst(input) ? firstSecret : await findSecret(input);
         if (!found)
           throw new ApiError('not_found', {
             description:
               'Nothing here has this secret: it was rotated, is of another installation, or is not whole',
           });
-        const { ended, inactiveReason, expiresAt, ...owner } = found;
-        const [path, command] = remedies[input.kind];
-        const next =
-          found === firstSecret
-            ? firstTokenRemedy
-            : adviseCommand(ctx.operator.role, path, `svcadmin ${command} ${found.id}`);
+        const { ended: _ended, inactiveReason, expiresAt, ...owner } = found;
         return {
           kind: input.kind,
           ...owner,
           active: inactiveReason === undefined,
           inactive: inactiveReason ?? null,
           expiresAt: expiresAt?.toISOString() ?? null,
-          // A secret that can never work again needs no remedy.
-          next: ended ? null : next,
+          next: adviseRemedy(found, input.kind, ctx.operator.role),
         };
       }),
   });

@@ -52,11 +52,7 @@ export function createStatusProcedure(dependencies: Dependencies) {
 
   return procedure.output(StatusView).query(async () => {
     const { last, away } = await remembered();
-    const common = {
-      ...about,
-      time: new Date(clock.now()).toISOString(),
-      clockTrusted: clock.trusted(),
-    };
+    const common = { ...about, time: new Date(clock.now()).toISOString(), clockTrusted: clock.trusted() };
     if (!away) {
       const { processes = null, queue = null } = last?.value ?? {};
       return { ...common, database: 'up' as const, away: null, processes, queue };

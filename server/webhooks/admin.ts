@@ -34,7 +34,6 @@ import {
   TriggerEvent,
   VerifyRequest,
 } from '../../contracts/admin/webhooks.ts';
-import type { Mode } from '../../contracts/identifiers.ts';
 import { mergeRouters, procedure, router } from '../platform/admin-api/procedures.ts';
 import { adviseCommand, type Role } from '../platform/admin-api/roles.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
@@ -45,6 +44,7 @@ import { hasPersonalData, visibleDelivery } from './operators/admin-personal-dat
 import { createDeliveryActions, type DeliveryActions } from './operators/delivery-actions.ts';
 import { createEndpointHealth, type ReadEndpointHealth } from './operators/health.ts';
 import { createJobs, type Jobs } from './operators/jobs.ts';
+import type { ReadPauses, RequireKey } from './operators/key-owner.ts';
 import { createWebhookQueries, type WebhookQueries } from './operators/queries.ts';
 import { createRelay, type Relay } from './operators/relay.ts';
 import { viewDelivery } from './operators/views.ts';
@@ -52,10 +52,8 @@ import type { Webhooks } from './webhooks.ts';
 
 interface Dependencies {
   webhooks: Webhooks;
-  /** The API key with this id, revoked or not. */
-  findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
-  /** Which of these keys are paused, and until when. */
-  pauses: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
+  requireKey: RequireKey;
+  pauses: ReadPauses;
   /** The subject of an enrollment. */
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
   /** The names of partners, by their ids. */
@@ -64,23 +62,18 @@ interface Dependencies {
 
 /** Procedures of `svcadmin events`, `deliveries`, `bulk`, `jobs`, and of most commands of `svcadmin webhooks`. */
 export function createWebhookProcedures(dependencies: Dependencies) {
-  const { webhooks, findKey, pauses, subjectOf, partnerNames } = dependencies;
-  const { context } = webhooks;
-  const actions = createDeliveryActions({ ...context, findKey });
-  const queries = createWebhookQueries({
-    ...context,
-    requireDelivery: actions.requireDelivery,
-    pauses,
-    subjectOf,
-  });
+  const { webhooks, partnerNames } = dependencies;
+  const context = { ...dependencies, ...webhooks.context };
+  const actions = createDeliveryActions(context);
+  const queries = createWebhookQueries({ ...context, requireDelivery: actions.requireDelivery });
   return {
     events: eventProcedures(queries),
     deliveries: deliveryProcedures(queries, actions, partnerNames),
     bulk: bulkProcedures(createBulkJobs({ ...context, store: context.bulk })),
     jobs: jobProcedures(createJobs(context)),
     webhooks: mergeRouters(
-      senderProcedures(createRelay({ ...context, findKey }), actions),
-      healthProcedures(createEndpointHealth({ ...context, findKey, pauses }), partnerNames),
+      senderProcedures(createRelay(context), actions),
+      healthProcedures(createEndpointHealth(context), partnerNames),
     ),
   };
 }

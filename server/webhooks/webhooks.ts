@@ -1,24 +1,21 @@
-import type { Mode } from '../../contracts/identifiers.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/connect.ts';
-import type { EventDraft, Sweep } from '../platform/database/event-draft.ts';
+import type { Sweep } from '../platform/database/event-draft.ts';
 import type { Scheduler } from '../platform/jobs/scheduler.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createBulkSteps } from './bulk/bulk-steps.ts';
 import { createBulkRunner } from './bulk/runner.ts';
 import type { Limits } from './delivery/concurrency-limits.ts';
-import type { Delivery, Lane } from './delivery/delivery.ts';
+import type { Delivery } from './delivery/delivery.ts';
 import type { DeliveryStore } from './delivery/delivery-store.ts';
 import { createDispatcher } from './delivery/dispatcher.ts';
 import { createDueJobs, dueBucket } from './delivery/due-job.ts';
 import type { EventStore } from './delivery/event-store.ts';
 import { createLeasing } from './delivery/leasing.ts';
-import { createPublish, type Recipient } from './delivery/publish.ts';
-import { createSendAttempt, type ReadEndpoint } from './delivery/send-attempt.ts';
-import type { Route } from './egress/connector.ts';
+import { createPublish, type PublishSettings } from './delivery/publish.ts';
+import { createSendAttempt, type SendSettings } from './delivery/send-attempt.ts';
 import type { UrlRules } from './egress/destination.ts';
-import { createPost, type Post } from './egress/post.ts';
+import { createPost, type Post, type PostSettings } from './egress/post.ts';
 import { createWebhooksStores } from './store.ts';
 
 /** Parts that tests wrap. */
@@ -28,40 +25,23 @@ export interface Parts {
   post: Post;
 }
 
-export interface WebhookSettings extends UrlRules {
+export interface WebhookSettings
+  extends UrlRules,
+    Omit<PostSettings, 'rules'>,
+    Pick<SendSettings, 'endpoint' | 'clock' | 'retryDelays' | 'userAgent' | 'sending' | 'sent'>,
+    Pick<PublishSettings, 'recipient' | 'idKey' | 'published'> {
   db: Database['db'];
   /** The same database through connections with a longer timeout, for counts. */
   maintenance?: Database['db'];
-  clock: Pick<Clock, 'now'>;
-  /** The key from which identifiers of events are derived. */
-  idKey: Uint8Array;
   scheduler: Scheduler;
   logger: Logger;
-  endpoint: ReadEndpoint;
-  /** Finds the key that gets an event. Default: the key of the draft. */
-  recipient?: (draft: EventDraft) => Promise<Recipient>;
-  /** Milliseconds before attempts 2 and 3. */
-  retryDelays: readonly number[];
   /** Whether this process sends deliveries. Other processes only store them. */
   worker: boolean;
-  userAgent: string;
-  /** Replaces name resolution and connections, for tests. */
-  route?: Partial<Route>;
-  /** Certificate authority of receivers, instead of the system's. */
-  ca?: string;
-  /** How long an attempt may take, in milliseconds; default 10,000. */
-  budget?: number;
   limits?: Limits;
   /** Milliseconds until another process may send the same attempt; longer than `budget`, default 20,000. */
   leaseTime?: number;
   /** Replaces parts, for tests. Default: none. */
   wrap?: (parts: Parts) => Parts;
-  /** Called before each attempt, with the seconds since it was due. */
-  sending?: (attempt: { lane: Lane; lag: number }) => void;
-  /** Called with the outcome of each attempt: `delivered`, or the class of the error. */
-  sent?: (outcome: string, mode: Mode) => void;
-  /** Called with the number of events in each batch that is published. */
-  published?: (count: number) => void;
 }
 
 /** Longer than an attempt can take, so that a lease ends only with its process. */

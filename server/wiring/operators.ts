@@ -16,6 +16,7 @@ import { languageAccepted } from '../verification/pages/languages.ts';
 import type { createWalletsFeature } from '../wallets/feature.ts';
 import { createWebhookProcedures } from '../webhooks/admin.ts';
 import { createEndpointHealth } from '../webhooks/operators/health.ts';
+import { createRequireKey } from '../webhooks/operators/key-owner.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { createAdminRouter } from './admin-router.ts';
 import { existingNames } from './existing-names.ts';
@@ -52,7 +53,8 @@ export function createOperators(foundation: Foundation, parts: Parts) {
   const { directory } = partners;
 
   const pauses = (keyIds: readonly string[]) => stores.partners.keys.pauses(keyIds, clock.now());
-  const readHealth = createEndpointHealth({ ...webhooks.context, findKey: directory.apiKey, pauses });
+  const requireKey = createRequireKey(directory.apiKey);
+  const readHealth = createEndpointHealth({ ...webhooks.context, requireKey, pauses });
   const upgrade = createUpgrade({ db, maintenance: maintenance ?? db, schema, processes, clock });
   const about = { version, contract: '0.8.0', environment: config.environment, baseUrl: config.baseUrl };
   const admin = createAdmin({
@@ -61,7 +63,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     log: logger,
     firstToken: adminToken,
     metrics,
-    requestsEvery: pace.requestsEvery,
+    flushEvery: pace.requestsEvery,
     existing: (names) => existingNames(stores, names),
     partnerNames,
     status: { about, readQueue: webhooks.deliveries.queue, readProcesses: processes.list },
@@ -83,7 +85,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     members: members.procedures,
     webhooks: createWebhookProcedures({
       webhooks,
-      findKey: directory.apiKey,
+      requireKey,
       partnerNames,
       pauses,
       subjectOf: async (id) => (await stores.verification.enrollments.find(id))?.sub,

@@ -8,6 +8,7 @@ import { createScheduler } from '../../server/platform/jobs/scheduler.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { createWebhookProcedures } from '../../server/webhooks/admin.ts';
 import type { Endpoint } from '../../server/webhooks/delivery/send-attempt.ts';
+import { createRequireKey } from '../../server/webhooks/operators/key-owner.ts';
 import { createWebhooks, type WebhookSettings } from '../../server/webhooks/webhooks.ts';
 import { preparedDatabase } from '../harness/database.ts';
 import { within } from '../harness/time-limits.ts';
@@ -116,6 +117,7 @@ export function adminOf(system: System, role: 'support' | 'ops' | 'owner' = 'own
       }),
     );
   const partnerNames = async () => new Map<string, string>();
-  const dependencies = { webhooks: system, findKey, pauses, subjectOf, partnerNames };
+  const requireKey = createRequireKey(findKey);
+  const dependencies = { webhooks: system, requireKey, pauses, subjectOf, partnerNames };
   return router(createWebhookProcedures(dependencies)).createCaller(context);
 }

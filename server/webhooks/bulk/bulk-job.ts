@@ -1,17 +1,12 @@
 import type { BulkAction, BulkFilter, BulkPart, BulkView } from '../../../contracts/admin/bulk.ts';
-import type { Mode } from '../../../contracts/identifiers.ts';
 import type { AuditedRecord } from '../../platform/database/records.ts';
+import type { KeyCount } from '../operators/key-count-store.ts';
 
 /** A filter whose period has both ends, so that documents that are made during the job are not part of it. */
 export type ClosedFilter = BulkFilter & { since: string; until: string };
 
-/** A bulk job's work and progress for one API key. The key's documents are processed oldest first. */
-export interface Part {
-  keyId: string;
-  partnerId: string;
-  mode: Mode;
-  /** The number of documents, as counted at the start. */
-  total: number;
+/** A bulk job's work and progress for one API key. `total` was counted at the start. The oldest document is processed first. */
+export interface Part extends KeyCount {
   done: number;
   /** Documents that the filter found, but that the job did not process, for instance because they were delivered meanwhile. */
   leftOut: number;

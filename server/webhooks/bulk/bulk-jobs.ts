@@ -159,14 +159,10 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
     },
 
     async list({ status, ...page }: ListBulk): Promise<BulkView[]> {
-      return (await store.list(status ? { status } : {}, page)).map(view);
+      return (await store.list({ status }, page)).map(view);
     },
 
-    async show(id: string): Promise<BulkView> {
-      const job = await store.find(id);
-      if (!job) throw new ApiError('not_found', { description: `No bulk job ${id}` });
-      return view(job);
-    },
+    show: async (id: string): Promise<BulkView> => view(await store.get(id)),
 
     /**
      * Cancels a job; a repeated call changes nothing. Deliveries that the job has made already are still sent.

@@ -156,6 +156,7 @@ export function createBulkSteps({
     const first = count > 0 ? await store.reserve(keyId, now, { count, intervalMs }) : now;
     const notBeforeNow = (ms: number): Date => new Date(Math.max(now.getTime(), ms));
     const exactMs = (position: number): number => first.getTime() + position * intervalMs;
+    // Rounded down, so that few different due times are needed (`dueTimeStepMs`).
     const dueTimeAt = (position: number): Date =>
       notBeforeNow(Math.floor(exactMs(position) / dueTimeStepMs) * dueTimeStepMs);
     return { dueTimeAt, nextAt: notBeforeNow(exactMs(count) - leadMs) };

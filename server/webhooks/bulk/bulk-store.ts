@@ -107,6 +107,7 @@ export function createBulkStore(db: Db, counting: Db = db) {
   return {
     insert: records.insert,
     find: records.find,
+    get: records.get,
     list: records.list,
     change: records.change,
 

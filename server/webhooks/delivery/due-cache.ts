@@ -33,12 +33,7 @@ const lookAhead = 50;
 const mostKnown = 1000;
 
 /** The start of a lane: nothing is due, until `add` names a delivery or `invalidate` demands a query. */
-const nothingDue = (): KnownDue => ({
-  ids: new Set(),
-  isComplete: true,
-  isOutOfOrder: false,
-  version: 0,
-});
+const nothingDue = (): KnownDue => ({ ids: new Set(), isComplete: true, isOutOfOrder: false, version: 0 });
 
 /**
  * Caches due deliveries of each endpoint, so that not every lease needs a query. The entries are only hints, because another

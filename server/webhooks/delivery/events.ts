@@ -72,6 +72,7 @@ export function composeDelivery(
     limit,
     attempt: 1,
     trigger,
+    // Resends wait with the retries, so that they delay no first attempt.
     lane: trigger === 'resend' ? 'retry' : 'first',
     nextAttemptAt: dueAt,
     ...origin,

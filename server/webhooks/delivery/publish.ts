@@ -14,7 +14,7 @@ export interface Recipient {
   skip?: SkipReason;
 }
 
-interface Settings {
+export interface PublishSettings {
   events: Pick<EventStore, 'insert'>;
   deliveries: Pick<DeliveryStore, 'insert'>;
   /** Finds the key that gets an event. Default: the key of the draft. */
@@ -22,6 +22,7 @@ interface Settings {
   /** Sends the due ones of stored deliveries. */
   dispatch: (stored: readonly Delivery[]) => Promise<void>;
   clock: Pick<Clock, 'now'>;
+  /** The key from which identifiers of events are derived. */
   idKey: Uint8Array;
   logger: Pick<Logger, 'warn'>;
   /** Called with the number of events in each batch that is published. */
@@ -34,7 +35,7 @@ const keyOfDraft = async ({ keyId }: EventDraft): Promise<Recipient> => ({ keyId
  * Returns a function that publishes events. Publishing an event twice changes nothing, because the ids of the event and of its
  * first delivery are derived. So a caller that was interrupted publishes its events again.
  */
-export function createPublish(settings: Settings): Publish {
+export function createPublish(settings: PublishSettings): Publish {
   const { events, deliveries, recipient = keyOfDraft, dispatch, clock, idKey, logger } = settings;
 
   return async (drafts: readonly EventDraft[]) => {

@@ -31,6 +31,7 @@ export function afterAttempt(
   delays: readonly number[],
 ): Verdict {
   if (result.error === undefined) return { status: 'delivered' };
+  // The first delay is the one before attempt 2.
   const delay = delays[attempt - 1];
   if (attempt >= limit || delay === undefined) return { status: 'failed' };
   return { status: 'pending', attempt: attempt + 1, nextAttemptAt: new Date(result.at.getTime() + delay) };

@@ -29,7 +29,7 @@ export type Endpoint =
 /** Read at every attempt and never cached, so that revocation and rotation have immediate effect. */
 export type ReadEndpoint = (keyId: string) => Promise<Endpoint>;
 
-interface Settings {
+export interface SendSettings {
   endpoint: ReadEndpoint;
   post: Post;
   deliveries: Pick<DeliveryStore, 'skip' | 'release'>;
@@ -38,7 +38,7 @@ interface Settings {
   schedule: (at: Date) => Promise<void>;
   clock: Pick<Clock, 'now'>;
   logger: Pick<Logger, 'info' | 'warn'>;
-  /** Milliseconds before attempts 2, 3, … */
+  /** Milliseconds before attempts 2 and 3. */
   retryDelays: readonly number[];
   localhostAllowed: boolean;
   userAgent: string;
@@ -83,7 +83,7 @@ const retryRecordAfterMs = 250;
 const retryEndpointAfterMs = 1000;
 
 /** Sends one leased attempt: reads the endpoint, signs, sends, records the result, and schedules the next attempt. */
-export function createSendAttempt(settings: Settings): (delivery: Leased) => Promise<void> {
+export function createSendAttempt(settings: SendSettings): (delivery: Leased) => Promise<void> {
   const { endpoint, post, deliveries, record, schedule, clock, logger } = settings;
   const now = () => new Date(clock.now());
 

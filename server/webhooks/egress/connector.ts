@@ -37,8 +37,8 @@ export interface Dial {
 }
 
 /**
- * Resolves names by DNS only, without the hosts file and search domains. It uses no thread, so slow names do not delay
- * others.
+ * Resolves names by DNS only, without the hosts file and search domains. Unlike the look-up of Node.js, it occupies no thread,
+ * so slow names do not delay others.
  * @param servers `address:port`; default the system's
  */
 export function createResolve(servers?: readonly string[]): Resolve {
@@ -47,7 +47,7 @@ export function createResolve(servers?: readonly string[]): Resolve {
   return async (hostname) => {
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    const [failure] = answers.filter((answer) => answer.status === 'rejected');
+    const failure = answers.find((answer) => answer.status === 'rejected');
     if (addresses.length === 0 && failure) throw failure.reason;
     return addresses;
   };

@@ -31,11 +31,11 @@ export interface PostRequest {
 /** Sends one request and returns its result. Never rejects, and never takes longer than its budget. */
 export type Post = (request: PostRequest) => Promise<PostResult>;
 
-interface Settings {
+export interface PostSettings {
   rules: UrlRules;
   /** Replaces parts of the route to the Internet. The route to localhost is fixed. */
   route?: Partial<Route>;
-  /** Time limit for the whole attempt, from name resolution to the body, in milliseconds. */
+  /** Time limit for the whole attempt, from name resolution to the body, in milliseconds; default 10,000. */
   budget?: number;
   /** The certificate authority to trust instead of those of the system. */
   ca?: string;
@@ -77,7 +77,12 @@ function classify(
  * Sends all webhooks: deliveries, resends and tests. Every request uses a new connection, and redirects are not followed.
  * Only the status of the response decides; its body is kept for support.
  */
-export function createPost({ rules, route: replacements, budget = attemptTimeoutMs, ca }: Settings): Post {
+export function createPost({
+  rules,
+  route: replacements,
+  budget = attemptTimeoutMs,
+  ca,
+}: PostSettings): Post {
   const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...replacements };
 
   /** Makes one request. A failure is a result too, so it does not throw. */

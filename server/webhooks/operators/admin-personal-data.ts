@@ -28,8 +28,8 @@ export function visibleEvent(role: Role, event: StoredEvent): StoredEvent {
 const personal = new RegExp(['user_id', 'claims', ...claimNames].join('|'), 'i');
 
 /**
- * A delivery as an operator of this role may see it. Receivers may repeat the request in their responses and in the query of a
- * redirect, so the personal data of the event are also removed there. The subject stays, because no view of a delivery has it.
+ * A delivery as an operator of this role may see it. A receiver may repeat the request in its response and in the query of a
+ * redirect, so personal data are also removed there. The subject stays, because no view of a delivery has it.
  */
 export function visibleDelivery(role: Role, delivery: Delivery): Delivery {
   if (seesPeople(role)) return delivery;

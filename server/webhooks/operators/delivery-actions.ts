@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewTime, ResendDeliveries } from '../../../contracts/admin/deliveries.ts';
 import type { EventName } from '../../../contracts/event-names.ts';
-import type { Mode } from '../../../contracts/identifiers.ts';
 import { attemptLimit, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
@@ -11,8 +10,9 @@ import type { DueJobs } from '../delivery/due-job.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts';
 import { type DeliveryQueryStore, finalStatuses } from './delivery-query-store.ts';
+import type { KeyOwner, RequireKey } from './key-owner.ts';
 import { requireDueTime, requireKept } from './reschedule.ts';
-import { harmless, type SampleOwner, sampleDraft } from './samples.ts';
+import { harmless, sampleDraft } from './samples.ts';
 
 interface Settings {
   events: EventStore;
@@ -20,7 +20,7 @@ interface Settings {
   /** Stores new deliveries, and dispatches the due ones in this process or another one. */
   insertAndDispatch: (deliveries: readonly Delivery[]) => Promise<void>;
   dueJobs: Pick<DueJobs, 'at'>;
-  findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
+  requireKey: RequireKey;
   clock: Pick<Clock, 'now'>;
   idKey: Uint8Array;
 }
@@ -59,7 +59,7 @@ export type DeliveryActions = ReturnType<typeof createDeliveryActions>;
 
 /** Actions of operators on deliveries. The methods throw ApiError. */
 export function createDeliveryActions(settings: Settings) {
-  const { events, deliveryQueries, insertAndDispatch, dueJobs, findKey, clock, idKey } = settings;
+  const { events, deliveryQueries, insertAndDispatch, dueJobs, requireKey, clock, idKey } = settings;
   const now = () => new Date(clock.now());
 
   const requireDelivery = async (id: string): Promise<Delivery> =>
@@ -81,14 +81,8 @@ export function createDeliveryActions(settings: Settings) {
     return resends;
   }
 
-  async function requireKey(keyId: string): Promise<SampleOwner> {
-    const key = await findKey(keyId);
-    if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
-    return { keyId, partnerId: key.partnerId, mode: key.mode };
-  }
-
   /** Makes and dispatches a sample event. @param limit the most attempts that its delivery may make */
-  async function sendSample(type: EventName, owner: SampleOwner, limit: number): Promise<Delivery> {
+  async function sendSample(type: EventName, owner: KeyOwner, limit: number): Promise<Delivery> {
     const at = now();
     const event: StoredEvent = composeEvent(sampleDraft(type, owner, at), idKey);
     const delivery = composeDelivery(event, {

@@ -170,22 +170,15 @@ function findSignatureFaults(captured: Captured): Finding[] {
   const expected = contractSignature(body, secret);
   if (sameText(signature, expected)) return [];
   const text = signature.trim();
-  if (text === '')
-    return [
-      {
-        fault: 'missing_signature',
-        reason: 'There is no signature: was the header X-SVC-Signature passed on?',
-      },
-    ];
+  if (text === '') {
+    const reason = 'There is no signature: was the header X-SVC-Signature passed on?';
+    return [{ fault: 'missing_signature', reason }];
+  }
   // Standard Webhooks marks symmetric signatures with `v1` and asymmetric ones with `v1a`.
   if (/^v1a?,/.test(text)) {
-    return [
-      {
-        fault: 'standard_signature',
-        reason:
-          'This is the value of webhook-signature (Standard Webhooks). X-SVC-Signature begins with "sha256=".',
-      },
-    ];
+    const reason =
+      'This is the value of webhook-signature (Standard Webhooks). X-SVC-Signature begins with "sha256=".';
+    return [{ fault: 'standard_signature', reason }];
   }
   const digest = digestOf(text);
   // A missing prefix or upper case is a fault only if the value is a hex digest at all.
@@ -203,22 +196,19 @@ function findReceiverFault(captured: Captured): Finding[] {
   if (computed === undefined || sameText(computed, contractSignature(body, secret))) return [];
   const [finding] = findSignatureFaults({ ...captured, signature: computed });
   const why = finding ? ` ${finding.reason}` : '';
-  return [
-    {
-      fault: 'receiver_computes_another',
-      reason: `The receiver's code computes another signature than ours.${why}`,
-    },
-  ];
+  const reason = `The receiver's code computes another signature than ours.${why}`;
+  return [{ fault: 'receiver_computes_another', reason }];
 }
 
 /** Verifies the signature of a captured request, and explains a mismatch. */
 export function explain(captured: Captured): SignatureCheck {
-  const wrong = findSignatureFaults(captured);
-  const found = wrong.length > 0 ? wrong : findReceiverFault(captured);
+  const signatureFaults = findSignatureFaults(captured);
+  const verified = signatureFaults.length === 0;
+  const findings = verified ? findReceiverFault(captured) : signatureFaults;
   return {
-    verified: wrong.length === 0,
+    verified,
     eventId: captured.sent?.eventId ?? null,
-    faults: found.map(({ fault }) => fault),
-    reasons: found.map(({ reason }) => reason),
+    faults: findings.map(({ fault }) => fault),
+    reasons: findings.map(({ reason }) => reason),
   };
 }

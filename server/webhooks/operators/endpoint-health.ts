@@ -1,6 +1,6 @@
 import type { EndpointHealth, EndpointState } from '../../../contracts/admin/endpoint-health.ts';
-import type { Mode } from '../../../contracts/identifiers.ts';
 import { type Limits, retryLimits } from '../delivery/concurrency-limits.ts';
+import type { KeyOwner } from './key-owner.ts';
 
 /** An attempt that has ended. */
 export interface EndedAttempt {
@@ -11,10 +11,7 @@ export interface EndedAttempt {
 }
 
 /** The facts from which an endpoint's health is derived. */
-export interface EndpointFacts {
-  keyId: string;
-  partnerId: string;
-  mode: Mode;
+export interface EndpointFacts extends KeyOwner {
   /** The attempts in order of time. */
   attempts: readonly EndedAttempt[];
   queued: number;

@@ -3,6 +3,7 @@ import type { Mode } from '../../../contracts/identifiers.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { EndedAttempt } from './endpoint-health.ts';
 import { countByKey, type KeyCount } from './key-count-store.ts';
+import type { KeyOwner } from './key-owner.ts';
 
 const dayMs = 24 * 3_600_000;
 /** How many of a key's newest deliveries are searched for attempted ones. A key may have very many that were not attempted yet. */
@@ -13,8 +14,6 @@ const mostAttempted = 500;
 const mostTroubled = 5_000;
 /** The count of a key's due deliveries ends at this number. */
 const mostQueued = 10_000;
-
-export type Owner = Omit<KeyCount, 'total'>;
 
 export type HealthStore = ReturnType<typeof createHealthStore>;
 
@@ -63,7 +62,7 @@ export function createHealthStore(db: Db) {
      * Keys with deliveries that have failed within a day, or wait for an attempt. Live keys come first, and among them those
      * with the most such deliveries.
      */
-    async troubled(now: Date, limit: number): Promise<Owner[]> {
+    async troubled(now: Date, limit: number): Promise<KeyOwner[]> {
       const [failed, waiting] = await Promise.all([
         keysOf(
           { status: 'failed', createdAt: { $gt: new Date(now.getTime() - dayMs) } },
@@ -82,7 +81,7 @@ export function createHealthStore(db: Db) {
     },
 
     /** The keys of a partner that have a webhook URL. */
-    async ofPartner(partnerId: string, limit: number): Promise<Owner[]> {
+    async ofPartner(partnerId: string, limit: number): Promise<KeyOwner[]> {
       const found = await keys
         .find({ partnerId, webhook: { $exists: true } })
         .sort({ createdAt: -1, _id: -1 })

@@ -1,18 +1,16 @@
 import type { EndpointHealth, ReadHealth } from '../../../contracts/admin/endpoint-health.ts';
-import type { Mode } from '../../../contracts/identifiers.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { ApiError } from '../../platform/errors.ts';
 import { defaultLimits, type InFlight, type Limits, noneInFlight } from '../delivery/concurrency-limits.ts';
 import type { DeliveryQueryStore } from './delivery-query-store.ts';
 import { evaluateEndpoint, worstFirst } from './endpoint-health.ts';
-import type { HealthStore, Owner } from './health-store.ts';
+import type { HealthStore } from './health-store.ts';
+import type { KeyOwner, ReadPauses, RequireKey } from './key-owner.ts';
 
 interface Settings {
   health: HealthStore;
   deliveryQueries: Pick<DeliveryQueryStore, 'inFlight'>;
-  /** Which of these keys are paused, and until when. */
-  pauses: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
-  findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
+  pauses: ReadPauses;
+  requireKey: RequireKey;
   clock: Pick<Clock, 'now'>;
   limits?: Limits | undefined;
 }
@@ -21,15 +19,12 @@ export type ReadEndpointHealth = (wanted: ReadHealth) => Promise<EndpointHealth[
 
 /** Reads the health of endpoints, the worst first. @throws ApiError `not_found` for a key that does not exist */
 export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
-  const { health, deliveryQueries, pauses, findKey, clock, limits = defaultLimits } = settings;
+  const { health, deliveryQueries, pauses, requireKey, clock, limits = defaultLimits } = settings;
 
   /** The keys whose endpoints are shown: the named one, those of the named partner, or else the troubled ones. */
-  async function findOwners({ keyId, partnerId, limit }: ReadHealth, now: Date): Promise<Owner[]> {
-    if (keyId === undefined)
-      return partnerId === undefined ? health.troubled(now, limit) : health.ofPartner(partnerId, limit);
-    const key = await findKey(keyId);
-    if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
-    return [{ keyId, partnerId: key.partnerId, mode: key.mode }];
+  async function findOwners({ keyId, partnerId, limit }: ReadHealth, now: Date): Promise<KeyOwner[]> {
+    if (keyId !== undefined) return [await requireKey(keyId)];
+    return partnerId === undefined ? health.troubled(now, limit) : health.ofPartner(partnerId, limit);
   }
 
   return async (wanted) => {

@@ -1,11 +1,8 @@
 import type { AggregateOptions, Collection, Document } from 'mongodb';
-import type { Mode } from '../../../contracts/identifiers.ts';
+import type { KeyOwner } from './key-owner.ts';
 
 /** The number of documents of an API key. */
-export interface KeyCount {
-  keyId: string;
-  partnerId: string;
-  mode: Mode;
+export interface KeyCount extends KeyOwner {
   total: number;
 }
 

@@ -3,26 +3,20 @@ import type { EventDetail, EventTimeline, EventView, ListEvents } from '../../..
 import type { OperatorRole } from '../../../contracts/admin/operators.ts';
 import type { Total, Unpaged } from '../../../contracts/admin/references.ts';
 import { groupBy } from '../../platform/batching/group-by.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
-import type { Limits } from '../delivery/concurrency-limits.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { visibleDelivery, visibleEvent } from './admin-personal-data.ts';
 import { type DeliveryQueryStore, queryOf } from './delivery-query-store.ts';
 import { type CommandAdvice, describeTimeline } from './timeline.ts';
 import { viewDelivery, viewEvent } from './views.ts';
-import { createWaiting } from './waiting.ts';
+import { createWaiting, type WaitingSettings } from './waiting.ts';
 
-interface Settings {
+interface Settings extends WaitingSettings {
   events: EventStore;
   deliveryQueries: DeliveryQueryStore;
-  clock: Pick<Clock, 'now'>;
-  /** Which of these keys are paused, and until when. */
-  pauses: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
   /** Finds a delivery. @throws ApiError `not_found` */
   requireDelivery: (deliveryId: string) => Promise<Delivery>;
-  limits?: Limits | undefined;
   /** The subject of an enrollment, by which an index finds its events; undefined if the enrollment was erased. */
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
 }

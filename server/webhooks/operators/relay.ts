@@ -4,19 +4,19 @@ import type {
   SignatureCheck,
   VerifyRequest,
 } from '../../../contracts/admin/webhooks.ts';
-import type { Mode } from '../../../contracts/identifiers.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { attemptHeaders, type ReadEndpoint } from '../delivery/send-attempt.ts';
 import type { DeliveryQueryStore } from './delivery-query-store.ts';
 import { explain } from './diagnose-signature.ts';
+import type { RequireKey } from './key-owner.ts';
 
 interface Settings {
   events: EventStore;
   deliveryQueries: DeliveryQueryStore;
   endpoint: ReadEndpoint;
-  findKey: (keyId: string) => Promise<{ mode: Mode } | undefined>;
+  requireKey: RequireKey;
   clock: Pick<Clock, 'now'>;
   userAgent: string;
 }
@@ -37,11 +37,10 @@ const offReasons = {
 export type Relay = ReturnType<typeof createRelay>;
 
 /** Operations with a key's signing secret. Operators see the secrets of test keys only. The methods throw ApiError. */
-export function createRelay({ events, deliveryQueries, endpoint, findKey, clock, userAgent }: Settings) {
+export function createRelay({ events, deliveryQueries, endpoint, requireKey, clock, userAgent }: Settings) {
   /** The URL and the secret of a key. @throws ApiError `conflict` if the key has none, or may not be served */
   async function endpointOf(keyId: string) {
-    const [key, current] = await Promise.all([findKey(keyId), endpoint(keyId)]);
-    if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
+    const [current] = await Promise.all([endpoint(keyId), requireKey(keyId)]);
     if (current.state === 'on') return current;
     throw new ApiError('conflict', { description: `API key ${keyId} ${offReasons[current.reason]}` });
   }

@@ -1,19 +1,13 @@
 import type { EventName } from '../../../contracts/event-names.ts';
-import type { Mode } from '../../../contracts/identifiers.ts';
 import type { EventDraft } from '../../platform/database/event-draft.ts';
 import { randomId } from '../../platform/ids.ts';
-
-export interface SampleOwner {
-  keyId: string;
-  partnerId: string;
-  mode: Mode;
-}
+import type { KeyOwner } from './key-owner.ts';
 
 /** The event of a test. For a receiver, it is a failed session with an unknown id, so it has no effect. */
 export const harmless: EventName = 'verification.session.failed';
 
 /** A draft of a sample event, with made-up identifiers and a unique cause. */
-export function sampleDraft(type: EventName, owner: SampleOwner, at: Date): EventDraft {
+export function sampleDraft(type: EventName, owner: KeyOwner, at: Date): EventDraft {
   const time = at.toISOString();
   const sessionId = randomId('session');
   const enrollmentId = randomId('enrollment');

@@ -155,14 +155,14 @@ export function describeTimeline(
   deliveries: readonly Delivery[],
   context: TimelineContext,
 ): EventTimeline {
-  const about = event.sessionId ?? event.enrollmentId ?? event.sub;
+  const recordId = event.sessionId ?? event.enrollmentId ?? event.sub;
   const status = statusOf(deliveries);
   return {
     id: event._id,
     event: event.type,
     status,
     story: [
-      `${iso(event.createdAt)}: ${event.type} happened${about ? ` (${about})` : ''}, for key ${event.keyId} of partner ${event.partnerId}, ${event.mode} mode.`,
+      `${iso(event.createdAt)}: ${event.type} happened${recordId ? ` (${recordId})` : ''}, for key ${event.keyId} of partner ${event.partnerId}, ${event.mode} mode.`,
       ...deliveries.flatMap((delivery) => describeDelivery(delivery, context)),
     ],
     advice: status === 'delivered' ? null : advise(event, deliveries.at(-1), context.adviseCommand),

@@ -9,19 +9,19 @@ import {
 } from '../delivery/concurrency-limits.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { DeliveryQueryStore } from './delivery-query-store.ts';
+import type { ReadPauses } from './key-owner.ts';
 import { lateAfterMs } from './views.ts';
 
-interface Settings {
+export interface WaitingSettings {
   deliveryQueries: Pick<DeliveryQueryStore, 'inFlight'>;
   clock: Pick<Clock, 'now'>;
-  /** Which of these keys are paused, and until when. */
-  pauses: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
+  pauses: ReadPauses;
   /** The limits of each process. */
   limits?: Limits | undefined;
 }
 
 /** Explains why due attempts have not been sent yet. It compares the attempts in flight in all processes with the limits. */
-export function createWaiting({ deliveryQueries, clock, pauses, limits = defaultLimits }: Settings) {
+export function createWaiting({ deliveryQueries, clock, pauses, limits = defaultLimits }: WaitingSettings) {
   const forRetries = retryLimits(limits);
 
   /** Which limit keeps a delivery waiting. A retry also waits for the lower limits of retries. */

@@ -52,7 +52,10 @@ export const roles = [
     'server/admin/authentication.ts',
     ['admin/database-away'],
     [
-      ['fromMemory.has(path) ? await findOrRecall(hash) : await find(hash)', 'await recall(hash)'],
+      [
+        'fromMemory.has(path) ? await readOrRecall(hash) : await readOperator(hash)',
+        'await readOrRecall(hash)',
+      ],
       ['else remembered.delete(hash);', ''],
       ['if (recalled) return recalled;', ''],
     ],
