@@ -38,7 +38,7 @@ describe('one wallet with eight processes', () => {
     expect(sum(fleet, 'requests')).toBeLessThan(147);
   });
 
-  it('grants exactly as many charges as its balance and its spend caps allow', async () => {
+  it('pays for exactly as many charges as its balance and its spend caps allow', async () => {
     const fleet = await startFleet(8);
     const { manualEntries } = (fleet.members[3] as Member).billing;
     const cap = async (perMinute: number, id: string) =>

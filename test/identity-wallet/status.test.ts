@@ -220,13 +220,13 @@ describe('the status of an mdoc', () => {
   });
 
   it.each([
-    ['of an unknown kind', { revocation_service: { uri } }, 'status unknown'],
-    ['without a list', {}, 'status unknown'],
-    ['that is not a map', { status_list: 'text' }, 'malformed'],
-    ['with a negative index', { status_list: { idx: -1, uri } }, 'malformed'],
-    ['without an address', { status_list: { idx: 0 } }, 'malformed'],
-    ['at a very long address', { identifier_list: { id: listed, uri: uri.padEnd(2049, 'x') } }, 'malformed'],
-  ])('%s causes a refusal with the reason given in this test', async (_what, status, refusal) => {
+    ['of an unknown kind', 'status unknown', { revocation_service: { uri } }],
+    ['without a list', 'status unknown', {}],
+    ['that is not a map', 'malformed', { status_list: 'text' }],
+    ['with a negative index', 'malformed', { status_list: { idx: -1, uri } }],
+    ['without an address', 'malformed', { status_list: { idx: 0 } }],
+    ['at a very long address', 'malformed', { identifier_list: { id: listed, uri: uri.padEnd(2049, 'x') } }],
+  ])('%s causes a refusal of the attestation with "%s"', async (_what, refusal, status) => {
     expect(await refusalOf(checkMdoc(status))).toBe(refusal);
   });
 });

@@ -238,7 +238,7 @@ describe('the count of a list', () => {
 });
 
 describe('requests refused', () => {
-  it('adds up with --by the requests of its rows', async () => {
+  it('prints with --by the sum of the request counts of its rows', async () => {
     const { stdout, stderr } = await svcadmin.run(['requests', 'refused', '--by', 'partnerName']);
     expect(stdout).toBe(`partnerName\tcount\tshare\nAcme, Ltd\t${failures}\t100 %\n`);
     expect(stderr).toContain('7 records in 1 group');

@@ -103,7 +103,7 @@ describe('partners onboard --from', () => {
     expect(await readFile(join(secrets, file), 'utf8')).toContain('SVC_CLIENT_SECRET=svc_secret_');
   });
 
-  it('exits with 3 if the token is wrong, and blames no row', async () => {
+  it('exits with 3 if the token is wrong, and reports no row as faulty', async () => {
     const path = join(directory, 'partners.json');
     await writeFile(path, JSON.stringify([row('Xi')]));
     const stranger = await commandLine(server.adminUrl, 'svc_admin_wrong');

@@ -104,7 +104,7 @@ describe('a hosted flow that the user stops', () => {
     expect(await statusOf(browser.sessionId())).toBe('pending');
   });
 
-  it('ends once if a decline and a cancel are sent simultaneously', async () => {
+  it('redirects both requests to the same error if a decline and a cancel are sent simultaneously', async () => {
     const browser = await startSession();
     const { action, fields } = browser.form();
     const [declined, cancelled] = await Promise.all([
@@ -186,7 +186,7 @@ describe('the page of a session', () => {
     },
   );
 
-  it('answers 401 to pages and forms of another browser', async () => {
+  it('answers 401 to another browser that opens the page or sends its form', async () => {
     const browser = await startSession();
     const otherBrowser = openBrowser(hosted);
     expect((await otherBrowser.open(browser.at)).status).toBe(401);

@@ -172,7 +172,7 @@ describe('a verification method', () => {
     expect(browser.page.body).toContain('Choose who to be');
   });
 
-  it('ignores a form from before the user left it and chose it again', async () => {
+  it('ignores a form that was opened before the user left the method and chose it again', async () => {
     const { browser, sessionId } = await reachList();
     await browser.press({ method: 'sandbox' });
     const { action, fields } = browser.form();

@@ -127,14 +127,14 @@ describe('a verification on a phone', () => {
     expect((await session(sessionId)).status).toBe('pending');
   });
 
-  it("does not accept a sandbox user from the computer's page with the link", async () => {
+  it("stays pending if a sandbox user is sent with the form of the computer's page that has the link", async () => {
     const { computer, sessionId } = await claimHandoff();
     const { action, fields } = computer.form();
     await computer.request(action, { ...fields, person: 'adult' });
     expect((await session(sessionId)).status).toBe('pending');
   });
 
-  it("does not accept a sandbox user from the computer's waiting page, and the phone continues", async () => {
+  it("stays pending if a sandbox user is sent from the computer's waiting page, and the phone continues", async () => {
     const { computer, phone, sessionId } = await claimHandoff();
     await computer.open(computer.at);
     expect((await computer.press({ person: 'adult' })).body).toContain('Now continue on your phone');
@@ -249,7 +249,7 @@ describe('a hand-off link', () => {
     },
   );
 
-  it('shows the same page after its use as a link that never existed', async () => {
+  it('shows after its use the same page as a link that never existed', async () => {
     const { link } = await claimHandoff();
     const { link: open } = await offerHandoff();
     const wrongSecret = open.slice(0, -10) + (open.endsWith('0000000000') ? '1' : '0').repeat(10);

@@ -118,7 +118,7 @@ describe('an answer of the provider', () => {
     expect((await verify({ redirect })).reason).toBe('source_error');
   });
 
-  it('is exchanged once, even if the browser opens it several times', async () => {
+  it('has its code exchanged only once, even if the browser opens the callback several times', async () => {
     provider.behave({});
     const pages = openPages(service);
     const { page } = await pages.start(partner);
