@@ -134,7 +134,7 @@ describe('a verification on a phone', () => {
     expect((await session(sessionId)).status).toBe('pending');
   });
 
-  it("stays pending if a sandbox user is sent from the computer's waiting page, and the phone continues", async () => {
+  it("ignores a sandbox user who is sent from the computer's waiting page, and the phone continues", async () => {
     const { computer, phone, sessionId } = await claimHandoff();
     await computer.open(computer.at);
     expect((await computer.press({ person: 'adult' })).body).toContain('Now continue on your phone');
