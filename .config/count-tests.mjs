@@ -5,7 +5,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const programs = ['capacity', 'code-path', 'drill', 'faults', 'growth', 'journey', 'mutants', 'upgrade'];
+const proofs = ['bulk-load', 'capacity', 'code-path', 'drill', 'faults', 'growth', 'mutants', 'upgrade'];
+const programs = ['journey', ...proofs.map((name) => `proofs/${name}`)];
 const most = 0.2;
 
 const kindOf = (path) => {
