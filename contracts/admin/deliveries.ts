@@ -53,7 +53,8 @@ export type DeliveryView = z.infer<typeof DeliveryView>;
 export const ListedDelivery = DeliveryView.extend({ partnerName: z.string().nullable() });
 export type ListedDelivery = z.infer<typeof ListedDelivery>;
 
-const filter = {
+/** The filter of lists of events and of deliveries. */
+export const eventFilter = {
   partnerId: reference('partner').optional(),
   keyId: reference('apiKey').optional(),
   mode: Mode.optional(),
@@ -65,7 +66,7 @@ const filter = {
 export const DeliveryReference = z.strictObject({ deliveryId: reference('delivery') });
 
 export const ListDeliveries = z.strictObject({
-  ...filter,
+  ...eventFilter,
   /** `waiting` means pending and already due. */
   status: z.enum([...DeliveryStatus.options, 'waiting']).optional(),
   eventId: reference('event').optional(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SentName } from '../events.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { DeliveryStatus } from '../webhooks.ts';
-import { AttemptView } from './deliveries.ts';
+import { AttemptView, eventFilter } from './deliveries.ts';
 import { page, readReason, reference } from './references.ts';
 
 /** An event with the state of its deliveries. `event` is its type. `status` and `attempts` are over all its deliveries. */
@@ -33,16 +33,11 @@ export const EventReference = z.strictObject({ eventId: reference('event') });
 export const ReadEvent = z.strictObject({ ...EventReference.shape, ...readReason });
 
 export const ListEvents = z.strictObject({
-  partnerId: reference('partner').optional(),
-  keyId: reference('apiKey').optional(),
-  mode: Mode.optional(),
-  event: SentName.optional(),
+  ...eventFilter,
   sessionId: reference('session').optional(),
   enrollmentId: reference('enrollment').optional(),
   /** The `user_id` of the event. */
   sub: z.string().min(1).max(128).optional(),
-  since: DateTime.optional(),
-  until: DateTime.optional(),
   ...page,
 });
 export type ListEvents = z.infer<typeof ListEvents>;

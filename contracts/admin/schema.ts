@@ -38,9 +38,7 @@ export const ShardsView = z.strictObject({
       found: z.string().nullable(),
     }),
   ),
-  /**
-   * What was not compared, because the database user has no permission to read it: `shard keys`, or the shards of a collection.
-   */
+  /** What was not compared, because the database user may not read it: `shard keys`, or the shards of a collection. */
   unread: z.array(z.string()),
 });
 export type ShardsView = z.infer<typeof ShardsView>;

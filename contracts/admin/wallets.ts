@@ -156,7 +156,7 @@ export const AuditWallets = z.strictObject({
 });
 
 /** A fault in a ledger. `page`, `entry` and `seq` are set if the fault is about one page or one entry. */
-const LedgerFinding = z.strictObject({
+export const LedgerFinding = z.strictObject({
   page: z.number().int().optional(),
   entry: z.string().optional(),
   seq: z.number().int().optional(),
@@ -168,6 +168,7 @@ const LedgerFinding = z.strictObject({
    */
   mend: z.enum(['publish', 'endAccess', 'forgetCheckpoint']).optional(),
 });
+export type LedgerFinding = z.infer<typeof LedgerFinding>;
 
 export const AuditView = z.strictObject({
   walletId: z.string(),

@@ -88,8 +88,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
   }
 
   async function statementOf(wallet: WalletReference, range: Parameters<typeof readStatement>[1]) {
-    const head = await walletOf(wallet);
-    return readStatement({ walletId: head.walletId, head }, range, store);
+    return readStatement(await walletOf(wallet), range, store);
   }
 
   /** Makes a report on each wallet of a partner; if no partner is given, on each wallet of a page of all wallets. */

@@ -31,32 +31,18 @@ export function createWalletsFeature(dependencies: Dependencies) {
   const { signStatement, partners, standardPrice } = dependencies;
   const { ledger, grants, revocations, checkpoints, use } = stores;
   const { manualEntries, publishing } = billing;
-  const summaries = createWalletSummaries({ store: stores.summaries, ledger, use, clock });
-  const audit = createWalletAudit({ store: ledger, revocations, checkpoints, key, clock });
+  const forLists = { store: stores.summaries, ledger, clock };
+  const summaries = createWalletSummaries({ ...forLists, use });
+  const forAudits = { store: ledger, revocations, checkpoints, clock };
+  const audit = createWalletAudit({ ...forAudits, key });
 
   return {
     procedures: createWalletsProcedures({
       store: ledger,
       audit,
-      repair: createWalletRepair({
-        audit,
-        store: ledger,
-        grants,
-        revocations,
-        checkpoints,
-        publishing,
-        record,
-        clock,
-      }),
+      repair: createWalletRepair({ ...forAudits, audit, grants, publishing, record }),
       manualEntries,
-      list: createWalletList({
-        store: stores.summaries,
-        ledger,
-        summaries,
-        clock,
-        unpaidWallets,
-        partnerNames,
-      }),
+      list: createWalletList({ ...forLists, summaries, unpaidWallets, partnerNames }),
       summaries,
       signStatement,
       clock,

@@ -1,4 +1,3 @@
-import type { Head } from '../billing/heads.ts';
 import type { LedgerEntry, LedgerPage } from '../billing/ledger-page.ts';
 import type { LedgerStore } from '../billing/ledger-store.ts';
 
@@ -24,11 +23,8 @@ export interface Statement {
   lastPage: Pick<LedgerPage, 'n' | 'digest'>;
 }
 
-interface Wallet {
-  walletId: string;
-  head: Pick<Head, 'n' | 'state'>;
-}
-
+/** The last page of a wallet. */
+type Wallet = Pick<LedgerPage, 'walletId' | 'n' | 'state'>;
 type Store = Pick<LedgerStore, 'summary' | 'pages'>;
 type Summary = NonNullable<Awaited<ReturnType<Store['summary']>>>;
 
@@ -37,12 +33,12 @@ type Summary = NonNullable<Awaited<ReturnType<Store['summary']>>>;
  * @returns the number of the page, or one more than the last page if it holds for no page
  */
 async function findFirstPage(
-  { walletId, head }: Wallet,
+  { walletId, n }: Wallet,
   store: Store,
   isBeyond: (page: Summary) => boolean,
 ): Promise<number> {
   let from = 0;
-  let to = head.n + 1;
+  let to = n + 1;
   while (from < to) {
     const middle = Math.floor((from + to) / 2);
     const page = await store.summary(walletId, middle);
@@ -57,7 +53,7 @@ async function findFirstPage(
  * period is the opening balance of the next.
  */
 export async function readStatement(wallet: Wallet, range: Range, store: Store): Promise<Statement> {
-  const { walletId, head } = wallet;
+  const { walletId, n, state: stateNow } = wallet;
 
   /** Returns the `seq` of the last entry before a time; 0 if there is none. */
   async function findLastSeqBefore(time: Date): Promise<number> {
@@ -65,7 +61,7 @@ export async function readStatement(wallet: Wallet, range: Range, store: Store):
     return first === 0 ? 0 : ((await store.summary(walletId, first - 1))?.state.seq ?? 0);
   }
 
-  const untilSeq = range.untilSeq ?? (range.to ? await findLastSeqBefore(range.to) : head.state.seq);
+  const untilSeq = range.untilSeq ?? (range.to ? await findLastSeqBefore(range.to) : stateNow.seq);
   const afterSeq = range.afterSeq ?? (range.from ? await findLastSeqBefore(range.from) : 0);
   const lastSeq = Math.min(untilSeq, afterSeq + range.limit);
   const entries: LedgerEntry[] = [];
@@ -74,7 +70,7 @@ export async function readStatement(wallet: Wallet, range: Range, store: Store):
   // Begins with the page of the entry before the statement. The balance of that entry opens the statement.
   const first = await findFirstPage(wallet, store, ({ state }) => state.seq >= afterSeq);
   // If no page has the entry, only the last page is read, so that `lastPage` is known.
-  for await (const page of store.pages(walletId, { from: Math.min(first, head.n), to: head.n })) {
+  for await (const page of store.pages(walletId, { from: Math.min(first, n), to: n })) {
     lastPage = { n: page.n, digest: page.digest };
     for (const entry of page.entries) {
       if (entry.seq === afterSeq) opening = entry.balanceAfter;

@@ -45,24 +45,18 @@ function viewStatementEntry(entry: WalletEntry): StatementEntry {
   return { ...viewEntry(entry), clientId, sessionId, enrollmentId };
 }
 
-/** Returns the other account of an entry in double-entry bookkeeping. Undefined if the entry moves no money. */
-function counterAccount(kind: EntryKind): 'revenue' | 'funding' | 'adjustments' | undefined {
-  switch (kind) {
-    case 'token':
-    case 'storefront':
-    case 'checkbox':
-    case 'refund':
-      return 'revenue';
-    case 'funding':
-      return 'funding';
-    case 'adjustment':
-      return 'adjustments';
-    case 'opening':
-    case 'caps':
-    case 'fence':
-      return undefined;
-  }
-}
+/** The other account of an entry in double-entry bookkeeping, by the kind of the entry. Null if the entry moves no money. */
+const counterAccounts: Readonly<Record<EntryKind, EntryDetail['counterAccount']>> = {
+  token: 'revenue',
+  storefront: 'revenue',
+  checkbox: 'revenue',
+  refund: 'revenue',
+  funding: 'funding',
+  adjustment: 'adjustments',
+  opening: null,
+  caps: null,
+  fence: null,
+};
 
 /** Shows one entry with all its details. @param refund the refund of this entry, if it has one */
 export function viewEntryDetail(entry: WalletEntry, refund: LedgerEntry | undefined): EntryDetail {
@@ -70,7 +64,7 @@ export function viewEntryDetail(entry: WalletEntry, refund: LedgerEntry | undefi
   return {
     ...viewStatementEntry(entry),
     ...ownerOfWallet(entry.walletId),
-    counterAccount: counterAccount(entry.kind) ?? null,
+    counterAccount: counterAccounts[entry.kind],
     givenBackBy: refund?.id ?? null,
     refundable: isCharge && refund === undefined,
   };

@@ -3,8 +3,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import { walletIdOf } from '../billing/ledger-page.ts';
 import type { LedgerStore } from '../billing/ledger-store.ts';
 import { ApiError } from '../platform/errors.ts';
-import { viewLimits } from './views.ts';
-import { daysLeftOf } from './wallet-list.ts';
+import { viewLimits, viewWallet } from './views.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
 
 interface Dependencies {
@@ -19,14 +18,14 @@ export function createWalletReading({ store, summaries, clock }: Dependencies) {
     const walletId = walletIdOf(wallet.partnerId, wallet.mode);
     const [head, spentPerDay] = await Promise.all([store.head(walletId), summaries.spentPerDay(walletId)]);
     if (!head) throw new ApiError('not_found', { description: `No wallet ${walletId}` });
-    const { balance } = head.state;
+    const { balance, currency, daysLeft } = viewWallet(wallet, head, spentPerDay);
     const { perMinute, perHour, used } = viewLimits(wallet, head, clock.now());
     return {
       isTestMode: wallet.mode === 'test',
       balance,
-      currency: 'USD',
+      currency,
       spentPerDay,
-      daysLeft: daysLeftOf({ balance, spentPerDay }),
+      daysLeft,
       limits: { perMinute, perHour, usedThisMinute: used.minute, usedThisHour: used.hour },
     };
   };

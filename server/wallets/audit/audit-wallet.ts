@@ -1,8 +1,9 @@
+import type { AuditView, LedgerFinding } from '../../../contracts/admin/wallets.ts';
 import type { LedgerStore } from '../../billing/ledger-store.ts';
 import type { RevocationStore } from '../../billing/revocation-store.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CheckpointStore } from './checkpoint-store.ts';
-import { type Checked, createLedgerChecks, type Finding, type MissingGrant } from './ledger-checks.ts';
+import { type Checked, createLedgerChecks, type MissingGrant } from './ledger-checks.ts';
 
 interface Dependencies {
   store: Pick<LedgerStore, 'head' | 'page' | 'pages'>;
@@ -13,25 +14,13 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
 }
 
-/** The result of the audit of one wallet. A ledger without findings is consistent. */
-export interface AuditReport {
-  walletId: string;
-  /** The first page and the last page that were checked. */
-  fromPage: number;
-  lastPage: number;
-  /** The number of entries that were checked. */
-  entries: number;
-  balance: number;
-  findings: Finding[];
-}
-
 /** Events of a page must be published within this time, in milliseconds. It usually takes seconds, with the sweep up to 30 s. */
 const publishWithinMs = 60_000;
 
 /** Audits wallets while they are in use. That is possible because pages do not change. The next audit checks newer pages. */
 export function createWalletAudit({ store, revocations, checkpoints, key, clock }: Dependencies) {
   /** Returns the page that the checkpoint names (`start`), or the fault of the checkpoint. */
-  async function checkCheckpoint(walletId: string): Promise<{ start?: Checked; findings: Finding[] }> {
+  async function checkCheckpoint(walletId: string): Promise<{ start?: Checked; findings: LedgerFinding[] }> {
     const checkpoint = await checkpoints.find(walletId, key);
     if (!checkpoint) return { findings: [] };
     if (checkpoint === 'forged')
@@ -52,7 +41,7 @@ export function createWalletAudit({ store, revocations, checkpoints, key, clock 
   }
 
   /** Leaves out missing grants whose access was revoked, because an erasure revokes the access of each grant that it removes. */
-  async function withoutErased(missingGrants: readonly MissingGrant[]): Promise<Finding[]> {
+  async function withoutErased(missingGrants: readonly MissingGrant[]): Promise<MissingGrant[]> {
     const revoked = await Promise.all(missingGrants.map(({ entry }) => revocations.has(entry)));
     return missingGrants.filter((_finding, index) => !revoked[index]);
   }
@@ -63,7 +52,7 @@ export function createWalletAudit({ store, revocations, checkpoints, key, clock 
      * @param sinceCheckpoint whether to begin after the last page that an earlier audit found correct, instead of at page 0
      * @returns undefined if the wallet does not exist
      */
-    async audit(walletId: string, { sinceCheckpoint = false } = {}): Promise<AuditReport | undefined> {
+    async audit(walletId: string, { sinceCheckpoint = false } = {}): Promise<AuditView | undefined> {
       const head = await store.head(walletId);
       if (!head) return undefined;
       const checkpoint = await checkCheckpoint(walletId);

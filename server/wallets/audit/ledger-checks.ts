@@ -1,3 +1,4 @@
+import type { LedgerFinding } from '../../../contracts/admin/wallets.ts';
 import { decimal } from '../../../contracts/amounts.ts';
 import { EntryKind } from '../../../contracts/charge.ts';
 import {
@@ -20,23 +21,8 @@ import {
   type WalletState,
 } from '../../billing/wallet-rules.ts';
 
-/** How a repair mends a finding: see repair-wallet.ts. */
-export type Mend = 'publish' | 'endAccess' | 'forgetCheckpoint';
-
-/** A fault in a wallet's ledger, and its place. */
-export interface Finding {
-  /** Number of the page. */
-  page?: number;
-  /** Id of the entry. */
-  entry?: string;
-  seq?: number;
-  problem: string;
-  /** Absent if no repair can mend the fault. */
-  mend?: Mend;
-}
-
 /** The finding that a charge has no grant. */
-export type MissingGrant = Finding & { entry: string };
+export type MissingGrant = LedgerFinding & { entry: string };
 
 /** The last page that was checked. */
 export type Checked = Pick<LedgerPage, 'n' | 'digest' | 'at' | 'state'>;
@@ -99,7 +85,7 @@ export function createLedgerChecks(
   walletId: string,
   { start, publishedBefore }: { start?: Checked | undefined; publishedBefore: Date },
 ) {
-  const findings: Finding[] = [];
+  const findings: LedgerFinding[] = [];
   /** Charges whose grant is missing although its retention has not ended. An erasure may have removed it. */
   const missingGrants: MissingGrant[] = [];
   const ids = new Set<string>();

@@ -1,12 +1,12 @@
+import type { AuditView, LedgerFinding, RepairView } from '../../../contracts/admin/wallets.ts';
 import type { GrantStore } from '../../billing/grant-store.ts';
 import type { LedgerStore } from '../../billing/ledger-store.ts';
 import type { Publishing } from '../../billing/publishing.ts';
 import type { RevocationStore } from '../../billing/revocation-store.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { AuditEntry } from '../../platform/database/audit-entry.ts';
-import type { AuditReport, WalletAudit } from './audit-wallet.ts';
+import type { WalletAudit } from './audit-wallet.ts';
 import type { CheckpointStore } from './checkpoint-store.ts';
-import type { Finding, Mend } from './ledger-checks.ts';
 
 interface Dependencies {
   audit: WalletAudit;
@@ -20,17 +20,11 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
 }
 
-/** The result of a repair, with the findings of an audit after it. */
-export interface RepairReport {
-  walletId: string;
-  mended: Finding[];
-  /** The findings that no repair can mend. */
-  findings: Finding[];
-  balance: number;
-}
+type Mend = NonNullable<LedgerFinding['mend']>;
+type Repair = (walletId: string, found: readonly LedgerFinding[]) => Promise<void>;
 
 /** Returns the audit log entry of a repair. It is recorded before the repair is made. */
-type DescribeRepair = (mended: readonly Finding[]) => AuditEntry;
+type DescribeRepair = (mended: readonly LedgerFinding[]) => AuditEntry;
 
 /**
  * Mends the findings of an audit that need no change of an entry, an amount or a digest. Missing or altered entries are not
@@ -39,7 +33,7 @@ type DescribeRepair = (mended: readonly Finding[]) => AuditEntry;
 export function createWalletRepair(dependencies: Dependencies) {
   const { audit, store, grants, revocations, checkpoints, publishing, record, clock } = dependencies;
 
-  const repairs: Readonly<Record<Mend, (walletId: string, found: readonly Finding[]) => Promise<void>>> = {
+  const repairs: Readonly<Record<Mend, Repair>> = {
     /** Publishes the events and audit entries of pages that were not published. */
     async publish(walletId, found) {
       for (const { page = 0 } of found) {
@@ -63,7 +57,7 @@ export function createWalletRepair(dependencies: Dependencies) {
 
   return {
     /** Audits a wallet, mends the findings and audits it again. @returns undefined if the wallet does not exist */
-    async repair(walletId: string, describe: DescribeRepair): Promise<RepairReport | undefined> {
+    async repair(walletId: string, describe: DescribeRepair): Promise<RepairView | undefined> {
       const before = await audit.audit(walletId);
       if (!before) return undefined;
       const mended = findMendable(before.findings);
@@ -80,12 +74,12 @@ export function createWalletRepair(dependencies: Dependencies) {
 export type WalletRepair = ReturnType<typeof createWalletRepair>;
 
 /** Returns the findings that can be mended. A wrong checkpoint is evidence, so it is kept if any other finding cannot be mended. */
-function findMendable(findings: readonly Finding[]): Finding[] {
+function findMendable(findings: readonly LedgerFinding[]): LedgerFinding[] {
   const hasUnmendable = findings.some(({ mend }) => mend === undefined);
   return findings.filter(({ mend }) => mend !== undefined && !(mend === 'forgetCheckpoint' && hasUnmendable));
 }
 
-const reportOf = ({ walletId, findings, balance }: AuditReport, mended: Finding[]): RepairReport => ({
+const reportOf = ({ walletId, findings, balance }: AuditView, mended: LedgerFinding[]): RepairView => ({
   walletId,
   mended,
   findings,
