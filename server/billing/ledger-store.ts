@@ -1,4 +1,5 @@
 import { type Db, type Document, Long, MongoServerError } from 'mongodb';
+import type { ListWallets } from '../../contracts/admin/wallets.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { groupBy } from '../platform/batching/group-by.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
@@ -88,11 +89,7 @@ export const filterOfPages = (pages: readonly Pick<LedgerPage, '_id' | 'walletId
   _id: { $in: pages.map(({ _id }) => _id) },
 });
 
-interface Range {
-  after?: string | undefined;
-  limit: number;
-  mode?: Mode | undefined;
-}
+type Range = Pick<ListWallets, 'after' | 'limit' | 'mode'>;
 
 interface EntryKey {
   walletId: string;

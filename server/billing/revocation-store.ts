@@ -11,12 +11,6 @@ export const indexes: IndexDeclaration[] = [{ collection, key: { purgeAt: 1 }, e
 /** The ids of charges are keyed hashes, which spread the revocations evenly over the shards. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
-interface Revocation {
-  _id: string;
-  at: Date;
-  purgeAt: Date;
-}
-
 /** How long a revocation is kept, in milliseconds, by its reason. */
 export const revocationRetentionMs = {
   /** 10 minutes longer than a token is valid, because the clocks of processes differ. */
@@ -29,7 +23,7 @@ export const revocationRetentionMs = {
 
 /** The `revocations` collection: accesses that were revoked before they expired, by the id of their charge. */
 export function createRevocationStore(db: Db) {
-  const revocations = db.collection<Revocation>(collection);
+  const revocations = db.collection<{ _id: string; at: Date; purgeAt: Date }>(collection);
 
   /**
    * Returns when an access was revoked; undefined if it was not. Simultaneous calls share one read. Nothing is cached, so that a

@@ -1,6 +1,7 @@
 import { createLocalJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import type { Access } from '../../contracts/charge.ts';
 import { EntryId } from '../../contracts/identifiers.ts';
 import { sha256 } from '../platform/ids.ts';
 import { createSigner } from '../platform/keys/jws.ts';
@@ -16,15 +17,7 @@ interface TokenSettings {
   clock: { now(): number };
 }
 
-interface Issued {
-  id: string;
-  sessionId: string;
-  sub: string;
-  clientId: string;
-  scope: string;
-  at: Date;
-  expiresAt: Date;
-}
+type Issued = Pick<Access, 'id' | 'sessionId' | 'sub' | 'clientId' | 'scope' | 'at' | 'expiresAt'>;
 
 /** The content of a token that was signed with one of our keys. */
 interface Verified {

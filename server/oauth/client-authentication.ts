@@ -1,17 +1,12 @@
 import type { ClaimName } from '../../contracts/claims.ts';
-import type { Mode } from '../../contracts/identifiers.ts';
+import type { ExchangingClient } from '../../contracts/grant.ts';
 import { ApiError } from '../platform/errors.ts';
 import { subscriberOf } from '../platform/http/client-network.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
 import { wrongKind } from '../platform/keys/credential-kinds.ts';
 
 /** The fields of a client that the OAuth endpoints need. */
-export interface OAuthClient {
-  _id: string;
-  partnerId: string;
-  keyId: string;
-  mode: Mode;
-  kind: 'oauth' | 'storefront';
+export interface OAuthClient extends ExchangingClient {
   status: 'active' | 'disabled';
   secrets: { hash: string; expiresAt?: Date }[];
   claims: ClaimName[];
