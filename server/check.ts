@@ -13,13 +13,9 @@ const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '
 export async function check(environment: Readonly<Record<string, string | undefined>>): Promise<boolean> {
   const { roles, public: api, admin, health } = readConfig(environment);
   // Another process of this machine may have the default health port, so that port is the last choice.
-  const listeners = [
-    health?.byDefault ? undefined : health,
-    roles.has('api') ? api : undefined,
-    roles.has('admin') ? admin : undefined,
-    health,
-  ];
-  const listener = listeners.find((each) => each !== undefined);
+  const configuredHealth = health?.byDefault ? undefined : health;
+  const ofRoles = [roles.has('api') ? api : undefined, roles.has('admin') ? admin : undefined];
+  const listener = [configuredHealth, ...ofRoles, health].find((each) => each !== undefined);
   if (!listener) {
     process.stdout.write('no listener to ask: set SVC_HEALTH_PORT\n');
     return true;

@@ -83,7 +83,7 @@ export function createWarningWatch({ store, sources, sender, clock, logger }: De
     }
     const mailUntil = clock.now() + longestMailingMs;
     for (const { warning, addressees } of toMail) {
-      // The next check continues here, so that a slow recipient does not delay the same others each time.
+      // The next check continues after `lastSentId`, so that a slow recipient does not delay the same others each time.
       if (clock.now() >= mailUntil) return;
       await sender.sendMails(warning, addressees).catch(logFailure(warning));
       lastSentId = warning._id;

@@ -52,6 +52,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
   const { partners, wallets, verification, integrations, warnings, members, webhooks } = parts;
   const { directory } = partners;
 
+  /** Returns until when the webhooks of keys are paused. */
   const pauses = (keyIds: readonly string[]) => stores.partners.keys.pauses(keyIds, clock.now());
   const requireKey = createRequireKey(directory.apiKey);
   const readHealth = createEndpointHealth({ ...webhooks.context, requireKey, pauses });
@@ -67,6 +68,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     existing: (names) => existingNames(stores, names),
     partnerNames,
     status: { about, readQueue: webhooks.deliveries.queue, readProcesses: processes.list },
+    // The ops page shows only the worst endpoints.
     readEndpoints: () => readHealth({ limit: 20 }),
     rotation: createKeyRotation({ db, sealing, keyring, fields: sealedFields, processes, clock }),
     upgrade,
@@ -113,8 +115,10 @@ export function createOperators(foundation: Foundation, parts: Parts) {
       })
     : undefined;
 
+  // The ops page reads through the same procedures, as a caller with the role ops.
+  const ops = router.createCaller(opsContext);
   return {
-    admin: { ...admin, router, routes: admin.routesOf({ router, ops: router.createCaller(opsContext) }) },
+    admin: { ...admin, router, routes: admin.routesOf({ router, ops }) },
     upgrade,
     portal,
   };

@@ -1,15 +1,9 @@
 import { ApiError } from '../platform/errors.ts';
-import type { PasskeyStore } from '../verification/passkeys/passkey-store.ts';
-import type { EnrollmentStore } from '../verification/people/enrollment-store.ts';
 import { createFindUserId } from '../verification/people/user-id.ts';
-
-interface Dependencies {
-  enrollments: Pick<EnrollmentStore, 'find' | 'ofUser' | 'userOfSubject'>;
-  passkeys: Pick<PasskeyStore, 'find'>;
-}
+import type { VerificationStores } from '../verification/store.ts';
 
 /** Returns the ids of a user and the user's enrollments, which are targets of audit entries. */
-export function createUserRecords({ enrollments, passkeys }: Dependencies) {
+export function createUserRecords({ enrollments, passkeys }: VerificationStores) {
   const findUserId = createFindUserId({
     enrollments,
     userOfPasskey: async (passkeyId) => (await passkeys.find(passkeyId))?.userId,
