@@ -70,7 +70,7 @@ describe('operators', () => {
     for (const refused of [adminToken, 'off']) expect(await status(refused)).toBe(401);
   });
 
-  it('cannot revoke themselves, and cannot create operators with the role ops', async () => {
+  it('cannot revoke themselves, and those with the role ops cannot create other operators', async () => {
     const owner = await operator('owner');
     const admin = server.as(owner.token);
     expect(await refusal(admin.operators.revoke.mutate({ operatorId: owner.id }))).toBe('refused');

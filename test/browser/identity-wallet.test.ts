@@ -88,7 +88,7 @@ describeInBrowser('European identity wallets in a real browser', () => {
   );
 
   it.each(testIdentityWalletSources.map(({ name }) => name))(
-    'the source %s verifies a user on a phone',
+    'a user who starts on a computer is verified by the source %s on a phone, and the computer goes on to the partner',
     async (source) => {
       const { page: computer } = await begin(source);
       await computer.getByRole('button', { name: 'Continue on my phone' }).click();

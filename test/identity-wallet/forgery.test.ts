@@ -94,7 +94,7 @@ describe('a digest of an element', () => {
     expect(await refused({ digests: () => new Map() })).toBe('digest mismatch');
   });
 
-  it('is "malformed" with SHA-1, and a "digest mismatch" with another algorithm than the issuer names', async () => {
+  it('is refused as "malformed" if the issuer names SHA-1, and as "digest mismatch" if it names another algorithm than was used', async () => {
     expect(await refused({ mso: { digestAlgorithm: 'SHA-1' } })).toBe('malformed');
     expect(await refused({ mso: { digestAlgorithm: 'SHA-512' } })).toBe('digest mismatch');
   });

@@ -214,9 +214,9 @@ describe('POST /api/oauth/token: 400 unsupported_grant_type', () => {
   );
 });
 
-describe('unknown paths and methods', () => {
+describe('POST /api/oauth/token: unknown paths and methods', () => {
   it.each(['GET', 'PUT', 'DELETE', 'PATCH'])(
-    'answer 405 for %s, with the allowed methods',
+    'the method %s is answered with 405 and the header Allow: POST',
     async (method) => {
       const answer = await answerOf(fetch(url, { method }));
       expect(answer).toMatchObject({ status: 405, error: 'invalid_request' });
@@ -225,7 +225,7 @@ describe('unknown paths and methods', () => {
   );
 
   it.each(['/tokens', '/token/', '/token/x', '/%ZZ'])(
-    'answer 404 for %s, in the OAuth format',
+    'the path /api/oauth%s is answered with 404 in the OAuth format',
     async (path) => {
       const answer = await answerOf(fetch(`${oauth.server.baseUrl}/api/oauth${path}`, { method: 'POST' }));
       expect(answer).toMatchObject({ status: 404, error: 'invalid_request' });

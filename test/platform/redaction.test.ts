@@ -40,7 +40,7 @@ function logged(lines: readonly object[]): Record<string, unknown>[] {
 }
 
 describe('a log line', () => {
-  it('never contains the value of a secret field, at its top or one level down', () => {
+  it('has [redacted] for each secret field, at its top and one level down, except for `code` among headers', () => {
     const flat = Object.fromEntries(secretNames.map((name) => [name, 'a secret']));
     const [top, nested] = logged([flat, { headers: flat, query: flat, body: flat }]);
     const hidden = Object.fromEntries(secretNames.map((name) => [name, '[redacted]']));

@@ -134,7 +134,7 @@ describe('members of a partner', () => {
     expect(await stored(owner.id)).toEqual(before);
   });
 
-  it('include an invited owner who cannot be removed (conflict) for 10 s while another change relies on the invitation', async () => {
+  it('answer `conflict` to the removal or a new role of an invited owner while another change is under way, at most 10 s', async () => {
     const { partnerId } = await createPartner(server);
     const { members } = server.admin;
     const wanted = { partnerId, email: 'next@shop.example', role: 'owner' } as const;

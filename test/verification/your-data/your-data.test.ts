@@ -125,7 +125,7 @@ describe('the sign-in to the user data page', () => {
     expect(refused.answer.headers['x-svc-error']).toBe('passkey_refused');
   });
 
-  it('is refused with 403 for a form of another site, or without its CSRF token', async () => {
+  it('is refused with 403 if its form is sent from another site, or with a wrong CSRF token', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await openYourData(hosted);
     const { action, fields, options } = browser.passkeyForm() ?? expect.fail('no form');
