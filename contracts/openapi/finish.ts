@@ -5,7 +5,8 @@ const prefix = '#/components/schemas/';
 
 function referencesIn(value: unknown): string[] {
   const text = JSON.stringify(value);
-  return [...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name = '']) => name);
+  const references = text.matchAll(/"\$ref":"#\/components\/schemas\/(?<name>[^"]+)"/g);
+  return [...references].map(({ groups }) => groups?.['name'] ?? '');
 }
 
 /** Returns the names of all schemas that the document refers to, directly or through other schemas. */
@@ -24,11 +25,12 @@ function usedSchemas(document: Document, schemas: Record<string, unknown>): Set<
  * response has a schema of that name.
  */
 function publishedNames(used: ReadonlySet<string>): Map<string, string> {
-  const names = [...used].map((name): [string, string] => {
+  const names = new Map<string, string>();
+  for (const name of used) {
     const withoutInput = name.replace(/Input$/, '');
-    return [name, used.has(withoutInput) ? name : withoutInput];
-  });
-  return new Map(names);
+    names.set(name, used.has(withoutInput) ? name : withoutInput);
+  }
+  return names;
 }
 
 /** Describes the endpoints of the table. @throws if an endpoint has no route, or a route of the API has no row */

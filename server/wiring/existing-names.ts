@@ -24,11 +24,9 @@ export async function existingNames(
     findNames(integrationIds, storefront.integrations.findAll),
     findNames(sessionIds, verification.sessions.existing),
   ]);
-  const byId = [...clients, ...integrations, ...sessions].flatMap((record) =>
-    record ? ([[record._id, { partnerId: record.partnerId }]] as const) : [],
-  );
-  const byHash = keys.flatMap((key) =>
-    key ? ([[key.hash, { partnerId: key.partnerId, keyId: key._id }]] as const) : [],
-  );
-  return new Map<string, NameOwner>([...byId, ...byHash]);
+  const owners = new Map<string, NameOwner>();
+  for (const record of [...clients, ...integrations, ...sessions])
+    if (record) owners.set(record._id, { partnerId: record.partnerId });
+  for (const key of keys) if (key) owners.set(key.hash, { partnerId: key.partnerId, keyId: key._id });
+  return owners;
 }

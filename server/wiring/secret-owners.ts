@@ -38,15 +38,23 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
   const findHolder = (field: SealedField, hash: string) =>
     findSealed(db, field, { sealing, matches: (value) => sameText(sha256(value), hash) });
 
-  /** Describes a secret of a partner. `inactiveReason` is why it does not work now, `ended` whether it never will. */
+  const isPast = (time: Date | undefined) => time !== undefined && time.getTime() <= clock.now();
+
+  /**
+   * Describes a secret of a partner. `inactiveReason` is why it does not work now, `ended` whether it never will.
+   * @param expiresAt when an old secret expires; undefined for the present secret, which does not expire
+   * @param faults the faults of the secret's record, the most important one first
+   */
   async function ofPartner(
     owner: { _id: string; partnerId: string; mode: FoundSecret['mode'] },
-    { expiresAt, faults }: { expiresAt?: Date | undefined; faults: readonly Fault[] },
+    expiresAt: Date | undefined,
+    faults: readonly Fault[],
   ): Promise<FoundSecret> {
     const partner = await partners.find(owner.partnerId);
     const isActive = partner?.status === 'active';
     const partnerFault = temporaryFault(!isActive, `the partner is ${partner?.status ?? 'unknown'}`);
-    const found = [...faults, partnerFault].filter((fault) => fault !== undefined);
+    const expiredFault = permanentFault(isPast(expiresAt), 'the secret was rotated, and has expired');
+    const found = [expiredFault, ...faults, partnerFault].filter((fault) => fault !== undefined);
     return {
       id: owner._id,
       partnerId: owner.partnerId,
@@ -58,25 +66,15 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     };
   }
 
-  const isPast = (time: Date | undefined) => time !== undefined && time.getTime() <= clock.now();
-
-  /** @param expiresAt when an old secret expires; undefined for the present secret, which does not expire */
-  const expiredFault = (expiresAt: Date | undefined): Fault =>
-    permanentFault(isPast(expiresAt), 'the secret was rotated, and has expired');
-
   async function ofClient(hash: string): Promise<FoundSecret | undefined> {
     const client = await clients.findBySecretHash(hash);
     if (!client) return undefined;
     const expiresAt = client.secrets.find((secret) => secret.hash === hash)?.expiresAt;
     const key = await keys.find(client.keyId);
-    return ofPartner(client, {
-      expiresAt,
-      faults: [
-        expiredFault(expiresAt),
-        temporaryFault(client.status !== 'active', 'the client is disabled'),
-        temporaryFault(key?.status !== 'active', 'the API key of the client is revoked'),
-      ],
-    });
+    return ofPartner(client, expiresAt, [
+      temporaryFault(client.status !== 'active', 'the client is disabled'),
+      temporaryFault(key?.status !== 'active', 'the API key of the client is revoked'),
+    ]);
   }
 
   async function ofOperator(hash: string): Promise<FoundSecret | undefined> {
@@ -96,19 +94,14 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     const integration = id === undefined ? undefined : await integrations.find(id);
     if (!integration) return undefined;
     const expiresAt = holderOfPresent === undefined ? integration.oldSecret?.expiresAt : undefined;
-    return ofPartner(integration, {
-      expiresAt,
-      faults: [
-        expiredFault(expiresAt),
-        permanentFault(integration.status !== 'active', 'the integration is disabled'),
-      ],
-    });
+    const disabledFault = permanentFault(integration.status !== 'active', 'the integration is disabled');
+    return ofPartner(integration, expiresAt, [disabledFault]);
   }
 
   async function ofKey(hash: string): Promise<FoundSecret | undefined> {
     const [key] = await keys.findByHashes([hash]);
     const expiresAt = key?.oldSecrets?.find((secret) => secret.hash === hash)?.expiresAt;
-    return key && ofPartner(key, { expiresAt, faults: [expiredFault(expiresAt), revokedFault(key)] });
+    return key && ofPartner(key, expiresAt, [revokedFault(key)]);
   }
 
   async function ofEndpoint(hash: string): Promise<FoundSecret | undefined> {
@@ -117,7 +110,7 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     const key = id === undefined ? undefined : await keys.find(id);
     const isPrepared = holderOfPresent === undefined;
     const preparedFault = temporaryFault(isPrepared, 'it is prepared, and signs nothing yet');
-    return key && ofPartner(key, { faults: [preparedFault, revokedFault(key)] });
+    return key && ofPartner(key, undefined, [preparedFault, revokedFault(key)]);
   }
 
   /** @returns undefined if no record has the secret */

@@ -1,3 +1,4 @@
+import type { Mode } from '../../contracts/identifiers.ts';
 import { walletIdOf } from '../billing/ledger-page.ts';
 import type { Unpaid } from '../wallets/wallet-list.ts';
 import type { Stores } from './stores.ts';
@@ -19,11 +20,9 @@ export function createUnpaidWallets({ admin, partners, storefront }: Stores) {
       storefront.integrations.findAll(distinct(refusals.map(({ integrationId }) => integrationId))),
       partners.keys.findAll(distinct(refusals.map(({ keyId }) => keyId))),
     ]);
-    const modes = new Map(
-      [...clients, ...integrations, ...keys].flatMap((record) =>
-        record ? [[record._id, record.mode] as const] : [],
-      ),
-    );
+    const modes = new Map<string, Mode>();
+    for (const record of [...clients, ...integrations, ...keys])
+      if (record) modes.set(record._id, record.mode);
     const wallets = new Map<string, Unpaid>();
     for (const { partnerId, clientId = '', integrationId = '', keyId = '', count, lastAt } of refusals) {
       const mode = modes.get(clientId) ?? modes.get(integrationId) ?? modes.get(keyId);

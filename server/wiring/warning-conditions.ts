@@ -88,20 +88,18 @@ export function createWarningSources(stores: Stores, clock: { now(): number }): 
       ...lowByDefault.filter(({ _id }) => !thresholds.has(_id)),
       ...withThreshold.filter(isLowByThreshold),
     ];
-    return onlyOfActivePartners(low.map(lowBalanceCondition));
+    return low.map(lowBalanceCondition);
   }
 
   async function findReachedCaps(): Promise<Condition[]> {
     const found = await summaries.capped(new Date(clock.now()));
-    return onlyOfActivePartners(
-      found.flatMap(({ _id, capped }) => {
-        if (!capped) return [];
-        const { partnerId, mode } = ownerOfWallet(_id);
-        const { bucket, limit } = capped;
-        const text = `The ${mode} spend cap of ${limit} a ${bucket} is reached. Exchanges over it are refused with 429; support can raise it`;
-        return { kind: 'cap_reached' as const, partnerId, mode, about: mode, text, afterMs: 0 };
-      }),
-    );
+    return found.flatMap(({ _id, capped }) => {
+      if (!capped) return [];
+      const { partnerId, mode } = ownerOfWallet(_id);
+      const { bucket, limit } = capped;
+      const text = `The ${mode} spend cap of ${limit} a ${bucket} is reached. Exchanges over it are refused with 429; support can raise it`;
+      return { kind: 'cap_reached' as const, partnerId, mode, about: mode, text, afterMs: 0 };
+    });
   }
 
   async function findFailingEndpoints(): Promise<Condition[]> {
@@ -115,7 +113,7 @@ export function createWarningSources(stores: Stores, clock: { now(): number }): 
       const fault = evaluateHour(await stores.webhooks.health.attempts(key._id, now), now.getTime());
       if (fault) conditions.push(failingEndpointCondition(key, fault));
     }
-    return onlyOfActivePartners(conditions);
+    return conditions;
   }
 
   async function findExpiringSecrets(): Promise<Condition[]> {
@@ -123,22 +121,21 @@ export function createWarningSources(stores: Stores, clock: { now(): number }): 
     const [from, to] = [new Date(now), new Date(now + expiringWithinMs)];
     const usedSince = new Date(now - stillUsedWithinMs);
     const found = await stores.warnings.expiringSecrets.findExpiring({ from, to, usedSince });
-    return onlyOfActivePartners(
-      found.map(({ owner, partnerId, mode, last4, expiresAt }) => ({
-        kind: 'secret_expiring',
-        partnerId,
-        mode,
-        about: owner,
-        afterMs: 0,
-        text: `The old secret …${last4} of ${owner} ends at ${minuteOf(expiresAt)}, and is still in use. Use the new one before then`,
-      })),
-    );
+    return found.map(({ owner, partnerId, mode, last4, expiresAt }) => ({
+      kind: 'secret_expiring',
+      partnerId,
+      mode,
+      about: owner,
+      afterMs: 0,
+      text: `The old secret …${last4} of ${owner} ends at ${minuteOf(expiresAt)}, and is still in use. Use the new one before then`,
+    }));
   }
 
-  return [
+  const sources: WarningSource[] = [
     { kind: 'low_balance', find: findLowBalances },
     { kind: 'cap_reached', find: findReachedCaps },
     { kind: 'endpoint_failing', find: findFailingEndpoints },
     { kind: 'secret_expiring', find: findExpiringSecrets },
   ];
+  return sources.map(({ kind, find }) => ({ kind, find: async () => onlyOfActivePartners(await find()) }));
 }
