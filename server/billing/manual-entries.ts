@@ -26,6 +26,8 @@ export interface OperatorMemo extends Memo {
   audit: AuditEntry;
 }
 
+type MemoWithReference = OperatorMemo & { reference: string };
+
 /** How long the write of an entry may take, in milliseconds. */
 const writeTimeoutMs = 3_000;
 /** The most wallets in which an entry is searched. */
@@ -68,7 +70,7 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
      * @param amount cents, at least 5000
      * @throws ApiError `conflict` if the reference was used with another amount
      */
-    async fund(walletId: string, amount: number, memo: OperatorMemo & { reference: string }): Promise<Moved> {
+    async fund(walletId: string, amount: number, memo: MemoWithReference): Promise<Moved> {
       const id = deriveId(idKey, 'entry', ['funding', walletId, memo.reference]);
       return requireSameAmount(await write({ walletId, id, kind: 'funding', amount, memo }), amount);
     },
@@ -77,11 +79,7 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
      * Corrects a balance by signed cents. A call with the same reference and amount changes nothing.
      * @throws ApiError `refused` if the balance would fall below zero; `conflict` if the reference was used with another amount
      */
-    async adjust(
-      walletId: string,
-      amount: number,
-      memo: OperatorMemo & { reference: string },
-    ): Promise<Moved> {
+    async adjust(walletId: string, amount: number, memo: MemoWithReference): Promise<Moved> {
       const id = deriveId(idKey, 'entry', ['adjustment', walletId, memo.reference]);
       return requireSameAmount(await write({ walletId, id, kind: 'adjustment', amount, memo }), amount);
     },

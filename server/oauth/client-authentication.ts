@@ -69,11 +69,8 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
    * could lock the client out.
    */
   async function refuse({ clientId, clientSecret, address, basic }: Credentials): Promise<never> {
-    const { allowed, retryAfter } = await limit(
-      'wrong-secret',
-      `${clientId}|${subscriberOf(address)}`,
-      wrongSecretsPerMinute,
-    );
+    const caller = `${clientId}|${subscriberOf(address)}`;
+    const { allowed, retryAfter } = await limit('wrong-secret', caller, wrongSecretsPerMinute);
     if (!allowed)
       throw new ApiError('rate_limited', { description: 'Too many wrong client secrets', retryAfter });
     // Explains a mix-up, such as an API key in place of the client secret.
