@@ -8,16 +8,6 @@ export interface Clock {
   trusted(): boolean;
 }
 
-export interface DatabaseClock extends Clock {
-  /** Measures the offset once. Rejects if the database cannot be reached. */
-  measure(): Promise<void>;
-  /** The database's time minus the local time, in milliseconds. */
-  offset(): number;
-  /** Measures every 30 s, and within a second after the wall clock was set. */
-  start(): void;
-  stop(): void;
-}
-
 interface Settings {
   /** The database server's time in milliseconds since the epoch. */
   readServerTime: () => Promise<number>;
@@ -45,13 +35,14 @@ export function createDatabaseClock({
   readServerTime,
   localTime = Date.now,
   uptime = monotonicTime,
-}: Settings): DatabaseClock {
+}: Settings) {
   /** The last measurement: the time of each of the three clocks. */
   let measured = { server: localTime(), local: localTime(), uptime: Number.NEGATIVE_INFINITY };
   /** When the last measurement was started, by the monotonic clock. */
   let measureStartedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
 
+  /** Measures the offset once. Rejects if the database cannot be reached. */
   async function measure(): Promise<void> {
     const before = uptime();
     measureStartedAt = before;
@@ -64,6 +55,7 @@ export function createDatabaseClock({
 
   const isMeasured = () => measured.uptime > Number.NEGATIVE_INFINITY;
   const age = () => uptime() - measured.uptime;
+  /** The database's time minus the local time, in milliseconds. */
   const offset = () => measured.server - measured.local;
   /** How far the wall clock has moved away from the monotonic clock since the measurement. */
   const drift = () => localTime() - measured.local - age();
@@ -80,10 +72,12 @@ export function createDatabaseClock({
     trusted: () => age() <= oldestMeasurement && isSmall(offset()) && isSmall(drift()),
     offset,
     measure,
-    start() {
+    /** Measures every 30 s, and within a second after the wall clock was set. */
+    start(): void {
       // Failures are ignored, because `trusted` becomes false when the last measurement is too old.
       timer = setInterval(() => void measureIfNeeded().catch(() => undefined), checkEvery).unref();
     },
     stop: () => clearInterval(timer),
   };
 }
+export type DatabaseClock = ReturnType<typeof createDatabaseClock>;

@@ -22,22 +22,6 @@ export interface SymmetricKey {
   bytes: Uint8Array;
 }
 
-/** The keys that all processes share. They are sealed under the master key, which is not in the database. */
-export interface Keyring {
-  /** An ES256 key; `kid` is its thumbprint (RFC 7638). Read it for each signature, because it changes at a rotation. */
-  readonly signing: { kid: string; privateKey: KeyObject };
-  /** The public keys, for the JWKS endpoint and for verification. They include keys that do not sign yet. */
-  readonly publicKeys: readonly JWK[];
-  /** Keys of authorization codes. New codes use the current one, and their sessions store its id. */
-  code: { readonly current: SymmetricKey; byId(id: string): SymmetricKey | undefined };
-  /** Key of derived identifiers. Never rotated: a repeated request must get the id of the first one, so that it is found. */
-  id: Uint8Array;
-  /** Key of pairwise subjects. Never rotated, because `sub` would change. */
-  pairwise: Uint8Array;
-  /** Reads the keys again, to learn of changes by other processes. */
-  refresh(): Promise<void>;
-}
-
 export const keyCollection = 'keys';
 export const sealedFields: SealedField[] = [{ collection: keyCollection, field: 'sealed' }];
 /** The order in which the keys of one use become current. */
@@ -95,15 +79,12 @@ function currentOf<K extends OpenedKey>(keys: readonly K[], use: KeyUse, now: nu
 }
 
 /**
- * Loads the keys, and makes missing ones.
+ * Loads the keys that all processes share, and makes missing ones. They are sealed under the master key, which is not in the
+ * database.
  * @param clock the time that decides which key is current
  * @throws if the master key does not open them
  */
-export async function loadKeyring(
-  db: Db,
-  sealing: Sealing,
-  clock: Pick<Clock, 'now'> = Date,
-): Promise<Keyring> {
+export async function loadKeyring(db: Db, sealing: Sealing, clock: Pick<Clock, 'now'> = Date) {
   const collection = db.collection<KeyDocument>(keyCollection);
   let signing: SigningKey[] = [];
   let secrets: SecretKey[] = [];
@@ -124,6 +105,7 @@ export async function loadKeyring(
     return keys;
   }
 
+  /** Reads the keys again, to learn of changes by other processes. */
   async function refresh(): Promise<void> {
     const stored = await collection.find().sort(inOrder).toArray();
     const isSigning = ({ use }: KeyDocument) => use === 'signing';
@@ -145,24 +127,30 @@ export async function loadKeyring(
   const symmetric = ({ id, bytes }: SecretKey): SymmetricKey => ({ id, bytes });
 
   return {
-    get signing() {
+    /** An ES256 key; `kid` is its thumbprint (RFC 7638). Read it for each signature, because it changes at a rotation. */
+    get signing(): { kid: string; privateKey: KeyObject } {
       const { privateKey, publicHalf } = currentOf(signing, 'signing', clock.now());
       return { kid: publicHalf.kid, privateKey };
     },
-    get publicKeys() {
+    /** The public keys, for the JWKS endpoint and for verification. They include keys that do not sign yet. */
+    get publicKeys(): readonly JWK[] {
       return publicKeys;
     },
+    /** Keys of authorization codes. New codes use the current one, and their sessions store its id. */
     code: {
-      get current() {
+      get current(): SymmetricKey {
         return symmetric(currentOf(secrets, 'code', clock.now()));
       },
-      byId(wanted) {
+      byId(wanted: string): SymmetricKey | undefined {
         const found = secrets.find(({ id, use }) => use === 'code' && id === wanted);
         return found && symmetric(found);
       },
     },
+    /** Key of derived identifiers. Never rotated: a repeated request must get the id of the first one, so that it is found. */
     id: currentOf(secrets, 'id', clock.now()).bytes,
+    /** Key of pairwise subjects. Never rotated, because `sub` would change. */
     pairwise: currentOf(secrets, 'pairwise', clock.now()).bytes,
     refresh,
   };
 }
+export type Keyring = Awaited<ReturnType<typeof loadKeyring>>;

@@ -3,17 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { failureOf } from '../http/answer-log.ts';
 
 /** Methods that the stable semantic conventions of OpenTelemetry know; every other one is `_OTHER`. */
-const knownMethods = new Set([
-  'CONNECT',
-  'DELETE',
-  'GET',
-  'HEAD',
-  'OPTIONS',
-  'PATCH',
-  'POST',
-  'PUT',
-  'TRACE',
-]);
+const knownMethods = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' '));
 
 /** The most parts of an unknown path that a span shows. */
 const mostParts = 8;
