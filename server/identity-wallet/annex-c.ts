@@ -9,7 +9,7 @@ import { type AskedSession, annexC, type DigitalRequest } from './digital-reques
 import type { Handle, Handles } from './handles.ts';
 import { openSealed } from './hpke.ts';
 import { parseJson } from './json.ts';
-import { type CredentialQuery, queryFor } from './query.ts';
+import { queryFor } from './query.ts';
 import { demand, PresentationRefused, unreadable } from './refused.ts';
 import { type Handover, transcriptOf } from './transcript.ts';
 
@@ -67,9 +67,6 @@ export function createAnnexC({ settings, access, handles, origin }: Dependencies
     encryptionInfo: infoOf(handle),
   });
 
-  const queryOf = ({ claims }: AskedSession): CredentialQuery | undefined =>
-    queryFor(settings, claims).find(({ format }) => format === 'mso_mdoc');
-
   return {
     handoverOf,
 
@@ -77,8 +74,8 @@ export function createAnnexC({ settings, access, handles, origin }: Dependencies
      * Returns the request; undefined if the source asks for no mdoc. A device request has no alternatives.
      * So it names the elements of the first option, which is the preferred one.
      */
-    request(handle: Handle, session: AskedSession): DigitalRequest | undefined {
-      const query = queryOf(session);
+    request(handle: Handle, { claims }: AskedSession): DigitalRequest | undefined {
+      const query = queryFor(settings, claims).find(({ format }) => format === 'mso_mdoc');
       if (!query) return undefined;
       const [docType = ''] = query.types;
       const preferred = query.options[0] ?? [];
