@@ -16,26 +16,21 @@ const mostEndpoints = 10;
 export function createBacklogMetrics(certificates: () => readonly SourceCertificate[]) {
   const registry = new Registry();
   const registers = [registry];
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const gauge = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name, help, labelNames, registers });
 
-  const deliveries = new Gauge({
-    name: 'svc_deliveries',
-    help: 'Webhook deliveries of the last 30 days by status, each up to 100000; delivered is an estimate',
-    labelNames: ['status'],
-    registers,
-  });
+  const deliveries = gauge(
+    'svc_deliveries',
+    'Webhook deliveries of the last 30 days by status, each up to 100000; delivered is an estimate',
+    'status',
+  );
   const lateDeliveries = gauge('svc_deliveries_late', 'Webhook deliveries that have been due for over 5 s');
   const deliveryLag = gauge(
     'svc_delivery_lag_seconds',
     'How long the longest due delivery has waited to be sent',
   );
   const endpointGauge = (name: string, help: string) =>
-    new Gauge({
-      name,
-      help: `${help}, of the ${mostEndpoints} worst`,
-      labelNames: ['key', 'mode'],
-      registers,
-    });
+    gauge(name, `${help}, of the ${mostEndpoints} worst`, 'key', 'mode');
   const failingSeconds = endpointGauge(
     'svc_endpoint_failing_seconds',
     'Since the first failed attempt after the last success of a webhook endpoint; 0 where the last one succeeded',
@@ -53,12 +48,11 @@ export function createBacklogMetrics(certificates: () => readonly SourceCertific
     'svc_oldest_unpublished_page_seconds',
     'Age of the oldest ledger page whose events are still to be published',
   );
-  const jobs = new Gauge({
-    name: 'svc_jobs',
-    help: 'Jobs of the scheduler by state: waiting, late by over 5 s, failed',
-    labelNames: ['state'],
-    registers,
-  });
+  const jobs = gauge(
+    'svc_jobs',
+    'Jobs of the scheduler by state: waiting, late by over 5 s, failed',
+    'state',
+  );
   const schedulerLag = gauge(
     'svc_scheduler_lag_seconds',
     'How long the longest due job has waited to be taken up',
@@ -67,12 +61,12 @@ export function createBacklogMetrics(certificates: () => readonly SourceCertific
     'svc_backlog_age_seconds',
     'How old the figures of deliveries, jobs and pages are; they are read at most every 15 s',
   );
-  const certificateLife = new Gauge({
-    name: 'svc_source_certificate_expiry_seconds',
-    help: 'Until the next certificate of a verification source expires; negative once it has',
-    labelNames: ['source', 'use'],
-    registers,
-  });
+  const certificateLife = gauge(
+    'svc_source_certificate_expiry_seconds',
+    'Until the next certificate of a verification source expires; negative once it has',
+    'source',
+    'use',
+  );
   const expiringCertificates = gauge(
     'svc_source_certificates_expiring',
     'Certificates of verification sources that expire within 30 days, or have expired',

@@ -11,35 +11,7 @@ interface Answer {
   description?: string;
 }
 
-export interface Metrics {
-  contentType: string;
-  /** Counts a response of the public listener. */
-  answered(answer: Answer): void;
-  /** Counts a request that was refused because too many were in flight. */
-  shed(caller: CallerKind): void;
-  /** Sets how many requests of this kind of caller are in flight in this process. */
-  inFlight(caller: CallerKind, count: number): void;
-  /** Adds the size of a batch that was written, published or handed over together. */
-  batch(kind: 'ledger_page' | 'events' | 'hand_over', size: number): void;
-  /** Counts the outcome of a verification source for a session. */
-  method(source: string, outcome: string): void;
-  /** Counts the outcome of a passkey ceremony. */
-  passkey(ceremony: string, outcome: string): void;
-  /** Counts a posting: `own` was written by this process, the others say how the hand-over to another process ended. */
-  posting(way: 'own' | 'answered' | 'not_sent' | 'lost'): void;
-  /** Sets how many other processes take postings from this process, and how many should but do not answer. */
-  peers(count: { answering: number; silent: number }): void;
-  /** Counts a ledger page that another process wrote before this process could. */
-  pageConflict(): void;
-  /** Counts a webhook attempt when it is sent, `lag` seconds after it was due. */
-  sending(attempt: { lane: 'first' | 'retry'; lag: number }): void;
-  /** Counts a webhook attempt when it has ended. The outcome is `delivered` or the reason of the failure. */
-  sent(outcome: string): void;
-  /** Returns the metrics of this process. */
-  renderProcess(): Promise<string>;
-  /** Returns the metrics of this process and of the whole installation. @param now milliseconds since the epoch */
-  render(backlog: Backlog, now: number): Promise<string>;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 const tokenRoute = '/api/oauth/token';
 
@@ -57,31 +29,22 @@ interface Dependencies {
 }
 
 /** Makes the metrics of the service: those of this process, and those of the whole installation. */
-export function createMetrics({
-  process: { registry },
-  tickAge,
-  certificates = () => [],
-}: Dependencies): Metrics {
+export function createMetrics({ process: { registry }, tickAge, certificates = () => [] }: Dependencies) {
   const registers = [registry];
+  const counter = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers });
   const backlogMetrics = createBacklogMetrics(certificates);
-  const tokenResults = new Counter({
-    name: 'svc_token_results_total',
-    help: 'Answers of the token endpoint by OAuth error code; ok for tokens issued',
-    labelNames: ['code'],
-    registers,
-  });
-  const capRefusals = new Counter({
-    name: 'svc_cap_refusals_total',
-    help: 'Billable requests refused by a spend cap',
-    labelNames: ['bucket'],
-    registers,
-  });
-  const shedRequests = new Counter({
-    name: 'svc_shed_requests_total',
-    help: 'Requests refused with 503 because too many were in flight in this process, by who sent them',
-    labelNames: ['caller'],
-    registers,
-  });
+  const tokenResults = counter(
+    'svc_token_results_total',
+    'Answers of the token endpoint by OAuth error code; ok for tokens issued',
+    'code',
+  );
+  const capRefusals = counter('svc_cap_refusals_total', 'Billable requests refused by a spend cap', 'bucket');
+  const shedRequests = counter(
+    'svc_shed_requests_total',
+    'Requests refused with 503 because too many were in flight in this process, by who sent them',
+    'caller',
+  );
   const requestsInFlight = new Gauge({
     name: 'svc_requests_in_flight',
     help: 'Requests that this process is answering: at most 256 authenticated and 512 unauthenticated ones of the API, 256 of users and 512 of returning users',
@@ -95,17 +58,15 @@ export function createMetrics({
     buckets: batchBuckets,
     registers,
   });
-  const pageConflicts = new Counter({
-    name: 'svc_ledger_page_conflicts_total',
-    help: 'Ledger pages that this process computed again because another process was first',
-    registers,
-  });
-  const postings = new Counter({
-    name: 'svc_ledger_postings_total',
-    help: 'Charges and manual entries: own are of wallets that this process writes, the others say how a hand-over went',
-    labelNames: ['way'],
-    registers,
-  });
+  const pageConflicts = counter(
+    'svc_ledger_page_conflicts_total',
+    'Ledger pages that this process computed again because another process was first',
+  );
+  const postings = counter(
+    'svc_ledger_postings_total',
+    'Charges and manual entries: own are of wallets that this process writes, the others say how a hand-over went',
+    'way',
+  );
   const peers = new Gauge({
     name: 'svc_peers',
     help: 'Other processes with a private listener: those that answer this one, and silent ones',
@@ -119,24 +80,23 @@ export function createMetrics({
     buckets: lagBuckets,
     registers,
   });
-  const attempts = new Counter({
-    name: 'svc_webhook_attempts_total',
-    help: 'Webhook attempts that ended, by outcome: delivered, or the class of the error',
-    labelNames: ['outcome'],
-    registers,
-  });
-  const methods = new Counter({
-    name: 'svc_methods_total',
-    help: 'Verification sources that sessions were done with, by outcome: authenticated, left for another one, or the failure',
-    labelNames: ['source', 'outcome'],
-    registers,
-  });
-  const passkeys = new Counter({
-    name: 'svc_passkeys_total',
-    help: 'Ceremonies of passkeys of users, by ceremony (save, return, sign_in) and outcome',
-    labelNames: ['ceremony', 'outcome'],
-    registers,
-  });
+  const attempts = counter(
+    'svc_webhook_attempts_total',
+    'Webhook attempts that ended, by outcome: delivered, or the class of the error',
+    'outcome',
+  );
+  const methods = counter(
+    'svc_methods_total',
+    'Verification sources that sessions were done with, by outcome: authenticated, left for another one, or the failure',
+    'source',
+    'outcome',
+  );
+  const passkeys = counter(
+    'svc_passkeys_total',
+    'Ceremonies of passkeys of users, by ceremony (save, return, sign_in) and outcome',
+    'ceremony',
+    'outcome',
+  );
   const schedulerTick = new Gauge({
     name: 'svc_scheduler_tick_age_seconds',
     help: 'Since this process last looked for due jobs; absent where it has no worker role',
@@ -153,7 +113,8 @@ export function createMetrics({
   return {
     contentType: registry.contentType,
 
-    answered({ route, status, error, description = '' }) {
+    /** Counts a response of the public listener. */
+    answered({ route, status, error, description = '' }: Answer): void {
       if (route === tokenRoute) tokenResults.inc({ code: error ?? (status < 400 ? 'ok' : 'other') });
       // All limits have the error code `rate_limited`. Only the description tells which spend cap was reached.
       const { bucket } =
@@ -161,22 +122,34 @@ export function createMetrics({
       if (bucket) capRefusals.inc({ bucket });
     },
 
-    shed: (caller) => shedRequests.inc({ caller }),
-    inFlight: (caller, count) => requestsInFlight.set({ caller }, count),
-    batch: (kind, size) => batches.observe({ kind }, size),
+    /** Counts a request that was refused because too many were in flight. */
+    shed: (caller: CallerKind) => shedRequests.inc({ caller }),
+    /** Sets how many requests of this kind of caller are in flight in this process. */
+    inFlight: (caller: CallerKind, count: number) => requestsInFlight.set({ caller }, count),
+    /** Adds the size of a batch that was written, published or handed over together. */
+    batch: (kind: 'ledger_page' | 'events' | 'hand_over', size: number) => batches.observe({ kind }, size),
+    /** Counts a ledger page that another process wrote before this process could. */
     pageConflict: () => pageConflicts.inc(),
-    posting: (way) => postings.inc({ way }),
-    method: (source, outcome) => methods.inc({ source, outcome }),
-    passkey: (ceremony, outcome) => passkeys.inc({ ceremony, outcome }),
-    peers({ answering, silent }) {
+    /** Counts a posting: `own` was written by this process, the others say how the hand-over to another process ended. */
+    posting: (way: 'own' | 'answered' | 'not_sent' | 'lost') => postings.inc({ way }),
+    /** Counts the outcome of a verification source for a session. */
+    method: (source: string, outcome: string) => methods.inc({ source, outcome }),
+    /** Counts the outcome of a passkey ceremony. */
+    passkey: (ceremony: string, outcome: string) => passkeys.inc({ ceremony, outcome }),
+    /** Sets how many other processes take postings from this process, and how many should but do not answer. */
+    peers({ answering, silent }: { answering: number; silent: number }): void {
       peers.set({ state: 'answering' }, answering);
       peers.set({ state: 'silent' }, silent);
     },
-    sending: ({ lane, lag }) => sendLag.observe({ lane }, lag),
-    sent: (outcome) => attempts.inc({ outcome }),
+    /** Counts a webhook attempt when it is sent, `lag` seconds after it was due. */
+    sending: ({ lane, lag }: { lane: 'first' | 'retry'; lag: number }) => sendLag.observe({ lane }, lag),
+    /** Counts a webhook attempt when it has ended. The outcome is `delivered` or the reason of the failure. */
+    sent: (outcome: string) => attempts.inc({ outcome }),
+    /** Returns the metrics of this process. */
     renderProcess: () => registry.metrics(),
 
-    async render(backlog, now) {
+    /** Returns the metrics of this process and of the whole installation. @param now milliseconds since the epoch */
+    async render(backlog: Backlog, now: number): Promise<string> {
       const [ofProcess, ofInstallation] = await Promise.all([
         registry.metrics(),
         backlogMetrics.render(backlog, now),

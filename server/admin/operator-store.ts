@@ -1,12 +1,7 @@
 import type { Db } from 'mongodb';
 import type { OperatorRole, OperatorStatus } from '../../contracts/admin/operators.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import {
-  type AuditedRecord,
-  createRecordStore,
-  type RecordStore,
-  recordIndexes,
-} from '../platform/database/records.ts';
+import { type AuditedRecord, createRecordStore, recordIndexes } from '../platform/database/records.ts';
 
 /** A person or a script that may call the admin API. */
 export interface Operator extends AuditedRecord {
@@ -29,17 +24,17 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { hash: 1 }, unique: true },
 ];
 
-export interface OperatorStore extends RecordStore<Operator> {
-  findByHash(hash: string): Promise<Operator | undefined>;
-  touch(id: string, at: Date): Promise<void>;
-}
+export type OperatorStore = ReturnType<typeof createOperatorStore>;
 
-export function createOperatorStore(db: Db): OperatorStore {
+export function createOperatorStore(db: Db) {
   const operators = db.collection<Operator>(collection);
   return {
     ...createRecordStore<Operator>(db, collection, 'operator'),
-    findByHash: async (hash) => (await operators.findOne({ hash })) ?? undefined,
-    async touch(id, at) {
+    /** Finds an operator by the hash of the token. */
+    findByHash: async (hash: string): Promise<Operator | undefined> =>
+      (await operators.findOne({ hash })) ?? undefined,
+    /** Stores that the operator has called at this time. */
+    async touch(id: string, at: Date): Promise<void> {
       await operators.updateOne({ _id: id }, { $max: { lastUsedAt: at } });
     },
   };

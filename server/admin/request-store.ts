@@ -219,12 +219,12 @@ export function createRequestStore(db: Db) {
             { hint },
           )
           .toArray(),
-        requests
-          .find(refusals, { hint, projection: { _id: 0, at: 1 } })
-          .sort(newestFirst)
-          .skip(mostCounted)
-          .limit(1)
-          .next(),
+        requests.findOne(refusals, {
+          hint,
+          sort: newestFirst,
+          skip: mostCounted,
+          projection: { _id: 0, at: 1 },
+        }),
       ]);
       return { rows, countedSince: firstUncounted?.at ?? new Date(since) };
     },

@@ -1,23 +1,17 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { type AuditStore, indexes as auditIndexes, createAuditStore } from './audit-store.ts';
-import { type BacklogStore, createBacklogStore } from './backlog-store.ts';
-import { createOperatorStore, type OperatorStore, indexes as operatorIndexes } from './operator-store.ts';
-import { createOverviewStore, type OverviewStore } from './overview-store.ts';
-import { createRequestStore, type RequestStore, indexes as requestIndexes } from './request-store.ts';
-
-/** The stores of this feature. */
-export interface AdminStores {
-  operators: OperatorStore;
-  audit: AuditStore;
-  requests: RequestStore;
-  backlog: BacklogStore;
-  overview: OverviewStore;
-}
+import { indexes as auditIndexes, createAuditStore } from './audit-store.ts';
+import { createBacklogStore } from './backlog-store.ts';
+import { createOperatorStore, indexes as operatorIndexes } from './operator-store.ts';
+import { createOverviewStore } from './overview-store.ts';
+import { createRequestStore, indexes as requestIndexes } from './request-store.ts';
 
 export const indexes: IndexDeclaration[] = [...operatorIndexes, ...auditIndexes, ...requestIndexes];
 
-export function createAdminStores(db: Db): AdminStores {
+export type AdminStores = ReturnType<typeof createAdminStores>;
+
+/** The stores of this feature. */
+export function createAdminStores(db: Db) {
   const backlog = createBacklogStore(db);
   return {
     operators: createOperatorStore(db),

@@ -4,7 +4,7 @@ import { isDuplicateKey } from '../../platform/database/failures.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import { createRecordStore, recordIndexes } from '../../platform/database/records.ts';
 import { queryOf } from '../operators/delivery-query-store.ts';
-import { countByKey, type KeyCount } from '../operators/key-count-store.ts';
+import { countByKey, firstOwner, type KeyCount } from '../operators/key-count-store.ts';
 import { type BulkJob, type ClosedFilter, nextPart, type Part } from './bulk-job.ts';
 
 const collection = 'bulkJobs';
@@ -19,7 +19,10 @@ export const indexes: IndexDeclaration[] = [
   { collection: paceCollection, key: { next: 1 }, expireAfterSeconds: 3_600 },
 ];
 
-/** With more deliveries, the look-up of events that have arrived would take too long, so these events are counted too. */
+/**
+ * If a filter finds more deliveries than this, a look-up of the events that have arrived would take too long. They are then
+ * counted too.
+ */
 const mostLookedUp = 20_000;
 /** Statuses of deliveries that may still arrive. */
 export const underWay = ['pending', 'in_flight'];
@@ -72,14 +75,7 @@ export function createBulkStore(db: Db, counting: Db = db) {
   const jobs: Collection<BulkJob> = db.collection(collection);
   const paces: Collection<Pace> = db.collection(paceCollection);
   const records = createRecordStore<BulkJob>(db, collection, 'bulk job');
-  const groupByEvent = {
-    $group: {
-      _id: '$eventId',
-      keyId: { $first: '$keyId' },
-      partnerId: { $first: '$partnerId' },
-      mode: { $first: '$mode' },
-    },
-  };
+  const groupByEvent = { $group: { _id: '$eventId', keyId: { $first: '$keyId' }, ...firstOwner } };
   /** Leaves out events that have arrived, or may still arrive, as the steps of the job will do. */
   const leaveOutArriving = [
     {
@@ -134,12 +130,10 @@ export function createBulkStore(db: Db, counting: Db = db) {
         parts: { $elemMatch: { keyId: { $in: [...keyIds] }, ...hasSentOrWillSend } },
       };
       // No index serves these conditions. The newest jobs are searched first, and there are few, because old ones are deleted.
-      const found = await jobs
-        .find(overlaps as Document, { hint: { createdAt: -1, _id: -1 } })
-        .sort({ createdAt: -1, _id: -1 })
-        .limit(1)
-        .next();
-      return found ?? undefined;
+      const newestFirst = { createdAt: -1, _id: -1 } as const;
+      return (
+        (await jobs.findOne(overlaps as Document, { hint: newestFirst, sort: newestFirst })) ?? undefined
+      );
     },
 
     /**
@@ -176,11 +170,8 @@ export function createBulkStore(db: Db, counting: Db = db) {
     /** When the next step is due; undefined if no job runs. */
     async nextDue(): Promise<Date | undefined> {
       // Only running jobs have `nextAt`. The condition on it lets the query use its sparse index.
-      const [next] = await jobs
-        .find({ nextAt: { $gt: new Date(0) } }, { projection: { nextAt: 1 } })
-        .sort({ nextAt: 1 })
-        .limit(1)
-        .toArray();
+      const running = { nextAt: { $gt: new Date(0) } };
+      const next = await jobs.findOne(running, { sort: { nextAt: 1 }, projection: { nextAt: 1 } });
       return next?.nextAt;
     },
 

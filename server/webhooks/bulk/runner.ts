@@ -20,7 +20,7 @@ const shortestWaitMs = 10;
 const longestWaitMs = 1_000;
 const retryAfterFaultMs = 1_000;
 
-/** Takes the steps of all bulk jobs one after another, so that they leave the database to other work of the process. */
+/** Takes the steps of all bulk jobs one after another, so that a process uses the database for only one of them at a time. */
 export function createBulkRunner({ store, processStep, clock, logger }: Settings) {
   const stopping = new AbortController();
   const { signal } = stopping;

@@ -8,6 +8,7 @@ import type { Verdict } from './retry-schedule.ts';
 
 const collection = 'deliveries';
 const pending = { partialFilterExpression: { status: 'pending' } };
+const longestDueFirst = { nextAttemptAt: 1 } as const;
 /** With fewer due deliveries, one query finds all their keys. With more, the keys are read from the index. */
 const mostSearched = 2_000;
 /** The most deliveries that one query for keys of the index reads. */
@@ -111,11 +112,7 @@ export function createDeliveryStore(db: Db) {
       const notEnded = { status: { $in: ['pending' as const, 'in_flight' as const] } };
       const [pending, oldest] = await Promise.all([
         deliveries.countDocuments(notEnded),
-        deliveries
-          .find({ status: 'pending' }, { hint: { nextAttemptAt: 1 } })
-          .sort({ nextAttemptAt: 1 })
-          .limit(1)
-          .next(),
+        deliveries.findOne({ status: 'pending' }, { hint: longestDueFirst, sort: longestDueFirst }),
       ]);
       return { pending, ...(oldest?.nextAttemptAt ? { oldestDueAt: oldest.nextAttemptAt } : {}) };
     },
@@ -127,7 +124,7 @@ export function createDeliveryStore(db: Db) {
     async due(keyId: string, lane: Lane, { now, limit }: { now: Date; limit: number }): Promise<string[]> {
       const found = await deliveries
         .find({ status: 'pending', keyId, lane, nextAttemptAt: { $lte: now } })
-        .sort({ nextAttemptAt: 1 })
+        .sort(longestDueFirst)
         .project<Pick<Delivery, '_id'>>({ _id: 1 })
         .limit(limit)
         .toArray();
@@ -175,7 +172,7 @@ export function createDeliveryStore(db: Db) {
 
     /**
      * Removes receivers' responses, all of a delivery together, a week after the first one. A delivery in flight is left for
-     * later. Its process knows the present expiry and sets no other one, so without it the next response would stay.
+     * later: its process has read that an expiry is set, so it sets none for the next response. That response would stay.
      */
     async forgetAnswers(now: Date): Promise<void> {
       await deliveries.updateMany(
@@ -236,7 +233,7 @@ export function createDeliveryStore(db: Db) {
       const due = { status: 'pending' as const, nextAttemptAt: { $lte: now } };
       const longestDue = await deliveries
         .find(due, { projection: { _id: 0, keyId: 1 } })
-        .sort({ nextAttemptAt: 1 })
+        .sort(longestDueFirst)
         .limit(mostSearched)
         .toArray();
       if (longestDue.length < mostSearched) return [...new Set(longestDue.map(({ keyId }) => keyId))];
@@ -245,21 +242,15 @@ export function createDeliveryStore(db: Db) {
 
     /** When the next delivery becomes due within a span of time; undefined if none does. */
     async nextDue(after: Date, before: Date): Promise<Date | undefined> {
-      const [next] = await deliveries
-        .find({ status: 'pending', nextAttemptAt: { $gt: after, $lt: before } })
-        .sort({ nextAttemptAt: 1 })
-        .limit(1)
-        .toArray();
+      const due = { status: 'pending' as const, nextAttemptAt: { $gt: after, $lt: before } };
+      const next = await deliveries.findOne(due, { sort: longestDueFirst });
       return next?.nextAttemptAt;
     },
 
     /** Whether a delivery that was due before `at` is still pending. */
     async isOverdue(at: Date): Promise<boolean> {
-      const overdue = await deliveries.findOne(
-        { status: 'pending', nextAttemptAt: { $lt: at } },
-        { projection: { _id: 1 } },
-      );
-      return overdue !== null;
+      const overdue = { status: 'pending' as const, nextAttemptAt: { $lt: at } };
+      return (await deliveries.findOne(overdue, { projection: { _id: 1 } })) !== null;
     },
 
     /** The seconds between two times in which deliveries become due. Each is given as the time when it begins. */

@@ -66,7 +66,7 @@ export function createDueCache(find: Find) {
     known.isOutOfOrder = false;
   }
 
-  /** Makes the next lease query the database, because it may contain due deliveries that this process does not know. */
+  /** Makes the next lease query the database, where other processes may have stored due deliveries. */
   function invalidate(keyId: string): void {
     for (const known of Object.values(knownOf(keyId))) {
       known.version += 1;
