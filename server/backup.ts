@@ -83,7 +83,7 @@ export async function backup(config: Config, to: string) {
   if (!existsSync(database)) throw new Error(`${dataDir} holds no database`);
   if (existsSync(target) && readdirSync(target).length > 0) throw new Error(`${target} is not empty`);
   await withEngine(dataDir, checkSchema);
-  // Each start of an engine writes this file.
+  // Each start of an engine writes this file, so its time shows whether a server was started during the copy.
   const lockedBefore = statSync(join(database, 'mongod.lock')).mtimeMs;
   mkdirSync(target, { recursive: true, mode: 0o700 });
   cpSync(database, join(target, 'db'), {

@@ -70,7 +70,7 @@ export function createCharges(settings: Settings) {
       const { partnerId, mode } = terms;
       const id = chargeIdOf(cause);
       if (rehearsal && mode === 'test') {
-        // A used code is told before any refusal, as for other users.
+        // Callers learn of a used code before any refusal, as with other users.
         const earlier = await findPastCharge({ partnerId, mode, cause });
         if (earlier) return { outcome: 'used', past: earlier };
         throw rehearsedRefusal(rehearsal, kind, clock.now());

@@ -73,7 +73,7 @@ export function windowAt(window: SpendWindow, length: number, at: number): Spend
   return start > window.start.getTime() ? { start: new Date(start), used: 0 } : window;
 }
 
-/** Returns the spend cap that is reached at the time `at` (ms), and its window. If both caps are, the hour counts: it ends last. */
+/** Returns the spend cap that is reached at the time `at` (ms), and its window. If both are, returns the hour's, which ends last. */
 export function reachedCap(state: Pick<WalletState, 'minute' | 'hour' | 'caps'>, at: number) {
   const caps = [
     { bucket: 'hour', limit: state.caps.perHour, length: hour },

@@ -119,7 +119,7 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
     }
   }
 
-  /** Refreshes the next group of all wallets. @returns whether summaries of later groups may be missing, as some of this one were */
+  /** Refreshes the next group of all wallets. @returns whether later groups may lack summaries, because this one did */
   async function refreshNextGroup(): Promise<boolean> {
     const group = await ledger.walletIds({ after: lastRefreshedId, limit: groupSize });
     const hadMissing = group.length > 0 && (await refresh(group));
