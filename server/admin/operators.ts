@@ -9,7 +9,7 @@ import {
   PermissionView,
 } from '../../contracts/admin/operators.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { mutation, procedure, query, router } from '../platform/admin-api/procedures.ts';
 import { permissions, type Role, scopeOf } from '../platform/admin-api/roles.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
@@ -111,28 +111,19 @@ export function createOperatorProcedures(operators: Operators) {
         .filter((path) => !path.startsWith('/'))
         .map(viewPermission),
     ),
-    show: procedure
-      .input(OperatorReference)
-      .output(OperatorView)
-      .query(async ({ input }) => viewOperator(await operators.show(input.operatorId))),
-    list: procedure
-      .input(ListOperators)
-      .output(z.array(OperatorView))
-      .query(async ({ input }) => (await operators.list(input)).map(viewOperator)),
-    count: procedure
-      .input(ListOperators.omit(pageFields))
-      .output(Total)
-      .query(({ input }) => operators.count(input)),
-    create: procedure
-      .input(CreateOperator)
-      .output(OperatorWithToken)
-      .mutation(async ({ input, ctx }) => {
-        const { operator, token } = await operators.create(input, ctx.actor);
-        return { ...viewOperator(operator), token };
-      }),
-    revoke: procedure
-      .input(OperatorReference)
-      .output(OperatorView)
-      .mutation(async ({ input, ctx }) => viewOperator(await operators.revoke(input.operatorId, ctx.actor))),
+    show: query(OperatorReference, OperatorView, async ({ operatorId }) =>
+      viewOperator(await operators.show(operatorId)),
+    ),
+    list: query(ListOperators, z.array(OperatorView), async (input) =>
+      (await operators.list(input)).map(viewOperator),
+    ),
+    count: query(ListOperators.omit(pageFields), Total, (input) => operators.count(input)),
+    create: mutation(CreateOperator, OperatorWithToken, async (input, actor) => {
+      const { operator, token } = await operators.create(input, actor);
+      return { ...viewOperator(operator), token };
+    }),
+    revoke: mutation(OperatorReference, OperatorView, async ({ operatorId }, actor) =>
+      viewOperator(await operators.revoke(operatorId, actor)),
+    ),
   });
 }

@@ -1,15 +1,12 @@
 import { z } from 'zod';
 import { SourceReference, SourceView } from '../../contracts/admin/sources.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { procedure, query, router } from '../platform/admin-api/procedures.ts';
 import type { SourceOverview } from './sources/overview.ts';
 
 /** Makes the procedures that `svcadmin sources` calls. */
 export function createSourceProcedures({ list, check }: SourceOverview) {
   return router({
     list: procedure.output(z.array(SourceView)).query(() => list()),
-    check: procedure
-      .input(SourceReference)
-      .output(SourceView)
-      .query(({ input }) => check(input.name)),
+    check: query(SourceReference, SourceView, ({ name }) => check(name)),
   });
 }

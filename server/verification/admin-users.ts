@@ -10,7 +10,7 @@ import {
   UserView,
 } from '../../contracts/admin/users.ts';
 import type { ClaimName } from '../../contracts/claims.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { mutation, procedure, router } from '../platform/admin-api/procedures.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
 import type { EnrollmentStore } from './people/enrollment-store.ts';
@@ -106,21 +106,15 @@ export function createUserProcedures(dependencies: UserDependencies) {
         return found.map((enrollment) => ({ userId: enrollment.userId, ...viewEnrollment(enrollment) }));
       }),
 
-    removePasskey: procedure
-      .input(PasskeyReference)
-      .output(RemovedPasskey)
-      .mutation(async ({ input: { userId, passkeyId } }) => {
-        await passkeys.remove(userId, passkeyId);
-        return { id: passkeyId, userId };
-      }),
+    removePasskey: mutation(PasskeyReference, RemovedPasskey, async ({ userId, passkeyId }) => {
+      await passkeys.remove(userId, passkeyId);
+      return { id: passkeyId, userId };
+    }),
 
-    erase: procedure
-      .input(UserReference)
-      .output(ErasedUser)
-      .mutation(async ({ input: { userId }, ctx }) => {
-        const erased = await erasure.erase(userId, ctx.actor);
-        if (!erased) throw new ApiError('not_found', { description: `No user ${userId}` });
-        return { id: userId, ...erased };
-      }),
+    erase: mutation(UserReference, ErasedUser, async ({ userId }, actor) => {
+      const erased = await erasure.erase(userId, actor);
+      if (!erased) throw new ApiError('not_found', { description: `No user ${userId}` });
+      return { id: userId, ...erased };
+    }),
   });
 }

@@ -8,7 +8,7 @@ import {
 } from '../../contracts/admin/enrollments.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { maskSubject } from '../platform/admin-api/personal-data.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { mutation, procedure, query, router } from '../platform/admin-api/procedures.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { createSessionProcedures, type SessionDependencies } from './admin-sessions.ts';
@@ -59,10 +59,9 @@ function enrollmentProcedures({
       }),
 
     // A count shows no record of a person, so it needs no reason and is not noted in the audit log.
-    count: procedure
-      .input(ListEnrollments.omit({ ...pageFields, reason: true }))
-      .output(Total)
-      .query(({ input: { partnerId, sub } }) => enrollments.count({ partnerId, ...(sub ? { sub } : {}) })),
+    count: query(ListEnrollments.omit({ ...pageFields, reason: true }), Total, ({ partnerId, sub }) =>
+      enrollments.count({ partnerId, ...(sub ? { sub } : {}) }),
+    ),
 
     show: procedure
       .input(ReadEnrollment)
@@ -73,23 +72,17 @@ function enrollmentProcedures({
         return maskSubject(ctx.operator.role, viewEnrollment(enrollment));
       }),
 
-    block: procedure
-      .input(BlockEnrollment)
-      .output(EnrollmentView)
-      .mutation(async ({ input: { enrollmentId, reason }, ctx }) => {
-        const current = await requireEnrollment(enrollmentId);
-        const entry = entryOf(ctx.actor, current, { status: 'blocked', blockReason: reason });
-        return viewEnrollment(await block(enrollmentId, reason, entry));
-      }),
+    block: mutation(BlockEnrollment, EnrollmentView, async ({ enrollmentId, reason }, actor) => {
+      const current = await requireEnrollment(enrollmentId);
+      const entry = entryOf(actor, current, { status: 'blocked', blockReason: reason });
+      return viewEnrollment(await block(enrollmentId, reason, entry));
+    }),
 
-    unblock: procedure
-      .input(EnrollmentReference)
-      .output(EnrollmentView)
-      .mutation(async ({ input: { enrollmentId }, ctx }) => {
-        const current = await requireEnrollment(enrollmentId);
-        if (current.status === 'active') return viewEnrollment(current);
-        const entry = entryOf(ctx.actor, current, { status: 'active' });
-        return viewEnrollment(await enrollments.unblock(enrollmentId, entry));
-      }),
+    unblock: mutation(EnrollmentReference, EnrollmentView, async ({ enrollmentId }, actor) => {
+      const current = await requireEnrollment(enrollmentId);
+      if (current.status === 'active') return viewEnrollment(current);
+      const entry = entryOf(actor, current, { status: 'active' });
+      return viewEnrollment(await enrollments.unblock(enrollmentId, entry));
+    }),
   });
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PartnerReference } from '../../contracts/admin/partners.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { ListWarnings, SetWarnings, WarningSettings, WarningView } from '../../contracts/admin/warnings.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import type { Actor } from '../platform/database/audit-entry.ts';
 import type { Warning } from './warning.ts';
 import type { WarningStore } from './warning-store.ts';
@@ -34,20 +34,8 @@ function view({ _id, kind, partnerId, mode, about, text, since, overAt, untold }
 /** Makes the procedures that `svcadmin warnings` calls. */
 export const createWarningProcedures = ({ store, settings }: Dependencies) =>
   router({
-    list: procedure
-      .input(ListWarnings)
-      .output(z.array(WarningView))
-      .query(async ({ input }) => (await store.list(input)).map(view)),
-    count: procedure
-      .input(ListWarnings.omit(pageFields))
-      .output(Total)
-      .query(({ input }) => store.count(input)),
-    settings: procedure
-      .input(PartnerReference)
-      .output(WarningSettings)
-      .query(({ input }) => settings.read(input.partnerId)),
-    set: procedure
-      .input(SetWarnings)
-      .output(WarningSettings)
-      .mutation(({ input, ctx }) => settings.set(input, ctx.actor)),
+    list: query(ListWarnings, z.array(WarningView), async (input) => (await store.list(input)).map(view)),
+    count: query(ListWarnings.omit(pageFields), Total, (input) => store.count(input)),
+    settings: query(PartnerReference, WarningSettings, ({ partnerId }) => settings.read(partnerId)),
+    set: mutation(SetWarnings, WarningSettings, (input, actor) => settings.set(input, actor)),
   });

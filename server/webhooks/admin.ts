@@ -34,7 +34,7 @@ import {
   TriggerEvent,
   VerifyRequest,
 } from '../../contracts/admin/webhooks.ts';
-import { mergeRouters, procedure, router } from '../platform/admin-api/procedures.ts';
+import { mergeRouters, mutation, procedure, query, router } from '../platform/admin-api/procedures.ts';
 import { adviseCommand, type Role } from '../platform/admin-api/roles.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import { bulkProcedures } from './bulk/admin-bulk.ts';
@@ -84,10 +84,7 @@ function eventProcedures(queries: WebhookQueries) {
       .input(ListEvents)
       .output(z.array(EventView))
       .query(({ input, ctx }) => queries.listEvents(input, ctx.operator.role)),
-    count: procedure
-      .input(ListEvents.omit(pageFields))
-      .output(Total)
-      .query(({ input }) => queries.countEvents(input)),
+    count: query(ListEvents.omit(pageFields), Total, (input) => queries.countEvents(input)),
     show: procedure
       .input(ReadEvent)
       .output(EventDetail)
@@ -120,10 +117,7 @@ function deliveryProcedures(queries: WebhookQueries, actions: DeliveryActions, p
         const found = await queries.listDeliveries(input, ctx.operator.role);
         return withPartnerName(found, partnerNames);
       }),
-    count: procedure
-      .input(ListDeliveries.omit(pageFields))
-      .output(Total)
-      .query(({ input }) => queries.countDeliveries(input)),
+    count: query(ListDeliveries.omit(pageFields), Total, (input) => queries.countDeliveries(input)),
     show: procedure
       .input(DeliveryReference)
       .output(DeliveryView)
@@ -150,56 +144,30 @@ function deliveryProcedures(queries: WebhookQueries, actions: DeliveryActions, p
 
 function jobProcedures(jobs: Jobs) {
   return router({
-    list: procedure
-      .input(ListJobs)
-      .output(z.array(JobView))
-      .query(({ input }) => jobs.list(input)),
-    count: procedure
-      .input(ListJobs.omit(pageFields))
-      .output(Total)
-      .query(({ input }) => jobs.count(input)),
-    show: procedure
-      .input(JobReference)
-      .output(JobDetail)
-      .query(({ input }) => jobs.show(input.jobId)),
-    run: procedure
-      .input(JobReference)
-      .output(ChangedJob)
-      .mutation(({ input }) => jobs.run(input.jobId)),
-    cancel: procedure
-      .input(JobReference)
-      .output(ChangedJob)
-      .mutation(({ input }) => jobs.cancel(input.jobId)),
-    reschedule: procedure
-      .input(RescheduleJob)
-      .output(ChangedJob)
-      .mutation(({ input: { jobId, ...time } }) => jobs.reschedule(jobId, time)),
+    list: query(ListJobs, z.array(JobView), (input) => jobs.list(input)),
+    count: query(ListJobs.omit(pageFields), Total, (input) => jobs.count(input)),
+    show: query(JobReference, JobDetail, ({ jobId }) => jobs.show(jobId)),
+    run: mutation(JobReference, ChangedJob, ({ jobId }) => jobs.run(jobId)),
+    cancel: mutation(JobReference, ChangedJob, ({ jobId }) => jobs.cancel(jobId)),
+    reschedule: mutation(RescheduleJob, ChangedJob, ({ jobId, ...time }) => jobs.reschedule(jobId, time)),
   });
 }
 
 function healthProcedures(read: ReadEndpointHealth, partnerNames: PartnerNames) {
   return router({
-    health: procedure
-      .input(ReadHealth)
-      .output(z.array(ListedHealth))
-      .query(async ({ input }) => withPartnerName(await read(input), partnerNames)),
+    health: query(ReadHealth, z.array(ListedHealth), async (input) =>
+      withPartnerName(await read(input), partnerNames),
+    ),
   });
 }
 
 function senderProcedures(relay: Relay, actions: DeliveryActions) {
   return router({
-    test: procedure
-      .input(TestEndpoint)
-      .output(DeliveryView)
-      .mutation(async ({ input }) => viewDelivery(await actions.test(input.keyId))),
-    trigger: procedure
-      .input(TriggerEvent)
-      .output(DeliveryView)
-      .mutation(async ({ input }) => viewDelivery(await actions.trigger(input.keyId, input.event))),
-    verify: procedure
-      .input(VerifyRequest)
-      .output(SignatureCheck)
-      .query(({ input }) => relay.verify(input)),
+    test: mutation(TestEndpoint, DeliveryView, async ({ keyId }) => viewDelivery(await actions.test(keyId))),
+    trigger: mutation(TriggerEvent, DeliveryView, async ({ event, keyId }) =>
+      viewDelivery(await actions.trigger(keyId, event)),
+    ),
+    verify: query(VerifyRequest, SignatureCheck, (input) => relay.verify(input)),
     relay: procedure
       .input(RelayRequest)
       .output(Relayed)

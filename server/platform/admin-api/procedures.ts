@@ -148,7 +148,8 @@ export const mergeRouters = trpc.mergeRouters;
 export const procedure = trpc.procedure.use(translated).use(recorded).use(permitted);
 
 /**
- * Makes a procedure that reads. The types of the builder do not resolve for a generic schema, hence the assertions.
+ * Makes a procedure that reads and needs only its input. The types of the builder do not resolve for a generic schema, hence the
+ * assertions.
  * @param run makes the output from the checked input
  */
 export const query = <Input extends z.ZodType, Output extends z.ZodType>(
@@ -161,7 +162,7 @@ export const query = <Input extends z.ZodType, Output extends z.ZodType>(
     .output(output)
     .query((call) => run(call.input as z.output<Input>) as never);
 
-/** Makes a procedure that changes something. @param run makes the change for the operator or member who acts */
+/** Makes a procedure that changes something. @param run makes the change for the operator or member who acts, and the output */
 export const mutation = <Input extends z.ZodType, Output extends z.ZodType>(
   input: Input,
   output: Output,

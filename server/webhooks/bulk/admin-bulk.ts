@@ -1,26 +1,14 @@
 import { z } from 'zod';
 import { BulkReference, BulkView, ListBulk, StartBulk, StartedBulk } from '../../../contracts/admin/bulk.ts';
-import { procedure, router } from '../../platform/admin-api/procedures.ts';
+import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
 import type { BulkJobs } from './bulk-jobs.ts';
 
 /** Procedures of `svcadmin bulk`, and of `svcadmin deliveries` with a filter. */
 export function bulkProcedures(jobs: BulkJobs) {
   return router({
-    start: procedure
-      .input(StartBulk)
-      .output(StartedBulk)
-      .mutation(({ input, ctx }) => jobs.start(input, ctx.actor)),
-    list: procedure
-      .input(ListBulk)
-      .output(z.array(BulkView))
-      .query(({ input }) => jobs.list(input)),
-    show: procedure
-      .input(BulkReference)
-      .output(BulkView)
-      .query(({ input }) => jobs.show(input.bulkId)),
-    cancel: procedure
-      .input(BulkReference)
-      .output(BulkView)
-      .mutation(({ input, ctx }) => jobs.cancel(input.bulkId, ctx.actor)),
+    start: mutation(StartBulk, StartedBulk, (input, actor) => jobs.start(input, actor)),
+    list: query(ListBulk, z.array(BulkView), (input) => jobs.list(input)),
+    show: query(BulkReference, BulkView, ({ bulkId }) => jobs.show(bulkId)),
+    cancel: mutation(BulkReference, BulkView, ({ bulkId }, actor) => jobs.cancel(bulkId, actor)),
   });
 }
