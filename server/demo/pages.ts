@@ -73,6 +73,7 @@ function verdictOf({
   userinfoCall,
   tokenCall,
 }: Verification): 'adult' | 'minor' | 'unknown' | 'refused' | 'failed' {
+  // The user came back without a code.
   if (!redirectParameters?.['code']) return 'failed';
   // The service has refused the exchange of the code.
   if (tokenCall?.status !== 200) return 'refused';

@@ -134,7 +134,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
     });
   }
 
-  /** Sends a page. After a form that was refused, its status is that of the error. */
+  /** Sends a page, with the outcome of a form. If the form was refused, the status of the page is that of the error. */
   async function show(page: PageRow, call: MemberRequest, { result, error, given = {} }: Outcome = {}) {
     const { request, reply, signedIn } = call;
     const { email = '', role } = signedIn.member;

@@ -42,6 +42,7 @@ function loginSection(login: DeviceSession, email: string, { m, now, memberId }:
   return {
     title: isOwn ? login.device.name : `${login.device.name}: ${email}`,
     facts: [
+      // The login of another member also shows whose it is.
       ...(isOwn ? [] : [[m.email, link(email, `/members/${login.memberId}`)] as const]),
       [m.deviceAddress, text(login.device.address)],
       [m.created, time(login.createdAt.toISOString())],

@@ -16,7 +16,7 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
     api.keys.list({ partnerId, status: 'active', after: query['after'], limit: pageSize }),
     api.webhooks.health({ partnerId, limit: pageSize }),
   ]);
-  // A key without a URL has no health, and so no state.
+  // A key without a URL has no state. One call returns 50 endpoints at most, so keys on later pages may show none either.
   const stateOf = (keyId: string) => health.find((endpoint) => endpoint.keyId === keyId)?.state;
   return {
     title: m.webhooks,
