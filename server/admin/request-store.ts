@@ -108,7 +108,10 @@ function indexFor({ partnerId, sessionId }: RequestFilter, onlyFailures: boolean
 /** Returns the condition that a text begins with `text`, without a regular expression from the caller's input. */
 const beginsWith = (text: string): Document => ({ $gte: text, $lt: `${text}\u{10ffff}` });
 
-/** Returns the conditions of a search, and the index that serves those in `indexed`. */
+/**
+ * Returns the conditions of a search in two parts: those that the index `hint` serves, and the `rest`, which the database tests
+ * on the records that the index finds. `rest` has the status itself, because the index of failures has all failures.
+ */
 function conditionsOf({ partnerId, sessionId, clientId, status, path, error, since, until }: RequestFilter) {
   // The indexes of failures do not serve a search by session (`indexFor`).
   const onlyFailures = !sessionId && /^[45]/.test(status ?? '');

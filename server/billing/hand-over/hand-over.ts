@@ -162,7 +162,8 @@ export function createHandOver(settings: HandOverSettings) {
       case 'dropped':
       case 'not_sent':
         return writeHere(posting, options);
-      // The peer sends this posting no more, so there is no need to wait. But a page that it has sent may still arrive.
+      // The peer sends the posting to the database no more, so the fence may be written at once. A fence is needed, because a
+      // page (a document of ledger entries) that the peer has sent may still arrive at the database.
       case 'failed':
         return writeFenced(posting, options, lostUntil(uptime()));
       case 'lost':

@@ -122,8 +122,8 @@ const failedWriteConcern = (error: MongoServerError): boolean =>
   (error instanceof MongoBulkWriteError && error.result.getWriteConcernError() !== undefined);
 
 /**
- * Whether the database cannot be reached, refuses writes for now, or does not know the result of a write. The caller then
- * gets a 503. The write may have been made all the same, so its caller has to look for it before it writes again.
+ * Whether the database cannot be reached, refuses writes for now, or does not know the result of a write. The client then
+ * gets a 503. The write may have been made all the same, so code that writes again must first look for its record.
  */
 export const isUnavailable = (thrown: unknown): boolean => {
   if (!(thrown instanceof MongoError)) return false;

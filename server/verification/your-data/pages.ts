@@ -15,7 +15,7 @@ import type { PartnerShare, YourData } from './your-data.ts';
 
 export const yourDataMessages: Record<Language, YourDataMessages> = { en, de, fr, es, ar };
 
-/** The most accesses of a client that are listed. */
+/** For each client of a partner, the page lists at most so many of the times at which claims were shared with it. */
 const mostListed = 10;
 
 interface Dependencies {

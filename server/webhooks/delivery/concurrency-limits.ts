@@ -6,7 +6,7 @@ export interface Limits {
   pool: number;
 }
 
-/** Two hundred endpoints that do not respond take 1,000 slots of the pool, so that others still have some. */
+/** Even if 200 endpoints do not respond and each takes its 5 slots, 24 of the 1,024 slots are free for others. */
 export const defaultLimits: Limits = { perEndpoint: 5, pool: 1024 };
 
 /** How many attempts an endpoint can start now. */

@@ -186,7 +186,7 @@ function findSignatureFaults(captured: Captured): Finding[] {
   if (digest !== digestOf(expected)) return [explainDigest(captured), ...formFaults];
   // The digest is right, so only the form of the value is wrong.
   if (formFaults.length > 0) return formFaults;
-  // No code means white space round the value. `missing_prefix` says at least that the form is wrong.
+  // The faults have no name of their own for white space round the value. `missing_prefix` is the nearest fault of form.
   return [{ fault: 'missing_prefix', reason: 'The value has spaces round it; compare it without.' }];
 }
 
