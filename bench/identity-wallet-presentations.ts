@@ -15,7 +15,12 @@ export interface PresentationCost {
 }
 
 const statusUri = 'https://issuer.invalid/status';
-const context = { clientId: 'bench', nonce: 'bench', responseUri: 'https://verifier.invalid/answer' };
+const handover = {
+  kind: 'redirect',
+  clientId: 'bench',
+  nonce: 'bench',
+  responseUri: 'https://verifier.invalid/answer',
+} as const;
 const base = { name: 'bench', label: 'Bench' };
 
 async function ageProof(issuer: TestIssuer, now: number) {
@@ -24,7 +29,7 @@ async function ageProof(issuer: TestIssuer, now: number) {
     key: issuer.holderKey,
     docType: 'eu.europa.ec.av.1',
     elements: ['age_over_18'],
-    context,
+    handover,
   });
   const settings = { ...base, profile: 'eu-age-verification', trustAnchors: issuer.anchorPem };
   return { settings: IdentityWallet.parse(settings), token: { proof_of_age: [presentation] } };
@@ -34,7 +39,7 @@ async function identity(issuer: TestIssuer, now: number) {
   const { credential, claims } = await issuer.personSdJwt({ holder: 'adult', now }, 'urn:eudi:pid:1');
   const paths = [['age_equal_or_over', '18']];
   const key = issuer.holderKey;
-  const presentation = await presentSdJwt({ credential, claims, key, paths, context, now });
+  const presentation = await presentSdJwt({ credential, claims, key, paths, handover, now });
   const access = { certificates: 'unused', key: 'unused' };
   const settings = { ...base, profile: 'eudi-pid', trustAnchors: issuer.anchorPem, access };
   return { settings: IdentityWallet.parse(settings), token: { pid_sd_jwt: [presentation] } };
@@ -50,7 +55,6 @@ export async function measurePresentations(rounds = 300): Promise<PresentationCo
   }));
   const check = createPresentationCheck(lists);
   const anchors = parsePem(issuer.anchorPem);
-  const handover = { kind: 'redirect', ...context } as const;
   const costs: PresentationCost[] = [];
   for (const [format, made] of [
     ['ISO mdoc', await ageProof(issuer, now)],
