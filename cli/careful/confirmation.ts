@@ -17,12 +17,12 @@ export interface Intent {
 /**
  * When a command asks a person at the terminal for confirmation, and when a script needs --yes.
  * - `always`: a person is asked. A script needs --yes.
- * - `at-terminal`: a person is asked. A script needs --yes only for a live action on a production server.
- * - `live-at-terminal`: like `at-terminal` for a live action. An action in test mode needs no confirmation.
+ * - `only-at-terminal`: a person is asked. A script needs --yes only for a live action on a production server.
+ * - `only-live-at-terminal`: like `only-at-terminal` for a live action. An action in test mode needs no confirmation.
  *
  * Commands that had no question in version 0.8.0 use one of the last two, so that scripts written for it still work.
  */
-export type Confirm = 'always' | 'at-terminal' | 'live-at-terminal';
+export type Confirm = 'always' | 'only-at-terminal' | 'only-live-at-terminal';
 
 interface Situation {
   confirm: Confirm;
@@ -38,7 +38,7 @@ interface Situation {
 export function chooseStep(situation: Situation): 'act' | 'ask' | 'refuse' {
   const { confirm, isLive, hasYes, isInteractive, isProduction } = situation;
   if (hasYes) return 'act';
-  if (confirm === 'live-at-terminal' && !isLive) return 'act';
+  if (confirm === 'only-live-at-terminal' && !isLive) return 'act';
   if (isInteractive) return 'ask';
   // Scripts for version 0.8.0 pass no --yes. Only an action on live users of a production server needs it from all scripts.
   const scriptNeedsYes = confirm === 'always' || (isLive && isProduction);

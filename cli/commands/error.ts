@@ -30,7 +30,7 @@ export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
     // The text is an error code, else an HTTP status, else a message.
     const named = listedErrors.find((error) => error.code === code);
     if (named) return this.#showError(named);
-    const status = /^(?:HTTP )?(\d{3})$/i.exec(code)?.[1];
+    const status = /^(HTTP )?(?<status>\d{3})$/i.exec(code)?.groups?.['status'];
     if (status !== undefined) return this.#showStatus(Number(status));
     // A single word is an error code, perhaps misspelled. Several words are an error message.
     const found = /\s/.test(code) ? searchErrors(code) : [];

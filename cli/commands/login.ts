@@ -42,6 +42,7 @@ export default class Login extends AdminCommand<typeof Login> {
       throw usageError(
         'The token cannot be asked for here, without a terminal: pipe it in with --token-stdin',
       );
+    // Errors from here on name the address, and where the token comes from.
     this.loginSource = { url, urlFrom, tokenFrom: fromStdin ? 'stdin' : 'what was typed' };
     const ca = this.flags.ca ?? (process.env['SVCADMIN_CA'] || previous?.ca);
     await requireAdminApi(url, ca);

@@ -134,8 +134,8 @@ export function createFilter(where: readonly string[], columns: readonly string[
   return (row: object): boolean => {
     // The names are checked with the first row, because only a row shows all columns of a list.
     withExactNames ??= conditions.map((condition) => {
-      const [column = ''] = requestedColumns(condition.column, knownColumns(columns, row));
-      return { ...condition, column };
+      const [exactName = ''] = requestedColumns(condition.column, knownColumns(columns, row));
+      return { ...condition, column: exactName };
     });
     return withExactNames.every((condition) =>
       meetsCondition(condition, (row as Record<string, unknown>)[condition.column]),

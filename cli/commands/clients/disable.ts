@@ -13,7 +13,7 @@ export default class ClientsDisable extends CarefulCommand<typeof ClientsDisable
     const { id, name, mode, partnerId } = await api.clients.show.query({ clientId: this.args.client });
     const consequence = `The ${mode} client ${name} (${id}) of ${partnerId} stops until it is enabled again: new sessions get 400, exchanges 403.`;
     return this.runConfirmed(
-      { id, consequence, isLive: mode === 'live', confirm: 'live-at-terminal' },
+      { id, consequence, isLive: mode === 'live', confirm: 'only-live-at-terminal' },
       async () => this.showRecord(await api.clients.disable.mutate({ clientId: id })),
     );
   }

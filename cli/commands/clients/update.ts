@@ -107,7 +107,7 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
     const changes = [describeChanges<object>(client, fields), uriChange].filter(Boolean);
     const consequence = `The ${mode} client ${name} (${id}) changes: ${changes.join(', ')}.`;
     return this.runConfirmed(
-      { id, consequence, isLive: mode === 'live', confirm: 'live-at-terminal' },
+      { id, consequence, isLive: mode === 'live', confirm: 'only-live-at-terminal' },
       async () => this.showRecord(await api.clients.update.mutate({ clientId: id, ...wanted })),
     );
   }

@@ -31,7 +31,7 @@ export default class DeliveriesCancel extends BulkCommand<typeof DeliveriesCance
     const { id, event, eventId, keyId, mode, attempts } = delivery;
     const consequence = `The ${mode} event ${event} (${eventId}) is not sent to ${keyId} any more, after ${count(attempts.length, 'attempt')}: ${id} ends as skipped.`;
     return this.runConfirmed(
-      { id, consequence, isLive: mode === 'live', confirm: 'live-at-terminal' },
+      { id, consequence, isLive: mode === 'live', confirm: 'only-live-at-terminal' },
       async () => {
         const cancelled = await api.deliveries.cancel.mutate({ deliveryId: id });
         this.showRecord(cancelled, deliveryFields);

@@ -31,7 +31,7 @@ export default class DeliveriesResend extends BulkCommand<typeof DeliveriesResen
     if (isUnclear) throw usageError('Name deliveries, or give a filter with --since');
     if (isNamed) return this.#resend(deliveryIds);
     const filter = { ...filterOf(this.flags), status: status ?? ('failed' as const) };
-    return this.startBulk({ action: 'resend', filter, again, rate }, { confirm: 'at-terminal' });
+    return this.startBulk({ action: 'resend', filter, again, rate }, { confirm: 'only-at-terminal' });
   }
 
   async #resend(deliveryIds: string[]) {

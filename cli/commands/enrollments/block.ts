@@ -16,7 +16,7 @@ export default class EnrollmentsBlock extends CarefulCommand<typeof EnrollmentsB
     const { id, mode, clientId, sub } = found;
     const consequence = `The ${mode} user ${sub} is refused at ${clientId} until ${id} is unblocked: exchanges of its codes get 403.`;
     return this.runConfirmed(
-      { id, consequence, isLive: mode === 'live', confirm: 'live-at-terminal' },
+      { id, consequence, isLive: mode === 'live', confirm: 'only-live-at-terminal' },
       async () => this.showRecord(await api.enrollments.block.mutate({ enrollmentId: id, reason })),
     );
   }

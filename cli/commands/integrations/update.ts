@@ -30,7 +30,7 @@ export default class IntegrationsUpdate extends CarefulCommand<typeof Integratio
     const change = describeListChange(shops, wanted.addShops, wanted.removeShops);
     const consequence = `The shops of the ${mode} integration ${id} change: ${change}.`;
     return this.runConfirmed(
-      { id, consequence, isLive: mode === 'live', confirm: 'live-at-terminal' },
+      { id, consequence, isLive: mode === 'live', confirm: 'only-live-at-terminal' },
       async () => this.showRecord(await api.integrations.update.mutate({ integrationId: id, ...wanted })),
     );
   }

@@ -28,7 +28,7 @@ export default class LimitsSet extends CarefulCommand<typeof LimitsSet> {
       id: wallet.partnerId,
       consequence,
       isLive: wallet.mode === 'live',
-      confirm: 'live-at-terminal',
+      confirm: 'only-live-at-terminal',
     } as const;
     return this.runConfirmed(intent, async () =>
       this.showRecord(await api.limits.set.mutate({ ...wallet, ...caps })),

@@ -40,6 +40,6 @@ export default class PartnersSuspend extends CarefulCommand<typeof PartnersSuspe
       status === 'active'
         ? `${name} (${id}) stops in test and live mode until it is activated again: ${await describeServed(api, id)}.`
         : `Nothing stops: ${name} (${id}) is ${status}.`;
-    return this.runConfirmed({ id, consequence, isLive: true, confirm: 'at-terminal' }, suspend);
+    return this.runConfirmed({ id, consequence, isLive: true, confirm: 'only-at-terminal' }, suspend);
   }
 }

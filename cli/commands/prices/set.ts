@@ -20,8 +20,9 @@ export default class PricesSet extends CarefulCommand<typeof PricesSet> {
     const partnerId = this.args.partner;
     const prices = await api.prices.show.query({ partnerId });
     const consequence = `Every charge of ${partnerId} from now on, test and live: ${describeChanges(prices, { [kind]: cents })} USD.`;
-    return this.runConfirmed({ id: partnerId, consequence, isLive: true, confirm: 'at-terminal' }, async () =>
-      this.showRecord(await api.prices.set.mutate({ partnerId, kind, cents })),
+    return this.runConfirmed(
+      { id: partnerId, consequence, isLive: true, confirm: 'only-at-terminal' },
+      async () => this.showRecord(await api.prices.set.mutate({ partnerId, kind, cents })),
     );
   }
 }

@@ -50,7 +50,7 @@ export default class WebhooksSet extends CarefulCommand<typeof WebhooksSet> {
     if (presentUrl === null && !this.isDryRun) return set();
     const consequence = describe({ keyText: `${mode} key ${keyId}`, presentUrl, url, keepSecret });
     return this.runConfirmed(
-      { id: keyId, consequence, isLive: mode === 'live', confirm: 'at-terminal' },
+      { id: keyId, consequence, isLive: mode === 'live', confirm: 'only-at-terminal' },
       set,
     );
   }

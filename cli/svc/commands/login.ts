@@ -32,6 +32,7 @@ export default class Login extends AdminCommand<typeof Login> {
     const previousUrl = process.env['SVC_BASE_URL'] ? undefined : previous?.url;
     const flags = { url: this.flags.url ?? previousUrl };
     const { url, urlFrom } = locateService({ flags, env: process.env, configDir });
+    // Errors from here on name this address.
     this.loginSource = { url, urlFrom, program: 'svc' };
     const ca = this.flags.ca ?? previous?.ca;
     const endpoints = createDeviceEndpoints({ url, ca });

@@ -10,7 +10,7 @@ const svcadmin = async (url: string, args: readonly string[]) => (await commandL
 
 describe('confirmation of a careful command', () => {
   const production = {
-    confirm: 'at-terminal',
+    confirm: 'only-at-terminal',
     isLive: true,
     hasYes: false,
     isInteractive: false,
@@ -32,12 +32,12 @@ describe('confirmation of a careful command', () => {
     ['a person at a terminal is asked about test mode too', { isInteractive: true, isLive: false }, 'ask'],
     [
       'a person at a terminal is not asked about small changes in test mode',
-      { confirm: 'live-at-terminal', isInteractive: true, isLive: false },
+      { confirm: 'only-live-at-terminal', isInteractive: true, isLive: false },
       'act',
     ],
     [
       'a person at a terminal is asked about small changes in live mode',
-      { confirm: 'live-at-terminal', isInteractive: true },
+      { confirm: 'only-live-at-terminal', isInteractive: true },
       'ask',
     ],
   ] as const)('%s', (_title, difference, expected) => {
