@@ -43,7 +43,11 @@ export function createAdminApi(
           if (environment !== null) onEnvironment?.(environment);
           const expiresAt = response.headers.get(tokenExpiryHeader);
           if (expiresAt !== null) onTokenExpiry?.(expiresAt);
-          return response;
+          const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+          if (response.status !== 503 || isJson) return response;
+          // A proxy answers 503 with a page. tRPC reads only JSON, and its error for a page does not have the status.
+          await response.body?.cancel();
+          return Response.json({}, response);
         },
       }),
     ],

@@ -171,6 +171,17 @@ it('a command exits with 1 and says when to try again, while the server still st
   });
 });
 
+it('a command exits with 1 and says when to try again, if a proxy answers 503 with a page', async () => {
+  const { port } = await createReceiver((_count, _request, response) => {
+    response.writeHead(503, { 'content-type': 'text/html', 'retry-after': '5' }).end('<h1>Unavailable</h1>');
+  });
+  const { run } = await commandLine(`http://127.0.0.1:${port}`, 'svc_op_none');
+  expect(await run(['whoami'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/is not ready.*\nTry again in 5 s\./),
+  });
+});
+
 it('a command exits with 7 if the certificate authority is unknown, and names --ca and NODE_EXTRA_CA_CERTS', async () => {
   const port = await listen(createServer({ cert: certificate, key: certificateKey }));
   const { run } = await commandLine(`https://localhost:${port}`, 'svc_op_none');
