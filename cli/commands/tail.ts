@@ -43,10 +43,14 @@ export default class Tail extends AdminCommand<typeof Tail> {
     let since = begin;
     while (!interrupted.signal.aborted) {
       const now = Date.now() + serverAheadMs;
-      this.#printNew(await this.#readSince(api, since), now);
-      // The next poll reads a part of this period again, because some requests are listed late.
-      const overlapBegin = new Date(now - overlapMs).toISOString();
-      since = overlapBegin > begin ? overlapBegin : begin;
+      const requests = await this.#readSince(api, since);
+      // After a poll that failed, the next one reads the same period.
+      if (requests !== undefined) {
+        this.#printNew(requests, now);
+        // The next poll reads a part of this period again, because some requests are listed late.
+        const overlapBegin = new Date(now - overlapMs).toISOString();
+        since = overlapBegin > begin ? overlapBegin : begin;
+      }
       await sleep(pollEveryMs, undefined, { signal: interrupted.signal }).catch(() => undefined);
     }
   }
@@ -58,12 +62,13 @@ export default class Tail extends AdminCommand<typeof Tail> {
       this.#printedAt.set(request.id, now);
       this.#printRequest(request);
     }
+    // The next poll reads back only one overlap, so ids that are twice as old do not come again.
     for (const [id, printedAt] of this.#printedAt)
       if (now - printedAt > 2 * overlapMs) this.#printedAt.delete(id);
   }
 
-  /** Reads requests, the oldest first. If the server cannot be reached, writes a note, and the next poll reads them. */
-  async #readSince(api: AdminApi, since: string): Promise<Request[]> {
+  /** Reads requests, the oldest first. If the server cannot be reached, writes a note and returns undefined. */
+  async #readSince(api: AdminApi, since: string): Promise<Request[] | undefined> {
     const { partner, client, status, path, error } = this.flags;
     const filter = { partnerId: partner, clientId: client, status, path, error };
     const found: Request[] = [];
@@ -75,12 +80,13 @@ export default class Tail extends AdminCommand<typeof Tail> {
         if (rows.length < mostPerPage) return found.toReversed();
       }
       this.writeNotice('More requests than are shown: narrow it, for instance by --partner.');
+      return found.toReversed();
     } catch (thrown) {
       const { code, message } = toFailure(thrown, this.connectionSource);
       if (code !== 'unreachable' && code !== 'service_unavailable') throw thrown;
       this.writeNotice(`${message}; asking again`);
+      return undefined;
     }
-    return found.toReversed();
   }
 
   /** Prints a request on one line, or as one line of JSON for programs. */
