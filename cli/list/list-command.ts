@@ -6,7 +6,7 @@ import { renderCsvRows } from '../output/csv.ts';
 import { formatShare } from '../output/format.ts';
 import { renderListing } from '../output/listing.ts';
 import { AdminCommand } from '../program/base-command.ts';
-import { type Page, type ReadPage, readPages, withConditions } from './pages.ts';
+import { type Page, type PageFlags, type ReadPage, readPages, withConditions } from './pages.ts';
 import { createTally, type Group, type Tally } from './tally.ts';
 import { describeCounted, describeFilters, describeShown, describeTotal } from './totals.ts';
 import { conditionColumns, knownColumns } from './where.ts';
@@ -33,10 +33,7 @@ interface Source<Row extends object, Shown extends object> extends List<Row, Sho
   show: (row: Row) => Shown;
 }
 
-interface ListFlags {
-  limit?: number;
-  after?: string;
-  all?: boolean;
+interface ListFlags extends PageFlags {
   count?: boolean;
   where?: string[];
   by?: string;
@@ -83,23 +80,23 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   async #showRows<Row extends object, Shown extends object>(
     source: Source<Row, Shown>,
   ): Promise<readonly Row[]> {
+    const isJson = this.jsonEnabled();
     // CSV and pipes get each page when it is read. JSON is one array. A table needs all rows for the widths of its columns.
-    const isStreamed = !this.jsonEnabled() && (this.#listFlags.csv === true || !process.stdout.isTTY);
+    const isStreamed = !isJson && (this.#listFlags.csv === true || !process.stdout.isTTY);
     const rows: Row[] = [];
-    let shown = 0;
+    let shownCount = 0;
     let lastPage: Page<Row> | undefined;
     for await (const page of readPages(source.page, this.#listFlags)) {
       if (isStreamed) this.#writeRows(source, page.rows, { withHeadings: lastPage === undefined });
       else rows.push(...page.rows);
-      shown += page.rows.length;
+      shownCount += page.rows.length;
       lastPage = page;
     }
-    const isJson = this.jsonEnabled();
     if (!isStreamed && !isJson) this.#writeTable(source, rows);
     const { next = null, isStopped = false } = lastPage ?? {};
-    // A program knows its own --limit. It cannot know that a search stopped before the limit.
+    // A program that reads JSON knows its own --limit, but not that a search stopped before the limit.
     if (!isJson || isStopped)
-      this.writeNotice(await this.#describeSummary(source, { shown, next, isStopped }));
+      this.writeNotice(await this.#describeSummary(source, { shown: shownCount, next, isStopped }));
     return rows;
   }
 
@@ -115,7 +112,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     if (asked !== undefined) return columnsIn(asked);
     const ofConditions = new Set(conditionColumns(where).flatMap(columnsIn));
     for (const column of ofList) ofConditions.delete(column);
-    // They come second, because a narrow terminal leaves out the columns on the right.
+    // The columns of conditions come second, because a narrow terminal leaves out the columns on the right.
     return ofList.toSpliced(1, 0, ...ofConditions);
   }
 

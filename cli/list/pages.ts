@@ -22,7 +22,7 @@ export type ReadPage<Row> = (
 ) => Promise<readonly Row[] | { rows: readonly Row[]; stoppedAfter: string | null }>;
 
 /** The flags that choose the pages to read. */
-interface PageFlags {
+export interface PageFlags {
   /** Undefined only for a list without --limit, because the flag has a default. The server returns such a list in one response. */
   limit?: number;
   after?: string;

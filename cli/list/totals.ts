@@ -48,7 +48,7 @@ function describeCount({ shown, total, after, next, isStopped }: Shown): string 
 export function describeShown(list: Shown): string {
   const { shown, total, after, next, isStopped, filters } = list;
   const sentence = `${describeCount(list)}${filters === '' ? '' : `, only ${filters}`}.`;
-  // A full page has a next one, which is empty if this page has all records of the list.
+  // After a full page, the server cannot say whether another one follows. The total may say that none does.
   const hasAllRecords = after === undefined && total?.exact === true && total.total <= shown;
   if (next === null || hasAllRecords) return sentence;
   if (isStopped)

@@ -2,6 +2,7 @@ import type { AdminApi } from '../connection/client.ts';
 import { type ConnectionSource, exits, toFailure, usageError } from '../errors/failure.ts';
 import { mostPerPage } from '../flags/flags.ts';
 import { readInputFile } from '../flags/input-file.ts';
+import { readPages } from '../list/pages.ts';
 import { type Onboarded, onboardPartner, type Plan } from './partner.ts';
 
 /** A valid row of the file. `line` is its number, counted from 1. */
@@ -112,12 +113,10 @@ export async function readPlans(api: AdminApi, path: string): Promise<Row[]> {
 /** Reads all existing partners, by name. Keeps the newest of those with the same name: the list begins with the newest. */
 async function readPartnersByName(api: AdminApi): Promise<Map<string, ExistingPartner>> {
   const byName = new Map<string, ExistingPartner>();
-  for (let after: string | undefined; ; ) {
-    const page = await api.partners.list.query({ limit: mostPerPage, after });
-    for (const { id, name, status } of page) if (!byName.has(name)) byName.set(name, { id, status });
-    if (page.length < mostPerPage) return byName;
-    after = page.at(-1)?.id;
-  }
+  const pages = readPages((page) => api.partners.list.query(page), { limit: mostPerPage, all: true });
+  for await (const { rows } of pages)
+    for (const { id, name, status } of rows) if (!byName.has(name)) byName.set(name, { id, status });
+  return byName;
 }
 
 interface Callbacks {

@@ -39,17 +39,14 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
     const { partner, client, enrollment, state, reference, mode, status, since, until } = this.flags;
     requireFromBeforeTo(since, until);
     const api = await this.api();
-    const wanted = {
+    const ids = {
       partnerId: partner,
       clientId: client,
       enrollmentId: enrollment,
       clientReferenceId: reference,
-      stateHash: state === undefined ? undefined : hashOf(state),
-      mode,
-      status,
-      since,
-      until,
     };
+    const stateHash = state === undefined ? undefined : hashOf(state);
+    const wanted = { ...ids, stateHash, mode, status, since, until };
     return this.showList({
       page: (page) => api.sessions.list.query({ ...wanted, ...page }),
       count: () => api.sessions.count.query(wanted),
