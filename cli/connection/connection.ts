@@ -31,7 +31,7 @@ export interface ConnectionFlags {
   ca?: string | undefined;
 }
 
-interface Sources {
+export interface Sources {
   flags: ConnectionFlags;
   env: Readonly<Record<string, string | undefined>>;
   configDir: string;
@@ -139,9 +139,9 @@ export function connect(sources: Sources): Connection {
   const location = locateServer(sources);
   const { url, urlFrom, chosen, ignored, isFromFoundDirectory } = location;
   const { token, isOfDirectory } = chooseToken(location, env);
-  // The person named neither server nor token, and may expect the server of an ignored directory. So it says why it is ignored.
-  const isByChance = isOfDirectory || urlFrom === defaultOrigin || !token;
-  if (isByChance) for (const sentence of ignored) warn(sentence);
+  // Without a named server, the person may expect that of an ignored directory. So the command says why it was ignored.
+  const mayExpectIgnored = isOfDirectory || urlFrom === defaultOrigin || !token;
+  if (mayExpectIgnored) for (const sentence of ignored) warn(sentence);
   if (isFromFoundDirectory && env['SVCADMIN_TOKEN'])
     warn(
       `SVCADMIN_TOKEN is not sent to ${url} (from ${urlFrom}), which gets its own token only. To send it: --url ${url}`,

@@ -54,13 +54,8 @@ export function usageError(message: string, hint?: string): CommandError {
   return new CommandError({ code: 'usage', message, exit: exits.usage, ...(hint && { hint }) });
 }
 
-interface ServerError {
-  error?: unknown;
-  retryAfter?: unknown;
-}
-
 interface TrpcError extends Error {
-  data?: ServerError | null;
+  data?: { error?: unknown; retryAfter?: unknown } | null;
   meta?: { response?: Response; responseJSON?: { error?: unknown } };
 }
 

@@ -38,13 +38,13 @@ const describeReason = (code: Reason): ListedError => ({
   advice: `The redirect says ${reasons[code].error}; \`sessions list --status failed\` finds others.`,
 });
 
-const listedCodes = new Set<string>([...Object.keys(errorTable), ...Object.keys(redirectGuide)]);
+const isListedOtherwise = (code: string): boolean => isErrorCode(code) || code in redirectGuide;
 
-/** All errors of the contract: codes of responses, of redirects, and reasons of failed sessions. */
+/** All errors of the contract. A reason that is also a code of a response or of a redirect is listed only as that. */
 export const listedErrors: readonly ListedError[] = [
   ...Object.keys(errorTable).filter(isErrorCode).map(describeAnswer),
   ...Object.entries(redirectGuide).map(describeRedirect),
-  ...(Object.keys(reasons) as Reason[]).filter((code) => !listedCodes.has(code)).map(describeReason),
+  ...(Object.keys(reasons) as Reason[]).filter((code) => !isListedOtherwise(code)).map(describeReason),
 ];
 
 /** Returns the words of a text, without short words. Numbers, times and ids are left out, because they differ in each message. */

@@ -38,7 +38,7 @@ function naturalWidthsOf(columns: readonly Column[], rows: Rows): number[] {
 
 /**
  * Returns the smallest width to which a column may be narrowed.
- * @param leastForNames this width for dotted names, which stay readable only if two words of them fit
+ * @param leastForNames this width for a column of dotted names, if its names are longer
  */
 function floorOf(column: Column, naturalWidth: number, leastForNames: number): number {
   if (column.isWhole) return naturalWidth;

@@ -13,10 +13,6 @@ function valueSettings(flag: Command.Flag.Cached): string[] {
   return takesFile ? ['-r', '-F'] : ['-x'];
 }
 
-interface Described {
-  description: string | undefined;
-}
-
 /**
  * Returns the name of a function that the script defines in the fish shell. It compares the typed words with arguments.
  * Called with `at WORDS`, it succeeds if exactly these words are typed; with `in WORDS`, if they are the first ones.
@@ -60,7 +56,7 @@ function topicNames(commands: readonly Command.Loadable[]): string[] {
 export function renderFishCompletion(
   bin: string,
   commands: readonly Command.Loadable[],
-  topics: Readonly<Record<string, Described>>,
+  topics: Readonly<Record<string, { description: string | undefined }>>,
 ): string {
   const { wordLine, flagLine } = createLines(bin);
   const topicLines = topicNames(commands).map((name) => wordLine([], name, topics[name]?.description));

@@ -43,11 +43,5 @@ export function relatedActor(id: string | null): Related[] {
 }
 
 /** Returns the rows without repeated ids. The first row of an id stays, with its note. */
-export function withoutRepeats(rows: readonly Related[]): Related[] {
-  const seen = new Set<string>();
-  return rows.filter(({ id }) => {
-    const isNew = !seen.has(id);
-    seen.add(id);
-    return isNew;
-  });
-}
+export const withoutRepeats = (rows: readonly Related[]): Related[] =>
+  rows.filter(({ id }, index) => rows.findIndex((row) => row.id === id) === index);

@@ -1,18 +1,14 @@
 import {
   type Connection,
-  type ConnectionFlags,
   firstSet,
   requireAddress,
+  type Sources,
   withoutSlash,
 } from '../connection/connection.ts';
 import { type Profile, type Profiles, readProfiles } from '../connection/profiles.ts';
 import { CommandError, exits } from '../errors/failure.ts';
 
-interface Sources {
-  flags: ConnectionFlags;
-  env: Readonly<Record<string, string | undefined>>;
-  configDir: string;
-}
+type MemberSources = Pick<Sources, 'flags' | 'env' | 'configDir'>;
 
 const defaultAddress = { value: 'http://localhost:8080', from: 'the default' };
 
@@ -24,7 +20,7 @@ function profileFor(url: string, { current, profiles }: Profiles): string | unde
 }
 
 /** Finds the address of the service, from the flag, the named profile, the environment, the current profile or the default. */
-export function locateService({ flags, env, configDir }: Sources) {
+export function locateService({ flags, env, configDir }: MemberSources) {
   const stored = readProfiles(configDir);
   const profileNamed = (name = ''): Profile | undefined => stored.profiles[name];
   const givenAddress = firstSet([
@@ -47,7 +43,7 @@ export function locateService({ flags, env, configDir }: Sources) {
  * Finds the address and the token. A token is sent only to the server that issued it.
  * @throws CommandError if there is no login, or if the address cannot be used
  */
-export function connectAsMember(sources: Sources): Connection {
+export function connectAsMember(sources: MemberSources): Connection {
   const { url, urlFrom, profileName, profile } = locateService(sources);
   if (profile?.url !== url)
     throw new CommandError({

@@ -13,6 +13,7 @@ export default class KeyringReseal extends CarefulCommand<typeof KeyringReseal> 
   async run() {
     const api = await this.api();
     const masterKeys = (await api.keyring.list.query()).filter(({ use }) => use === 'master');
+    // There always is a current master key. Only rows of other keys have no number of values.
     const id = masterKeys.find(({ state }) => state === 'current')?.id ?? '';
     const older = masterKeys.filter(({ state }) => state !== 'current');
     const count = older.reduce((sum, { values }) => sum + (values ?? 0), 0);
