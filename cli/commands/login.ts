@@ -52,7 +52,7 @@ export default class Login extends AdminCommand<typeof Login> {
     const [identity, { environment }] = await Promise.all([api.operators.whoami.query(), api.status.query()]);
     this.learnEnvironment(environment);
     // Later commands may run in another directory, so the path is stored in full.
-    const profile = { url, token, environment, ...(ca ? { ca: resolve(ca) } : {}) };
+    const profile = { url, token, environment, ca: ca && resolve(ca) };
     writeProfiles(configDir, withProfile(stored, name, profile));
     return this.showRecord({ profile: name, url, environment, ...identity });
   }

@@ -12,7 +12,7 @@ export interface Connection {
   tokenFrom: string;
   /** Path of a file with the certificate authority of the server. */
   ca?: string | undefined;
-  profileName?: string;
+  profileName?: string | undefined;
   /** Whether the profile is of a production server. */
   live: boolean;
   program: ProgramName;
@@ -162,7 +162,7 @@ export function connect(sources: Sources): Connection {
     token: token.value,
     urlFrom,
     tokenFrom: token.from,
-    ...(profile && name !== undefined && { profileName: name }),
+    profileName: profile && name,
     ca: flags.ca ?? (env['SVCADMIN_CA'] || profile?.ca),
     live: profile?.environment === 'production',
     program: 'svcadmin',

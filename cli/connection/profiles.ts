@@ -6,16 +6,16 @@ export interface Profile {
   url: string;
   token: string;
   /** Path of a file with the certificate authority of the server. */
-  ca?: string;
+  ca?: string | undefined;
   /** The environment of the server at sign-in. With `production`, every use of the profile counts as LIVE. */
   environment: string;
   /** The partner of a member; operators have none. */
-  partnerId?: string;
+  partnerId?: string | undefined;
 }
 
 /** The profiles that `login` stores. `current` is used if no profile is named. */
 export interface Profiles {
-  current?: string;
+  current?: string | undefined;
   profiles: Record<string, Profile>;
 }
 
@@ -40,7 +40,7 @@ export function withProfile({ profiles }: Profiles, name: string, profile: Profi
 /** Returns the profiles without the named one, which is not the current one any more. */
 export function withoutProfile({ current, profiles }: Profiles, name: string): Profiles {
   const { [name]: _removed, ...others } = profiles;
-  return { ...(current !== undefined && current !== name && { current }), profiles: others };
+  return { current: current === name ? undefined : current, profiles: others };
 }
 
 /** Replaces the file atomically. Only its owner can read it, because it contains tokens. */

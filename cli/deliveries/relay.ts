@@ -45,7 +45,7 @@ export async function relayEvents({ api, keyId, target, isJson, notice, onError 
   /** Prints a relayed delivery and how the receiver answered: as one line of JSON, or as a line with the reasons of a refusal. */
   function printDelivery({ eventId, event }: Delivery, { answer, reply }: Outcome): void {
     const line = isJson
-      ? JSON.stringify({ eventId, event, answer, ...(reply === undefined ? {} : { reply }) })
+      ? JSON.stringify({ eventId, event, answer, reply })
       : `${eventId}  ${event}  ${answer}`;
     process.stdout.write(`${line}\n`);
     if (isJson) return;
@@ -89,7 +89,7 @@ interface Outcome {
   /** The HTTP status, or the reason why there is none. */
   answer: number | string;
   /** The beginning of the body of a refusal. */
-  reply?: string;
+  reply?: string | undefined;
 }
 
 const mostReplyCharacters = 300;
@@ -100,7 +100,7 @@ async function sendToReceiver(target: string, { headers, body }: Delivery): Prom
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(target, { method: 'POST', headers, body, signal, redirect: 'manual' });
     const reply = response.ok ? '' : (await response.text()).trim().slice(0, mostReplyCharacters);
-    return { answer: response.status, ...(reply ? { reply } : {}) };
+    return { answer: response.status, reply: reply || undefined };
   } catch (error) {
     // The cause names the reason. The message of `fetch` itself is only "fetch failed".
     const { cause, message } = error as Error;

@@ -35,7 +35,7 @@ export interface Failure {
   message: string;
   exit: Exit;
   /** Advice for the operator. */
-  hint?: string;
+  hint?: string | undefined;
 }
 
 /** A failure of the command itself, not of the server. */
@@ -51,7 +51,7 @@ export class CommandError extends Error {
 
 /** Returns the error for wrong use of a command, exit 2. */
 export function usageError(message: string, hint?: string): CommandError {
-  return new CommandError({ code: 'usage', message, exit: exits.usage, ...(hint && { hint }) });
+  return new CommandError({ code: 'usage', message, exit: exits.usage, hint });
 }
 
 interface TrpcError extends Error {
@@ -98,7 +98,7 @@ function fromServer(
   const advice = code === 'operator_unknown' ? tokenHint(tokenFrom) : hints[code];
   // If waiting helps, nothing else has to be done.
   const hint = typeof retryAfter === 'number' ? `Try again in ${Math.ceil(retryAfter)} s.` : advice;
-  return { code, message, exit: errorTable[code].exit, ...(hint && { hint }) };
+  return { code, message, exit: errorTable[code].exit, hint };
 }
 
 /** Returns the message of the innermost cause, because `fetch` itself says only "fetch failed". */
@@ -148,7 +148,7 @@ export function toFailure(thrown: unknown, source: ConnectionSource): Failure {
   const memberHint = thrown instanceof CommandError ? undefined : hintsOfSvc[failure.code]?.(source.url);
   const hint = memberHint ?? failure.hint;
   const reworded = (text: string) => rewordFor('svc', text);
-  return { ...failure, message: reworded(failure.message), ...(hint && { hint: reworded(hint) }) };
+  return { ...failure, message: reworded(failure.message), hint: hint && reworded(hint) };
 }
 
 function failureOf(thrown: unknown, source: ConnectionSource): Failure {
@@ -189,7 +189,7 @@ function failureOfCall(thrown: TrpcError, { url: address, urlFrom, tokenFrom }: 
 
 /** Renders a failure for stderr: as lines for a person, or as one line of JSON for a program. */
 export function renderFailure({ code, message, hint }: Failure, json: boolean): string {
-  if (json) return JSON.stringify({ error: { code, message, ...(hint && { hint }) } });
+  if (json) return JSON.stringify({ error: { code, message, hint } });
   // The person has cancelled the command, so that this is no error.
   if (code === 'cancelled') return message;
   return [

@@ -58,14 +58,14 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
     const { 'redirect-uri': redirectUris, claims, 'webhook-url': webhookUrl } = this.flags;
     if (name === undefined || redirectUris === undefined || claims === undefined)
       throw usageError('A partner needs NAME, --redirect-uri and --claims; many come --from a file');
-    const plan = {
+    return {
       name,
       redirectUris,
       // The server checks the names of the claims.
       claims: splitWords(claims) as never[],
       amount: this.flags.amount ?? fewestCents,
+      webhookUrl,
     };
-    return webhookUrl === undefined ? plan : { ...plan, webhookUrl };
   }
 
   async #onboardOne() {

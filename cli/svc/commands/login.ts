@@ -41,7 +41,7 @@ export default class Login extends AdminCommand<typeof Login> {
     const { environment, partnerId } = login;
     this.learnEnvironment(environment);
     // Later commands may run in another directory, so the path is stored in full.
-    const profile = { url, token, environment, partnerId, ...(ca ? { ca: resolve(ca) } : {}) };
+    const profile = { url, token, environment, partnerId, ca: ca && resolve(ca) };
     writeProfiles(configDir, withProfile(stored, name, profile));
     return this.showRecord({ profile: name, url, ...login });
   }
