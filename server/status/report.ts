@@ -34,15 +34,20 @@ const beginOf = ({ _id }: ServiceHour): number => Date.parse(_id) / minute;
 const isAvailableIn = ({ early, late }: ServiceHour, minuteOfHour: number): boolean =>
   (minuteOfHour < 30 ? (early >>> minuteOfHour) & 1 : (late >>> (minuteOfHour - 30)) & 1) === 1;
 
+/** Adds a period to a list in the order of time. A period that continues the last one makes it longer. */
+function append(periods: Minutes[], period: Minutes): void {
+  const last = periods.at(-1);
+  if (last?.end === period.begin) last.end = period.end;
+  else periods.push(period);
+}
+
 /** Returns the periods in which no process could serve requests. Minutes without a record count as such. */
 function outagesOf(recordByHour: ReadonlyMap<number, ServiceHour>, { begin, end }: Minutes): Minutes[] {
   const outages: Minutes[] = [];
   for (let at = begin; at < end; at += 1) {
     const record = recordByHour.get(windowStart(at, 60));
     if (record && isAvailableIn(record, at % 60)) continue;
-    const last = outages.at(-1);
-    if (last?.end === at) last.end = at + 1;
-    else outages.push({ begin: at, end: at + 1 });
+    append(outages, { begin: at, end: at + 1 });
   }
   return outages;
 }
@@ -53,11 +58,7 @@ const hasManyErrors = ({ requests, errors }: ServiceHour): boolean =>
 /** Returns the periods with many errors. Consecutive hours are one period. */
 function errorSpansOf(hours: readonly ServiceHour[]): Minutes[] {
   const found: Minutes[] = [];
-  for (const begin of hours.filter(hasManyErrors).map(beginOf)) {
-    const last = found.at(-1);
-    if (last?.end === begin) last.end = begin + 60;
-    else found.push({ begin, end: begin + 60 });
-  }
+  for (const begin of hours.filter(hasManyErrors).map(beginOf)) append(found, { begin, end: begin + 60 });
   return found;
 }
 

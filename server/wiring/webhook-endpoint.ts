@@ -5,9 +5,10 @@ import type { Recipient } from '../webhooks/delivery/publish.ts';
 import type { Endpoint } from '../webhooks/delivery/send-attempt.ts';
 import type { SecretUses } from './secret-uses.ts';
 
-interface KeysAndClients {
+interface Directory {
   apiKey(keyId: string): Promise<ApiKey | undefined>;
   client(clientId: string, options: { fresh: boolean }): Promise<{ client: { keyId: string } } | undefined>;
+  partner(partnerId: string, options: { fresh: boolean }): Promise<Partner | undefined>;
 }
 
 /**
@@ -17,7 +18,7 @@ interface KeysAndClients {
  */
 export async function eventRecipient(
   { keyId, clientId }: { keyId: string; clientId?: string },
-  { apiKey, client }: KeysAndClients,
+  { apiKey, client }: Pick<Directory, 'apiKey' | 'client'>,
 ): Promise<Recipient> {
   const owner = await apiKey(keyId);
   const isRevoked = owner?.status === 'revoked';
@@ -28,15 +29,10 @@ export async function eventRecipient(
   return hasNoUrl ? { ...recipient, skip: 'no_url' } : recipient;
 }
 
-interface KeysAndPartners {
-  apiKey(keyId: string): Promise<ApiKey | undefined>;
-  partner(partnerId: string, options: { fresh: boolean }): Promise<Partner | undefined>;
-}
-
 /** Returns the webhook endpoint of a key, or why its events are not sent. It reads no cache, so changes take effect immediately. */
 export async function webhookEndpoint(
   keyId: string,
-  { apiKey, partner }: KeysAndPartners,
+  { apiKey, partner }: Pick<Directory, 'apiKey' | 'partner'>,
   { sealing, used }: { sealing: Pick<Sealing, 'open'>; used: Pick<SecretUses, 'endpoint'> },
 ): Promise<Endpoint> {
   const key = await apiKey(keyId);
