@@ -27,7 +27,7 @@ export const deadAfterMs = 15 * 60_000;
 const fewestFailures = 3;
 const mostAnswers = 5;
 
-/** What came back from an attempt: the HTTP status, or the class of the error. One of them is there: `none` is for the type only. */
+/** What came back from an attempt: the HTTP status, or else the class of the error. An ended attempt has one of the two. */
 const answerOf = ({ status, error }: EndedAttempt): string =>
   status === undefined ? (error ?? 'none') : String(status);
 
