@@ -10,7 +10,7 @@ import { isOwnOrigin } from '../platform/http/csrf.ts';
 import { renderErrors } from '../platform/http/errors.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
 import { readTraceparent } from '../platform/telemetry/trace-context.ts';
-import type { BrowserContext, SessionAccess } from './browser/session-access.ts';
+import type { BrowserContext } from './browser/session-access.ts';
 import type { createFlow } from './flow/flow.ts';
 import type { createStart } from './flow/start.ts';
 import { decisions, type Submitted } from './flow/submit.ts';
@@ -20,30 +20,22 @@ import type { Pairing } from './handoff/pairing.ts';
 import { assetRoutes } from './pages/assets.ts';
 import { followChoice } from './pages/language-choice.ts';
 import { logoRoutes } from './pages/logo-routes.ts';
-import type { Pages } from './pages/pages.ts';
-import { createResponses, type Responses } from './pages/responses.ts';
+import { createResponses, type ResponseDependencies, type Responses } from './pages/responses.ts';
 import { contentSecurityPolicy, pageHeaders } from './pages/security-headers.ts';
-import type { Session } from './session/session.ts';
 import { parseState } from './sources/authorization-request.ts';
 import type { IdentityWalletAnswers } from './sources/identity-wallet/answers.ts';
 import { identityWalletReturnRoutes, identityWalletRoutes } from './sources/identity-wallet/routes.ts';
 import { testIdentityWalletRoutes } from './test-identity-wallet/routes.ts';
 import { yourDataRoutes } from './your-data/routes.ts';
 
-export interface PageDependencies {
+export interface PageDependencies extends ResponseDependencies {
   start: ReturnType<typeof createStart>;
   flow: ReturnType<typeof createFlow>;
   pairing: Pairing;
   identityWallets: IdentityWalletAnswers;
   testIdentityWallet: Parameters<typeof testIdentityWalletRoutes>[0];
-  pages: Pages;
   yourData: Parameters<typeof yourDataRoutes>[0];
   findLogo: (id: string) => Promise<Buffer | undefined>;
-  /** For the pages about errors. */
-  findSession: (id: string) => Promise<Session | undefined>;
-  ownsSession: SessionAccess['owns'];
-  /** Root of all links, without a trailing slash. */
-  baseUrl: string;
 }
 
 const Params = z.object({ session_id: z.string().max(64) });
@@ -78,23 +70,24 @@ async function readQuery(request: FastifyRequest): Promise<void> {
 
 const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?')[1]);
 
+/** Options of a GET about a session. */
+const ofSession = { schema: { params: Params }, exposeHeadRoute: false };
+
 /** The pages of a session on one of its devices. */
-function deviceRoutes(device: Device, flow: PageDependencies['flow'], responses: Responses) {
-  const { origin, browserOf, toPage, sendView, bind } = responses;
+function deviceRoutes(
+  device: Device,
+  flow: PageDependencies['flow'],
+  responses: Responses,
+): FastifyPluginAsyncZod {
+  const { origin, browserOf, toPage, sendView } = responses;
   const sendNext = sendNextTo(flow, responses);
 
-  const routes: FastifyPluginAsyncZod = async (app) => {
-    app.get(
-      '/:session_id',
-      { schema: { params: Params }, exposeHeadRoute: false },
-      async (request, reply) => {
-        const browser = browserOf(request, device, request.params.session_id);
-        const view = await flow.show(browser);
-        if (view.kind !== 'renew') return sendView(reply, view, browser);
-        bind(reply, browser, view.secret);
-        return toPage(reply, browser);
-      },
-    );
+  return async (app) => {
+    app.get('/:session_id', ofSession, async (request, reply) => {
+      const browser = browserOf(request, device, request.params.session_id);
+      const view = await flow.show(browser);
+      return view.kind === 'renew' ? toPage(reply, browser, view.secret) : sendView(reply, view, browser);
+    });
 
     app.post('/:session_id', { schema: { params: Params, body: Form } }, async (request, reply) => {
       const { headers, params, body } = request;
@@ -106,33 +99,24 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], responses:
       return sendNext(reply, browser, await flow.submit(browser, { ...fields, input, deviceName: name }));
     });
 
-    app.get(
-      '/:session_id/return/:source',
-      {
-        schema: { params: z.object({ ...Params.shape, source: z.string().max(64) }) },
-        exposeHeadRoute: false,
-      },
-      async (request, reply) => {
-        const { session_id: sessionId, source } = request.params;
-        const browser = browserOf(request, device, sessionId);
-        const secret = await flow.handleReturn(browser, { source, answer: queryOf(request) });
-        if (secret !== browser.secret) bind(reply, browser, secret);
-        return toPage(reply, browser);
-      },
-    );
+    const ofReturn = {
+      schema: { params: Params.extend({ source: z.string().max(64) }) },
+      exposeHeadRoute: false,
+    };
+    app.get('/:session_id/return/:source', ofReturn, async (request, reply) => {
+      const { session_id: sessionId, source } = request.params;
+      const browser = browserOf(request, device, sessionId);
+      const secret = await flow.handleReturn(browser, { source, answer: queryOf(request) });
+      return toPage(reply, browser, secret);
+    });
 
-    app.get(
-      '/:session_id/state',
-      { schema: { params: Params }, exposeHeadRoute: false },
-      async (request, reply) => {
-        const browser = browserOf(request, device, request.params.session_id);
-        const { session } = await flow.show(browser);
-        // Every change makes the timeline longer. The page's script reloads the page when this number changes.
-        return reply.type('text/plain').send(String(session.timeline.length));
-      },
-    );
+    app.get('/:session_id/state', ofSession, async (request, reply) => {
+      const browser = browserOf(request, device, request.params.session_id);
+      const { session } = await flow.show(browser);
+      // Every change makes the timeline longer. The page's script reloads the page when this number changes.
+      return reply.type('text/plain').send(String(session.timeline.length));
+    });
   };
-  return routes;
 }
 
 /**
@@ -144,8 +128,7 @@ const sendNextTo =
   async (reply: FastifyReply, browser: BrowserContext, submitted: Submitted): Promise<FastifyReply> => {
     const { session, secret, mark } = submitted;
     if (session) notePartner(reply.request, session.partnerId);
-    // An unchanged secret is not sent again: it could overwrite a newer one that another tab has received.
-    if (secret !== browser.secret) bind(reply, browser, secret);
+    bind(reply, browser, secret);
     if (mark) markPasskey(reply, mark);
     // The browser sends the mark from its next request on, but the next step has to know it now.
     const marked = mark ? { ...browser, passkeyMark: mark.value } : browser;
@@ -160,21 +143,17 @@ function passkeyRoutes(flow: PageDependencies['flow'], responses: Responses): Fa
   const forms = { use: flow.usePasskey, save: flow.savePasskey };
 
   return async (app) => {
-    for (const [name, submit] of Object.entries(forms))
-      app.post(
-        `/:session_id/passkey/${name}`,
-        { schema: { params: Params, body: PasskeyForm } },
-        async (request, reply) => {
-          if (!isOwnOrigin(request.headers, origin)) throw new ApiError('cross_site_request');
-          const browser = browserOf(request, 'computer', request.params.session_id);
-          return sendNext(reply, browser, await submit(browser, request.body));
-        },
-      );
+    for (const [name, submit] of Object.entries(forms)) {
+      const schema = { params: Params, body: PasskeyForm };
+      app.post(`/:session_id/passkey/${name}`, { schema }, async (request, reply) => {
+        if (!isOwnOrigin(request.headers, origin)) throw new ApiError('cross_site_request');
+        const browser = browserOf(request, 'computer', request.params.session_id);
+        return sendNext(reply, browser, await submit(browser, request.body));
+      });
+    }
 
-    app.get(
-      '/:session_id/passkey/options',
-      { schema: { params: Params }, exposeHeadRoute: false },
-      async (request) => flow.passkeyOptions(browserOf(request, 'computer', request.params.session_id)),
+    app.get('/:session_id/passkey/options', ofSession, async (request) =>
+      flow.passkeyOptions(browserOf(request, 'computer', request.params.session_id)),
     );
   };
 }

@@ -23,7 +23,7 @@ const formCookie = 'svc_link';
 
 /** The link that a phone opens, to be mounted at `/verify/p`. */
 export function linkRoutes({ pairing, pages, responses }: Dependencies): FastifyPluginAsyncZod {
-  const { origin, root, bind, languageOf, sendPage, setCookie, toPage } = responses;
+  const { origin, root, languageOf, sendPage, setCookie, toPage } = responses;
 
   return async (app) => {
     app.get('/:token', { schema: { params: Params }, exposeHeadRoute: false }, async (request, reply) => {
@@ -52,9 +52,8 @@ export function linkRoutes({ pairing, pages, responses }: Dependencies): Fastify
       const form = { secret: formSecret, csrf: body.csrf };
       const joined = await pairing.join(params.token, { code: body.code, phone, form });
       if (!joined) return reply.redirect(`${origin}${root}/p/${params.token}?wrong`, 303);
-      const browser = { device: 'phone', sessionId: joined.sessionId, secret: joined.secret } as const;
-      bind(reply, browser, joined.secret);
-      return toPage(reply, browser);
+      const browser = { device: 'phone', sessionId: joined.sessionId, secret: undefined } as const;
+      return toPage(reply, browser, joined.secret);
     });
   };
 }

@@ -9,13 +9,12 @@ export const secretLength = 10;
 const idLength = 26;
 const idBytes = 16;
 
-/** Writes an id in base32: each character is 5 bits of the number that the bytes are. */
+/** Writes an id in base32: the digits of JavaScript's radix 32, replaced by the characters of `alphabet`. */
 function idText(id: Buffer): string {
-  const value = BigInt(`0x${id.toString('hex')}`);
-  return Array.from({ length: idLength }, (_, index) => {
-    const bitsAfter = BigInt(5 * (idLength - 1 - index));
-    return alphabet.charAt(Number((value >> bitsAfter) & 31n));
-  }).join('');
+  const digits = BigInt(`0x${id.toString('hex')}`)
+    .toString(32)
+    .padStart(idLength, '0');
+  return Array.from(digits, (digit) => alphabet.charAt(Number.parseInt(digit, 32))).join('');
 }
 
 /** Reverses `idText`. 26 characters can hold 130 bits, so a text can be too large for an id. */
@@ -28,6 +27,7 @@ function idFrom(text: string): Buffer | undefined {
 
 /** The token of a link, which is the end of its address: the session's id and a secret. By the id, the session is found. */
 export function linkOf(sessionId: string, secret: Uint8Array): string {
+  // A byte has 8 × 32 values, so all 32 characters are equally likely.
   const characters = Array.from(secret, (byte) => alphabet.charAt(byte % alphabet.length)).join('');
   const id = bytesOfId('session', sessionId);
   if (!id) throw new Error(`${sessionId} is no id of a session`);
@@ -37,6 +37,7 @@ export function linkOf(sessionId: string, secret: Uint8Array): string {
 /** Normalizes a token that a user typed: case, spaces and dashes do not matter. */
 const normalized = (token: string) => token.toLowerCase().replace(/[\s-]/g, '');
 
+/** The hash by which a session finds its link: SHA-256 of the normalized token. */
 export const linkHashOf = (token: string): string => sha256(normalized(token));
 
 /** Splits the token of a link, as a phone has opened it or a user has typed it. */

@@ -14,7 +14,7 @@ import { type Language, languageAccepted, languageAsked } from './languages.ts';
 import type { Page, PageContext, Pages } from './pages.ts';
 import { contentSecurityPolicy } from './security-headers.ts';
 
-interface Dependencies {
+export interface ResponseDependencies {
   pages: Pages;
   /** For the pages about errors. */
   findSession: (id: string) => Promise<Session | undefined>;
@@ -39,7 +39,7 @@ function languageOf(request: FastifyRequest, session: Session | undefined): Lang
 }
 
 /** Makes the functions that answer requests of the hosted pages: cookies, headers, pages, redirects, errors. */
-export function createResponses({ pages, findSession, ownsSession, baseUrl }: Dependencies) {
+export function createResponses({ pages, findSession, ownsSession, baseUrl }: ResponseDependencies) {
   const { origin, pathname, protocol } = new URL(baseUrl);
   const secure = protocol === 'https:';
   const basePath = pathname.replace(/\/$/, '');
@@ -102,6 +102,16 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
     return { device, sessionId, secret, language: languageChosen(request), passkeyMark };
   }
 
+  /**
+   * Sets the cookie of this browser to `secret`. An unchanged secret is not sent again: it could overwrite a newer one that
+   * another tab has received.
+   */
+  function bind(reply: FastifyReply, browser: BrowserContext, secret: string): void {
+    const { device, sessionId } = browser;
+    if (secret === browser.secret) return;
+    setCookie(reply, { name: cookieNames[device](sessionId), value: secret, at: path(browser) });
+  }
+
   return {
     origin,
     root,
@@ -111,11 +121,7 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
     sendPage,
     browserOf,
 
-    /** Sets the cookie of this browser to `secret`. */
-    bind(reply: FastifyReply, browser: BrowserContext, secret: string): void {
-      const { device, sessionId } = browser;
-      setCookie(reply, { name: cookieNames[device](sessionId), value: secret, at: path(browser) });
-    },
+    bind,
 
     /** Remembers in this browser that a user has a passkey here, or did not want one. */
     markPasskey(reply: FastifyReply, { value, days }: { value: string; days: number }): void {
@@ -137,9 +143,11 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
 
     languageOf,
 
-    /** Redirects to the page of the session: after a form, a reload must not send it twice. */
-    toPage: (reply: FastifyReply, browser: BrowserContext) =>
-      reply.redirect(`${origin}${path(browser)}`, 303),
+    /** Redirects to the page of the session, with a new secret if it was rotated. A reload then sends no form again. */
+    toPage(reply: FastifyReply, browser: BrowserContext, secret = browser.secret): FastifyReply {
+      if (secret !== undefined) bind(reply, browser, secret);
+      return reply.redirect(`${origin}${path(browser)}`, 303);
+    },
 
     /** Sends the page of a view, or redirects to the partner if no page has to come first. */
     async sendView(reply: FastifyReply, view: View, browser: BrowserContext): Promise<FastifyReply> {

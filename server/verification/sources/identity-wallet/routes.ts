@@ -66,23 +66,19 @@ export function identityWalletReturnRoutes(
   answers: IdentityWalletAnswers,
   responses: Responses,
 ): FastifyPluginAsyncZod {
-  const { browserOf, bind, toPage, origin } = responses;
+  const { browserOf, toPage, origin } = responses;
   const params = z.object({ session_id: z.string().max(64) });
   const schema = { params, querystring: z.object({ response_code: z.string().min(1).max(64) }) };
   return async (app) => {
     app.get('/:session_id/wallet', { schema, exposeHeadRoute: false }, async (request, reply) => {
       const browser = browserOf(request, device, request.params.session_id);
-      const secret = await answers.handleReturn(browser, request.query.response_code);
-      if (secret !== browser.secret) bind(reply, browser, secret);
-      return toPage(reply, browser);
+      return toPage(reply, browser, await answers.handleReturn(browser, request.query.response_code));
     });
 
     app.post('/:session_id/wallet', { schema: { params, body: Digital } }, async (request, reply) => {
       if (!isOwnOrigin(request.headers, origin)) throw new ApiError('cross_site_request');
       const browser = browserOf(request, device, request.params.session_id);
-      const secret = await answers.present(browser, request.body);
-      if (secret !== browser.secret) bind(reply, browser, secret);
-      return toPage(reply, browser);
+      return toPage(reply, browser, await answers.present(browser, request.body));
     });
   };
 }
