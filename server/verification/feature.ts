@@ -28,8 +28,12 @@ import { createEnrolling } from './people/enroll.ts';
 import { createErasure, type Erased, type Traces } from './people/erasure.ts';
 import { createEnrolledUsers } from './people/find-enrolled.ts';
 import { createForgetting } from './people/forgetting.ts';
-import { createHasFreshClaims } from './people/fresh-claims.ts';
-import { createFreshness, type Lifetimes, longestLifetime } from './people/freshness.ts';
+import {
+  createFreshness,
+  createHasFreshClaims,
+  type Lifetimes,
+  longestLifetime,
+} from './people/freshness.ts';
 import { createKeepUser } from './people/keep-user.ts';
 import { createSnapshotInvalidation } from './people/snapshot-invalidation.ts';
 import { createEndingOfAccesses, createWithdrawal } from './people/withdrawal.ts';
@@ -107,7 +111,10 @@ interface Dependencies {
 export function createVerification(dependencies: Dependencies) {
   const { stores, clock, keyring, directory, limit, logger, baseUrl, imprint, claimLifetimes } = dependencies;
   const { chargeOf, chargedCodes, eraseElsewhere, passkeyRpId, record, sharedOf } = dependencies;
-  const { sessions, users, enrollments, requestLocks } = stores;
+  const { onMethod, publish } = dependencies;
+  const { sessions, users, enrollments } = stores;
+  /** Most parts of this feature depend on some of these. */
+  const base = { sessions, users, enrollments, directory, keyring, clock, logger };
   const { origin, hostname } = new URL(baseUrl);
 
   const { verifiers, testIdentityWallet } = createIdentityWallets({
@@ -132,16 +139,12 @@ export function createVerification(dependencies: Dependencies) {
   const claimLifetime = longestLifetime(claimLifetimes);
   const forgetOldClaims = createForgetting({ users, claimLifetime, clock });
   const isFresh = createFreshness(claimLifetimes);
-  const hasFreshClaims = createHasFreshClaims({ isFresh, clock });
+  const hasFreshClaims = createHasFreshClaims(isFresh, clock);
   const findSnapshot = createSnapshots({ users, enrollments });
-  const endAccesses = createEndingOfAccesses({
-    enrollments,
-    sessions,
-    endAccesses: dependencies.endAccesses,
-  });
-  const invalidate = createSnapshotInvalidation({ sessions, users, enrollments, endAccesses, clock, logger });
-  const block = createBlocking({ enrollments, invalidate, clock });
-  const enrolling = createEnrolling({ users, enrollments, sessions, findSnapshot, keyring, clock });
+  const endAccesses = createEndingOfAccesses({ ...base, endAccesses: dependencies.endAccesses });
+  const invalidate = createSnapshotInvalidation({ ...base, endAccesses });
+  const block = createBlocking({ ...base, invalidate });
+  const enrolling = createEnrolling({ ...base, findSnapshot });
 
   const passkeysOn = passkeyRpId !== undefined;
   const passkeys = createPasskeys({
@@ -154,28 +157,11 @@ export function createVerification(dependencies: Dependencies) {
     onCeremony: dependencies.onPasskey,
     clock,
   });
-  const { removeAll: removePasskeys } = passkeys;
-  const erasure = createErasure({
-    users,
-    enrollments,
-    sessions,
-    invalidate,
-    removePasskeys,
-    eraseElsewhere,
-    clock,
-  });
+  const erasure = createErasure({ ...base, invalidate, removePasskeys: passkeys.removeAll, eraseElsewhere });
 
   const sessionAccess = createSessionAccess({ sessions, keyring });
-  const outbox = createOutbox({ sessions, enrolling, publish: dependencies.publish, clock, logger });
-  const { onMethod } = dependencies;
-  const authentication = createAuthentication({
-    sessions,
-    enrolling,
-    outbox,
-    hasFreshClaims,
-    onMethod,
-    clock,
-  });
+  const outbox = createOutbox({ ...base, enrolling, publish });
+  const authentication = createAuthentication({ ...base, enrolling, outbox, hasFreshClaims, onMethod });
   const flow = createFlow({
     ...createSessionSources(sources),
     sessionAccess,
@@ -183,15 +169,15 @@ export function createVerification(dependencies: Dependencies) {
     authorizationRequests: createAuthorizationRequests(keyring.id),
     enrolling,
     passkeys: createSessionPasskeys({
+      ...base,
       passkeysOn,
       passkeys,
-      directory,
       enrolling,
       findSnapshot,
       hasFreshClaims,
     }),
-    verify: createVerify({ findSnapshot, enrolling, users, invalidate, block, hasFreshClaims, clock }),
-    completion: createCompletion({ directory, keyring, findSnapshot, chargeOf, issuer: baseUrl, clock }),
+    verify: createVerify({ ...base, findSnapshot, enrolling, invalidate, block, hasFreshClaims }),
+    completion: createCompletion({ ...base, findSnapshot, chargeOf, issuer: baseUrl }),
     outbox,
     keyring,
     clock,
@@ -204,35 +190,23 @@ export function createVerification(dependencies: Dependencies) {
   return {
     /** To be mounted at `/verify`, in a scope with cookies and form bodies. */
     routes: pageRoutes({
-      start: createStart({ sessions, directory, hasIntegration, sources, limit, startsPerMinute, clock }),
+      start: createStart({ ...base, hasIntegration, sources, limit, startsPerMinute }),
       flow,
       identityWallets: createIdentityWalletAnswers({
+        ...base,
         verifiers: verifierOf,
-        sessions,
-        requestLocks,
+        requestLocks: stores.requestLocks,
         sessionAccess,
         authentication,
-        clock,
-        logger,
       }),
       testIdentityWallet: { ...testIdentityWallet, baseUrl, limit },
-      pairing: createPairing({ sessions, authentication, keyring, clock }),
+      pairing: createPairing({ ...base, authentication }),
       pages,
       yourData: {
         passkeysOn,
         limit,
         signIn: createUserSignIn({ passkeys, store: stores.passkeys, users, clock }),
-        yourData: createYourData({
-          enrollments,
-          sessions,
-          directory,
-          passkeys,
-          sharedOf,
-          withdraw,
-          erasure,
-          record,
-          clock,
-        }),
+        yourData: createYourData({ ...base, passkeys, sharedOf, withdraw, erasure, record }),
         pages: createYourDataPages({ plain: pages.plain, imprint }),
       },
       findLogo,
@@ -264,11 +238,9 @@ export function createVerification(dependencies: Dependencies) {
     /** Certificates that sources depend on. */
     certificates: overview.certificates,
     procedures: createVerificationProcedures({
+      ...base,
       sources: overview,
-      sessions,
-      enrollments,
       block,
-      users,
       passkeys,
       erasure,
       isFresh,
@@ -276,7 +248,6 @@ export function createVerification(dependencies: Dependencies) {
       chargeOf,
       chargedCodes,
       partnerNames,
-      clock,
     }),
   };
 }

@@ -3,7 +3,7 @@ import { sha256 } from '../../platform/ids.ts';
 import type { BrowserContext } from '../browser/session-access.ts';
 import { handoffAuthenticated } from '../handoff/handoff.ts';
 import type { Enrolling } from '../people/enroll.ts';
-import type { HasFreshClaims } from '../people/fresh-claims.ts';
+import type { HasFreshClaims } from '../people/freshness.ts';
 import { type MethodOutcome, methodFailed, methodOutcome } from '../session/methods.ts';
 import type { Outbox } from '../session/outbox.ts';
 import type { Session } from '../session/session.ts';
@@ -30,14 +30,8 @@ interface AuthenticatingBrowser {
 }
 
 /** Applies transitions to sessions, and records the person who has authenticated as the session's user. */
-export function createAuthentication({
-  sessions,
-  enrolling,
-  outbox,
-  hasFreshClaims,
-  onMethod,
-  clock,
-}: Dependencies) {
+export function createAuthentication(dependencies: Dependencies) {
+  const { sessions, enrolling, outbox, hasFreshClaims, onMethod, clock } = dependencies;
   const now = () => new Date(clock.now());
 
   /** @returns the session after the transition; undefined if it has changed since it was read, or has expired */
@@ -64,7 +58,7 @@ export function createAuthentication({
       return move(session, methodFailed(session, { reason, canRetry: reason === 'abandoned' }, now()));
     }
     const { carry: carried, result } = outcome;
-    // A source that has verified the user already saves the step `verify`: a new user gets the claims at once.
+    // If the source has verified the user already, a new user gets the claims at once, and the step `verify` is not needed.
     // Two cases wait for `verify`. At a phone, no claims are stored before the user confirms the computer. If the source knows
     // the person under another identity (`duplicate`), the enrollment has to be blocked first.
     const mayStoreClaims = result?.kind === 'verified' && !result.duplicate && browser.device === 'computer';

@@ -20,13 +20,8 @@ interface Dependencies extends Pick<SessionSources, 'sourceOf'> {
 }
 
 /** Handles browsers that return from the site of a verification source. */
-export function createProviderReturn({
-  sessionAccess,
-  authentication,
-  authorizationRequests,
-  sourceOf,
-  clock,
-}: Dependencies) {
+export function createProviderReturn(dependencies: Dependencies) {
+  const { sessionAccess, authentication, authorizationRequests, sourceOf, clock } = dependencies;
   const { move, authenticate } = authentication;
 
   /**

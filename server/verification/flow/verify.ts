@@ -1,7 +1,7 @@
 import type { Block } from '../people/blocking.ts';
 import type { FindSnapshot, Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
-import type { HasFreshClaims } from '../people/fresh-claims.ts';
+import type { HasFreshClaims } from '../people/freshness.ts';
 import type { SnapshotInvalidation } from '../people/snapshot-invalidation.ts';
 import type { UserStore } from '../people/user-store.ts';
 import type { Session } from '../session/session.ts';

@@ -195,8 +195,7 @@ const asHeader = (url: string) => url.replace(/[^\x21-\x7e]/gu, encodeURICompone
 
 /**
  * The `Refresh` header of a view: it leads to the partner, or reloads the page.
- * @param usualSeconds after how many seconds the page is reloaded if there is no other reason: then the time that is left
- * for the session has to be shown anew
+ * @param usualSeconds after how many seconds the page is reloaded without another reason, to update the time that is left
  */
 export function refreshOf(
   view: View,

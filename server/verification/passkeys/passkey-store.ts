@@ -59,7 +59,7 @@ export function createPasskeyStore(db: Db) {
     /**
      * Notes that a passkey answered a challenge.
      * @param needsNewChallenge whether the challenge must be newer than all that the passkey has answered before
-     * @returns false if that is not so, or if the passkey was removed or its counter has changed since it was read
+     * @returns false if the challenge is too old, or if the passkey was used or removed since it was read
      */
     async noteUse(
       { _id, userId, counter }: Passkey,

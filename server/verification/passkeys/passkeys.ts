@@ -102,7 +102,8 @@ export function createPasskeys(dependencies: Dependencies) {
       if (!use || isOfOtherUser) throw refusal(ceremony, 'refused');
       if (mode && passkey.mode !== mode) throw refusal(ceremony, 'other_mode');
       if (!found) throw refusal(ceremony, 'unknown');
-      // A return changes its session, which invalidates the challenge. A sign-in has no session, so the stored use does it.
+      // A return changes its session, which invalidates the challenge. A sign-in has no session. So its challenge must be
+      // newer than those that the passkey has answered before.
       const needsNewChallenge = ceremony === 'sign_in';
       const stored = store.noteUse(passkey, { issuedAt, use, at: new Date(clock.now()), needsNewChallenge });
       // A counter that does not grow reveals a copied passkey. Many passkeys have none, and send 0.

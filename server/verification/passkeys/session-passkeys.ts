@@ -4,7 +4,7 @@ import type { BrowserContext } from '../browser/session-access.ts';
 import type { ClientDirectory } from '../flow/start.ts';
 import type { FindSnapshot, Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
-import type { HasFreshClaims } from '../people/fresh-claims.ts';
+import type { HasFreshClaims } from '../people/freshness.ts';
 import type { Session } from '../session/session.ts';
 import { type Binding, mostPasskeys, type Passkeys, type Presented } from './passkeys.ts';
 

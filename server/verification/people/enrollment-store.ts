@@ -69,8 +69,12 @@ interface EnrollmentFilter {
   sub?: string;
 }
 
-/** Stores an audit entry with a change of an enrollment. `auditAt` marks the entry for the copy to the audit log. */
-const audited = (entry: AuditEntry) => ({ set: { auditAt: entry.at }, $push: { audit: entry } });
+/** Adds an audit entry to a change of an enrollment. `auditAt` marks the entry for the copy to the audit log. */
+const audited = (change: UpdateFilter<Enrollment>, entry: AuditEntry): UpdateFilter<Enrollment> => ({
+  ...change,
+  $set: { ...change.$set, auditAt: entry.at },
+  $push: { audit: entry },
+});
 
 export function createEnrollmentStore(db: Db) {
   const enrollments = db.collection<Enrollment>(collection);
@@ -184,16 +188,13 @@ export function createEnrollmentStore(db: Db) {
       id: string,
       { reason, at, entry }: { reason: string; at: Date; entry?: AuditEntry | undefined },
     ): Promise<Enrollment> {
-      const { set, ...audit } = entry ? audited(entry) : { set: {} };
       const blocked = { status: 'blocked', blockReason: reason, blockedAt: at, invalidateAt: at } as const;
-      return update(id, { $set: { ...blocked, ...set }, ...audit });
+      return update(id, entry ? audited({ $set: blocked }, entry) : { $set: blocked });
     },
 
     /** @throws ApiError `not_found` */
-    unblock(id: string, entry: AuditEntry): Promise<Enrollment> {
-      const { set, ...audit } = audited(entry);
-      return update(id, { $set: { status: 'active', ...set }, $unset: { blockReason: '' }, ...audit });
-    },
+    unblock: (id: string, entry: AuditEntry): Promise<Enrollment> =>
+      update(id, audited({ $set: { status: 'active' }, $unset: { blockReason: '' } }, entry)),
 
     /**
      * Ends the consent of an enrollment. The caller must then invalidate the claims snapshots of its sessions, and end
@@ -205,8 +206,8 @@ export function createEnrollmentStore(db: Db) {
       at: Date,
       entry: AuditEntry,
     ): Promise<Enrollment | undefined> {
-      const { set, ...audit } = audited(entry);
-      const change = { $set: { consentedClaims: [], withdrawnAt: at, invalidateAt: at, ...set }, ...audit };
+      const ended = { consentedClaims: [], withdrawnAt: at, invalidateAt: at };
+      const change = audited({ $set: ended }, entry);
       const options = { returnDocument: 'after' } as const;
       return (await enrollments.findOneAndUpdate({ _id, userId }, change, options)) ?? undefined;
     },

@@ -44,15 +44,8 @@ const perSweep = 100;
  * names charges and never users. The sweep erases again what was written during the first pass, then removes the last
  * references to the user. It also finishes an erasure that a crash has interrupted.
  */
-export function createErasure({
-  users,
-  enrollments,
-  sessions,
-  invalidate,
-  removePasskeys,
-  eraseElsewhere,
-  clock,
-}: Dependencies) {
+export function createErasure(dependencies: Dependencies) {
+  const { users, enrollments, sessions, invalidate, removePasskeys, eraseElsewhere, clock } = dependencies;
   /**
    * Erases the data of a user. Enrollments and sessions name the data that other features keep about the user. So that
    * data goes first: after an interruption, a repeated run still finds it.

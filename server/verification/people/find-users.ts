@@ -29,11 +29,10 @@ export function createUserSearch({ enrollments, sessions, customerHash }: Depend
       ? await enrollments.ofCustomer(customerHash(customer))
       : await enrollmentsOf(reference);
     const sorted = found.toSorted(newestFirst);
-    if (after === undefined) return sorted.slice(0, limit);
-    const last = sorted.findIndex(({ _id }) => _id === after);
-    if (last === -1)
+    // Without `after`, no id is equal to it, and the page begins at 0.
+    const first = sorted.findIndex(({ _id }) => _id === after) + 1;
+    if (after !== undefined && first === 0)
       throw new ApiError('not_found', { description: `No enrollment ${after} among those found` });
-    const first = last + 1;
     return sorted.slice(first, first + limit);
   };
 }

@@ -1,4 +1,7 @@
 import { type ClaimName, type ClaimValue, claimNames } from '../../../contracts/claims.ts';
+import type { Session } from '../session/session.ts';
+import { claimsAskedFor } from '../session/steps.ts';
+import type { User } from './user.ts';
 
 const day = 86_400_000;
 const defaultLifetimeMs = 365 * day;
@@ -39,3 +42,17 @@ export function createFreshness(lifetimes: Lifetimes = {}): IsFresh {
     return now - claim.evaluatedAt.getTime() < Math.min(lifetime, maxAge);
   };
 }
+
+/**
+ * Whether the user has every claim that a session asks for, and all of them are fresh. The client may have a limit of its
+ * own for their age.
+ * @param forMs milliseconds from now on for which they must stay fresh
+ */
+export type HasFreshClaims = (session: Session, user: Pick<User, 'claims'>, forMs?: number) => boolean;
+
+export const createHasFreshClaims =
+  (isFresh: IsFresh, clock: { now(): number }): HasFreshClaims =>
+  (session, { claims }, forMs = 0) =>
+    claimsAskedFor(session).every((name) =>
+      isFresh(name, claims[name], clock.now() + forMs, session.maxVerificationAge),
+    );

@@ -103,7 +103,7 @@ export function methodOutcome(
   session: Session,
   { set, entry, earlier = [] }: Transition,
 ): MethodOutcome | undefined {
-  // A transition may store several events at once: then the verification follows the authentication.
+  // One transition can store the authentication together with what follows it, so all its events are read.
   const events = [...earlier, entry].map(({ event }) => event);
   if (events.includes('authenticated') || events.includes('handoff_authenticated')) return 'authenticated';
   if (events.includes('method_left')) return 'left';

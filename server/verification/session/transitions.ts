@@ -145,7 +145,7 @@ interface Issue {
   isEnrollmentDone: boolean;
 }
 
-/** After this, the secret that the computer's cookie held before the phone's confirmation is not accepted any more. */
+/** The hand-off without the hash of the secret that the computer had before the phone's confirmation: it is now refused. */
 const withoutComputerHash = ({ computerHash: _removed, ...handoff }: Handoff): Handoff => handoff;
 
 /** `verified` → `complete`: the one step that issues a code. */

@@ -105,6 +105,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
         const values = request.params as Record<string, string>;
         const ending = find(await yourData.of(signedIn.user), values);
         if (!ending) throw new ApiError('route_not_found');
+        // The form is sent to the address of its page.
         const action = `${root}${path.replace(/:(\w+)/, (_, name) => values[name] ?? '')}`;
         return sendPage(reply, pages.ask({ ...contextOf(request, signedIn.cookie), action }, ending));
       });
