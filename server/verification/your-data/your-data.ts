@@ -100,7 +100,7 @@ export function createYourData(dependencies: Dependencies) {
     const found = await Promise.all(enrolled.map((enrollment) => clientOf(enrollment, shared)));
     return [...groupBy(found, ({ partnerId }) => partnerId)].map(([partnerId, inPartner]) => ({
       partnerId,
-      name: inPartner[0]?.partnerName ?? partnerId,
+      name: inPartner[0].partnerName,
       canRead: inPartner.some(({ client }) => client.claims.length > 0),
       clients: inPartner.map(({ client }) => client),
     }));
