@@ -7,7 +7,7 @@ import {
   fastify,
   LogController,
 } from 'fastify';
-import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import type { ProxyTrust } from '../config/proxy-trust.ts';
 import { ApiError } from '../errors.ts';
@@ -120,7 +120,7 @@ export function createHttpServer({
       void reply.headers(headersOf(request as FastifyRequest));
       refuseRoute('route_not_found', request as FastifyRequest, reply as FastifyReply);
     },
-  }).withTypeProvider<ZodTypeProvider>();
+  });
 
   malformed.watch(app.server);
   app.setValidatorCompiler(validatorCompiler);
@@ -147,7 +147,7 @@ export function createHttpServer({
   endConnectionsOnStop(app, isStopping);
   renderErrors(app, asGeneral);
   refuseUnknownRoutes(app);
-  return app as unknown as HttpServer;
+  return app;
 }
 
 /**
@@ -175,8 +175,8 @@ function refuseMalformed(code: ErrorCode, request: FastifyRequest, reply: Fastif
 }
 
 /**
- * Refuses a request whose route or method is unknown, in the format of its path: OAuth endpoints have their own (interface 2.4). The
- * response must not be cached, which RFC 9110 15.1 would allow.
+ * Refuses a request whose route or method is unknown, in the format of its path: OAuth endpoints have their own (interface 2.4).
+ * The response must not be cached, which RFC 9110 15.1 would allow.
  */
 function refuseRoute(code: ErrorCode, request: FastifyRequest, reply: FastifyReply): unknown {
   const error = new ApiError(code);
