@@ -9,6 +9,7 @@ import type {
   PastCharge,
   Prices,
 } from '../../contracts/charge.ts';
+import { atMost } from '../platform/batching/cache-size.ts';
 import type { Clock } from '../platform/clock.ts';
 import { deriveId } from '../platform/ids.ts';
 import { cacheSizes } from './cache-sizes.ts';
@@ -45,7 +46,7 @@ export function createCharges(settings: Settings) {
   const { writer, store, revocations, clock, idKey, standardPrice } = settings;
 
   /** Accesses by charge id. They never change, so they can be cached. Revocations are read each time. */
-  const cachedAccesses = new LRUCache<string, Access>({ max: cacheSizes.accesses });
+  const cachedAccesses = new LRUCache<string, Access>(atMost(cacheSizes.accesses));
 
   const chargeIdOf = (cause: string) => deriveId(idKey, 'entry', ['charge', cause]);
 

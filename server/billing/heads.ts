@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../platform/batching/cache-size.ts';
 import { ApiError, unavailable } from '../platform/errors.ts';
 import { cacheSizes } from './cache-sizes.ts';
 import { type LedgerPage, pageVersion } from './ledger-page.ts';
@@ -22,7 +23,7 @@ export interface Head {
  * gap in the numbers, and no index prevents a gap.
  */
 export function createHeads(store: Pick<LedgerStore, 'head'>, uptime: () => number) {
-  const heads = new LRUCache<string, Head>({ max: cacheSizes.heads });
+  const heads = new LRUCache<string, Head>(atMost(cacheSizes.heads));
 
   return {
     get: (walletId: string): Head | undefined => heads.get(walletId),

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { DeadlineSignal } from '../../contracts/charge.ts';
 import { createBatchWindow } from '../platform/batching/batch-window.ts';
+import { atMost } from '../platform/batching/cache-size.ts';
 import { groupBy } from '../platform/batching/group-by.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
@@ -70,7 +71,7 @@ export function createLedgerWriter(settings: Settings) {
   const { store, heads, clock, onWritten, onConflict, uptime, pause, resendWithin } = settings;
   const insertPages = createPageInsert({ store, forgetHeads: heads.clear, uptime, pause, resendWithin });
   /** Ids that have an entry, as far as this process knows. Such an id would make the database refuse the whole page. */
-  const used = new LRUCache<string, true>({ max: cacheSizes.usedIds });
+  const used = new LRUCache<string, true>(atMost(cacheSizes.usedIds));
   let queue: Ticket[] = [];
   /** Lets a batch wait until about as many postings have arrived as were in the last one, at most 2 ms. */
   const batchWindow = createBatchWindow(() => queue.length);

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Access } from '../../contracts/charge.ts';
 import { EntryId } from '../../contracts/identifiers.ts';
+import { atMost } from '../platform/batching/cache-size.ts';
 import { sha256 } from '../platform/ids.ts';
 import { createSigner } from '../platform/keys/jws.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
@@ -48,7 +49,7 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
   let published = keyring.publicKeys;
   let findKey = createLocalJWKSet({ keys: [...published] });
   /** Tokens that this process has signed or verified before, by their hash. Their signatures are not verified again. */
-  const remembered = new LRUCache<string, Verified>({ max: mostRemembered });
+  const remembered = new LRUCache<string, Verified>(atMost(mostRemembered));
 
   /** Finds the key of a token among the keys that are published now. */
   const findPublishedKey: JWTVerifyGetKey = (header, token) => {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../platform/batching/cache-size.ts';
 import { monotonicTime } from '../platform/clock.ts';
 
 /** A record is loaded again after this time, in milliseconds, even if no change of it was reported. */
@@ -15,7 +16,7 @@ export function createDirectoryCache<T>(
   load: (id: string) => Promise<T | undefined>,
   uptime: () => number = monotonicTime,
 ) {
-  const entries = new LRUCache<string, { value: T; loadedAt: number }>({ max: mostEntries });
+  const entries = new LRUCache<string, { value: T; loadedAt: number }>(atMost(mostEntries));
   let forgetCalls = 0;
 
   return {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../platform/batching/cache-size.ts';
 import type { Peer } from '../../platform/jobs/processes.ts';
 import { highestHashes } from '../../platform/jobs/rendezvous-hash.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
@@ -46,7 +47,7 @@ export function createWriters(settings: WriterSettings) {
   const silent = new Set<string>();
   /** The id of the writer of each wallet. It is chosen among the `answering` processes, so each change of them clears this cache. */
   const chosen = new LRUCache<string, string>({
-    max: mostWallets,
+    ...atMost(mostWallets),
     memoMethod(walletId) {
       const ids = isWriter ? [...answering.keys(), self] : [...answering.keys()];
       // If there is no writer, this process writes the wallet itself.

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Db, MongoServerError } from 'mongodb';
+import { atMost } from '../batching/cache-size.ts';
 import { groupBy } from '../batching/group-by.ts';
 import { duplicateKey } from '../database/failures.ts';
 import type { IndexDeclaration } from '../database/indexes.ts';
@@ -57,7 +58,7 @@ const increaseOf = ({ waiting, reserved }: RequestGroup) => waiting + reserved;
  * much as a shared statement, so shared statements are tried first.
  */
 export function createRequestCounters(db: Db) {
-  const knownToExist = new LRUCache<string, true>({ max: rememberedCounters });
+  const knownToExist = new LRUCache<string, true>(atMost(rememberedCounters));
   /** The field in which this process writes the number of a batch into the counters that the batch has changed. */
   const batchField = `by.${randomBytes(6).toString('base64url')}`;
   let lastBatch = 0;

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
+import { atMost } from '../batching/cache-size.ts';
 import { groupBy } from '../batching/group-by.ts';
 import { createGroupCommit } from '../batching/group-commit.ts';
 import { keyed } from '../ids.ts';
@@ -50,9 +51,9 @@ interface Request {
 export function createRequestLimits({ db, clock, key }: Dependencies): RequestLimit {
   const countGroups = createRequestCounters(db);
   /** The count of each counter that has come near its limit, as this process has last seen it. */
-  const lastCounts = new LRUCache<string, number>({ max: cacheSize });
+  const lastCounts = new LRUCache<string, number>(atMost(cacheSize));
   /** How many requests of each counter this process has reserved and not used yet. */
-  const reserves = new LRUCache<string, number>({ max: cacheSize });
+  const reserves = new LRUCache<string, number>(atMost(cacheSize));
 
   /** The id of a counter begins with a keyed digest, so that callers cannot choose it. */
   const counterOf = (name: string, id: string, minuteNumber: number): string =>

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { AnyBulkWriteOperation, Db, Document } from 'mongodb';
+import { atMost } from '../batching/cache-size.ts';
 import { groupBy } from '../batching/group-by.ts';
 import type { Clock } from '../clock.ts';
 import { minute } from '../http/windows.ts';
@@ -36,7 +37,7 @@ const toStatement = ({ filter, field }: SecretUse, at: Date): AnyBulkWriteOperat
 /** Stores when secrets were last used, in batches in the background, at most once a minute for each secret. */
 export function createLastUses({ db, clock, logger, flushEvery }: Dependencies) {
   /** When the use of each secret was last noted. */
-  const noted = new LRUCache<string, number>({ max: cacheSize });
+  const noted = new LRUCache<string, number>(atMost(cacheSize));
   let waiting: { use: SecretUse; at: Date }[] = [];
 
   async function flush(): Promise<void> {

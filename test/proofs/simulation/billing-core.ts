@@ -16,6 +16,7 @@ import type * as ledgerWriter from '../../../server/billing/ledger-writer.ts';
 import type * as manualEntries from '../../../server/billing/manual-entries.ts';
 import type * as publishing from '../../../server/billing/publishing.ts';
 import * as batchWindow from '../../../server/platform/batching/batch-window.ts';
+import * as cacheSize from '../../../server/platform/batching/cache-size.ts';
 import * as grouping from '../../../server/platform/batching/group-by.ts';
 import * as groupCommit from '../../../server/platform/batching/group-commit.ts';
 import * as connect from '../../../server/platform/database/connect.ts';
@@ -58,6 +59,7 @@ const others: Record<string, unknown> = {
   'platform/ids.ts': ids,
   'platform/jobs/rendezvous-hash.ts': rendezvousHash,
   'platform/keys/authenticated-json.ts': authenticatedJson,
+  'platform/batching/cache-size.ts': cacheSize,
   'platform/batching/group-by.ts': grouping,
   'platform/batching/group-commit.ts': groupCommit,
   'platform/http/windows.ts': windows,
