@@ -38,6 +38,7 @@ export async function openDatabases(
       tracing?.observeDatabase(client);
     },
   });
-  const maintenance = await connect({ ...target, answerWithinMs: longestScanMs });
+  const { features } = database;
+  const maintenance = await connect({ ...target, features, answerWithinMs: longestScanMs });
   return { database, maintenance, engine };
 }

@@ -26,6 +26,8 @@ type Target = {
   uri: string;
   /** True for the engine of `startEmbedded`, whose features are known. */
   embedded: boolean;
+  /** The features of the database, if an earlier connection has read them. */
+  features?: DatabaseFeatures;
   /** Shown in the database's own log and `currentOp`. */
   appName: string;
   /** Longest wait for one reply in milliseconds, default 1900. Long scans and index builds need more. */
@@ -153,7 +155,7 @@ const concerns = ({ replicated }: DatabaseFeatures): MongoClientOptions =>
  */
 export const connect = async (target: Target): Promise<Database> => {
   const { uri, embedded, appName, answerWithinMs = 1_900, logger } = target;
-  const features = embedded ? embeddedFeatures : await readFeatures(target);
+  const features = target.features ?? (embedded ? embeddedFeatures : await readFeatures(target));
   // These options override those of the address, so some are set only where the address sets none.
   const options: MongoClientOptions = {
     ...limits(answerWithinMs),
