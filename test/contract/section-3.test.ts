@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import type { TestPartner } from '../harness/partner.ts';
-import { testPace } from '../harness/server.ts';
 import { type Harness, minute, startHarness } from './harness.ts';
 import { receive } from './hooks.ts';
 import { rule } from './rule.ts';
+
+/** How often the scheduler looks for due jobs, in milliseconds. */
+const jobsEvery = 100;
 
 let harness: Harness;
 let partner: TestPartner;
 beforeAll(async () => {
   // Only the scheduler's jobs start attempts here; no sweep runs.
-  harness = await startHarness({ replacements: { sweepsByHand: true } });
+  harness = await startHarness({ replacements: { sweepsByHand: true, pace: { jobsEvery } } });
   partner = await harness.partner();
 });
 afterAll(() => harness.stop());
@@ -76,7 +78,7 @@ describe('Access token', () => {
 
 describe('Webhook delivery', () => {
   /** The time in milliseconds of two polls of the scheduler. */
-  const twoLooks = 2 * testPace.jobsEvery + 100;
+  const twoLooks = 2 * jobsEvery + 100;
   const type = 'verification.session.completed';
 
   /** Creates a partner whose receiver answers the first `failures` attempts of the event with a redirect. */

@@ -47,7 +47,7 @@ export function shiftedClock() {
 export const adminToken = 'svc_admin_0123456789012345678901234567890123456789012';
 
 /** Shorter intervals than in production, so that tests wait less for background work. */
-export const testPace = { jobsEvery: 100, requestsEvery: 20 };
+const testPace = { jobsEvery: 500, requestsEvery: 20 };
 
 interface Settings {
   env?: Record<string, string>;
