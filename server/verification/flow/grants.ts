@@ -62,4 +62,3 @@ export function createGrants({ sessions, findSnapshot }: Dependencies) {
       (await sessions.countWrongVerifier(sessionId)) ?? 0,
   };
 }
-export type Grants = ReturnType<typeof createGrants>;

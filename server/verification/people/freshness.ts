@@ -1,7 +1,6 @@
 import { type ClaimName, type ClaimValue, claimNames } from '../../../contracts/claims.ts';
 import type { Session } from '../session/session.ts';
 import { claimsAskedFor } from '../session/steps.ts';
-import type { User } from './user.ts';
 
 const day = 86_400_000;
 const defaultLifetimeMs = 365 * day;
@@ -13,6 +12,7 @@ export interface KeptClaim {
   value: ClaimValue;
   evaluatedAt: Date;
 }
+export type KeptClaims = Partial<Record<ClaimName, KeptClaim>>;
 
 /** Configured lifetimes of claims, in milliseconds. The default is 365 days. */
 export type Lifetimes = Partial<Record<ClaimName | 'default', number>>;
@@ -48,7 +48,7 @@ export function createFreshness(lifetimes: Lifetimes = {}): IsFresh {
  * own for their age.
  * @param forMs milliseconds from now on for which they must stay fresh
  */
-export type HasFreshClaims = (session: Session, user: Pick<User, 'claims'>, forMs?: number) => boolean;
+export type HasFreshClaims = (session: Session, user: { claims: KeptClaims }, forMs?: number) => boolean;
 
 export const createHasFreshClaims =
   (isFresh: IsFresh, clock: { now(): number }): HasFreshClaims =>

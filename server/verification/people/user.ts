@@ -1,7 +1,6 @@
-import type { ClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { AuditEntry } from '../../platform/database/audit-entry.ts';
-import type { KeptClaim } from './freshness.ts';
+import type { KeptClaims } from './freshness.ts';
 import type { SnapshotOwner } from './invalidation-store.ts';
 
 /** A person as this service stores them: derived claims, and no other personal data. */
@@ -9,7 +8,7 @@ export interface User extends SnapshotOwner {
   mode: Mode;
   /** Keyed hash of the identity that the verification source reported. It is the id of an `Identity`. */
   identity: string;
-  claims: Partial<Record<ClaimName, KeptClaim>>;
+  claims: KeptClaims;
   /** When the oldest of the claims was evaluated. */
   keptSince?: Date;
   /** Whether a source knows this person under another identity. */
