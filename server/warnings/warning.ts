@@ -45,6 +45,8 @@ export const quietMs: Readonly<Record<WarningKind, number>> = {
   secret_expiring: 0,
   cap_reached: hour,
 };
+/** How long a new warning waits for the e-mails that the earlier one is over, in milliseconds. */
+const longestWaitMs = 2 * hour;
 /** How long a warning is kept after it is over, in milliseconds. */
 export const warningRetentionMs = 30 * 24 * hour;
 
@@ -83,7 +85,7 @@ function afterUnseen(warning: Warning, now: Date): Warning | 'unchanged' | 'gone
   if (isOver || unseenMs < quietMs[warning.kind]) return 'unchanged';
   const { open: _open, ...rest } = warning;
   const purgeAt = new Date(now.getTime() + warningRetentionMs);
-  // Also recipients who were not told of the beginning yet are told of the end, because others were told of both.
+  // All recipients are told of the end. Of the beginning, a failed e-mail may have told only some of them, and notices the keys.
   return { ...rest, overAt: now, purgeAt, untold: 'over', mailed: [], revision: warning.revision + 1 };
 }
 
@@ -100,6 +102,8 @@ export function nextWarning(
   if (!condition) return stored ? afterUnseen(stored, now) : 'unchanged';
   if (!stored) return beginWarning(condition, now, 1);
   if (!stored.overAt) return afterSeen(stored, condition, now);
-  // A new warning replaces the earlier one, so the message that the earlier one is over must be sent first.
-  return stored.untold ? 'unchanged' : beginWarning(condition, now, stored.revision + 1);
+  // A new warning replaces the earlier one, so it waits until all were told that the earlier one is over. It does not wait for
+  // an address that fails for longer.
+  const mayWait = now.getTime() - stored.overAt.getTime() < longestWaitMs;
+  return stored.untold && mayWait ? 'unchanged' : beginWarning(condition, now, stored.revision + 1);
 }

@@ -53,9 +53,11 @@ describe('a warning', () => {
     expect(nextWarning(withoutUntold(over), undefined, at(3 * hour))).toBe('unchanged');
   });
 
-  it('is raised again by a later cause, but only after its end was sent', () => {
+  it('is raised again by a later cause after its end was sent, or after its end could not be sent for two hours', () => {
     const over = next(withoutUntold(next(undefined, low, 0)), undefined, hour);
     expect(nextWarning(over, low, at(2 * hour))).toBe('unchanged');
+    expect(nextWarning(over, low, at(3 * hour - 1))).toBe('unchanged');
+    expect(next(over, low, 3 * hour)).toMatchObject({ untold: 'raised', since: at(3 * hour), mailed: [] });
     const second = next(withoutUntold(over), low, 2 * hour);
     expect(second).toMatchObject({ untold: 'raised', since: at(2 * hour) });
     expect([second.overAt, second.purgeAt]).toEqual([undefined, undefined]);
