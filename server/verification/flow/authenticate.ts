@@ -70,14 +70,15 @@ export function createAuthentication(dependencies: Dependencies) {
       const phone = { source, handoff, phoneHash: sha256(renewed), userId: user._id, ...rehearsal };
       return move(session, handoffAuthenticated(phone, carried, now()));
     }
+    const at = now();
     const ids = enrolling.idsOf(session, user._id);
     const authentication = authenticated(
       { ...ids, source, browserHash: sha256(renewed), ...rehearsal },
-      { carried, at: now() },
+      { carried, at },
     );
     // For a user whose identity is known to be a duplicate, `verify` blocks the enrollment with this client too.
     if (user.duplicate || !hasFreshClaims(session, user)) return move(session, authentication);
-    const verification = verified(isNew ? 'by the source' : 'claims were still fresh', now());
+    const verification = verified(isNew ? 'by the source' : 'claims were still fresh', at);
     return move(session, joined(authentication, verification));
   }
 

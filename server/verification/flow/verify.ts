@@ -29,12 +29,6 @@ export type Verify = (session: Session, source: VerificationSource) => Promise<T
 export function createVerify(dependencies: Dependencies): Verify {
   const { findSnapshot, enrolling, users, invalidate, block, hasFreshClaims, clock } = dependencies;
 
-  /** Makes the enrollment of the session if there is none yet, and blocks it. */
-  async function blockDuplicate(session: Session, snapshot: Snapshot): Promise<void> {
-    const { _id } = await enrolling.enroll(session, snapshot);
-    await block(_id, 'duplicate_identity');
-  }
-
   /** Stores the claims. The first ones of a user need no invalidation: no session can have a snapshot of older ones. */
   async function storeClaims({ _id, claims }: Snapshot['user'], found: Verified, at: Date): Promise<void> {
     const hasNoClaims = Object.keys(claims).length === 0;
@@ -52,14 +46,19 @@ export function createVerify(dependencies: Dependencies): Verify {
     if (hasFreshClaims(session, user)) {
       // A session of another client has found the duplicate. The enrollment with this client is blocked too, but only
       // once: an operator may have unblocked it since. `blockedAt` stays after that.
-      const wasBlocked = snapshot.enrollment?.blockedAt !== undefined;
-      if (user.duplicate && !wasBlocked) await blockDuplicate(session, snapshot);
+      if (user.duplicate) {
+        const { _id, blockedAt } = await enrolling.enroll(session, snapshot);
+        if (!blockedAt) await block(_id, 'duplicate_identity');
+      }
       return verified('claims were still fresh', now);
     }
     const outcome = await source.verify(sourceSession(session));
     if (outcome.kind === 'failed') return failed(session, outcome.reason, now);
     // Block before the claims are stored: fresh claims are not verified again, so a later attempt would not block.
-    if (outcome.duplicate) await blockDuplicate(session, snapshot);
+    if (outcome.duplicate) {
+      const { _id } = await enrolling.enroll(session, snapshot);
+      await block(_id, 'duplicate_identity');
+    }
     await storeClaims(user, outcome, now);
     return verified('by the source', now);
   };

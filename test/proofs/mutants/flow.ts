@@ -157,7 +157,7 @@ export const flow = [
         "if (outcome.kind === 'failed') return failed(session, outcome.reason, now);",
         "if (outcome.kind === 'failed') return failed(session, 'abandoned', now);",
       ],
-      ['if (outcome.duplicate) await blockDuplicate(session, snapshot);', ''],
+      ['if (outcome.duplicate) {', 'if (false) {'],
     ],
   ),
   ...inFile(
