@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { distinct } from '../platform/batching/distinct.ts';
 import { sha256 } from '../platform/ids.ts';
 import { maskedAddress } from '../platform/telemetry/masked-address.ts';
 import { maskSecrets } from '../platform/telemetry/masking.ts';
@@ -86,9 +87,6 @@ export function possiblyMistyped({ body, query }: FastifyRequest): { redirectUri
     ...(shop === undefined ? {} : { shop: maskedAddress(shop) }),
   };
 }
-
-const distinct = (values: readonly (string | undefined)[]): string[] =>
-  [...new Set(values)].filter((value) => value !== undefined);
 
 export const listsOf = (names: readonly Names[]): NameLists => ({
   clientIds: distinct(names.map(({ clientId }) => clientId)),

@@ -3,6 +3,8 @@ import type { AccessRemoval } from '../billing/access-removal.ts';
 import type { Charges } from '../billing/charge.ts';
 import type { GrantStore, Traces as WalletTraces } from '../billing/grant-store.ts';
 import { walletIdOf } from '../billing/ledger-page.ts';
+import { distinct } from '../platform/batching/distinct.ts';
+import { groupBy } from '../platform/batching/group-by.ts';
 import type { Traces } from '../verification/people/erasure.ts';
 
 interface Dependencies {
@@ -16,13 +18,12 @@ export function ledgerTraces(
   { idOf }: Pick<Charges, 'idOf'>,
 ): WalletTraces[] {
   const walletOf = ({ partnerId, mode }: { partnerId: string; mode: Mode }) => walletIdOf(partnerId, mode);
-  const walletIds = new Set([...codes, ...enrollments].map(walletOf));
-  return [...walletIds].map((walletId) => ({
+  const codesOf = groupBy(codes, walletOf);
+  const enrollmentsOf = groupBy(enrollments, walletOf);
+  return distinct([...codesOf.keys(), ...enrollmentsOf.keys()]).map((walletId) => ({
     walletId,
-    ids: codes.filter((code) => walletOf(code) === walletId).map(({ codeHash }) => idOf(codeHash)),
-    enrollmentIds: enrollments
-      .filter((enrollment) => walletOf(enrollment) === walletId)
-      .map(({ enrollmentId }) => enrollmentId),
+    ids: distinct((codesOf.get(walletId) ?? []).map(({ codeHash }) => idOf(codeHash))),
+    enrollmentIds: distinct((enrollmentsOf.get(walletId) ?? []).map(({ enrollmentId }) => enrollmentId)),
   }));
 }
 

@@ -1,12 +1,8 @@
 import type { Mode } from '../../contracts/identifiers.ts';
 import { walletIdOf } from '../billing/ledger-page.ts';
+import { distinct } from '../platform/batching/distinct.ts';
 import type { Unpaid } from '../wallets/wallet-list.ts';
 import type { Stores } from './stores.ts';
-
-/** Returns the values that are defined, each once. */
-const distinct = (values: readonly (string | undefined)[]): string[] => [
-  ...new Set(values.filter((value) => value !== undefined)),
-];
 
 /**
  * Returns a function that finds the wallets whose exchanges were refused because the balance was too low. It reads the log of

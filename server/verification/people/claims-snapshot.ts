@@ -1,4 +1,5 @@
 import type { Claims } from '../../../contracts/claims.ts';
+import { distinct } from '../../platform/batching/distinct.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import { givenFields } from '../../platform/database/look-through.ts';
 import type { CodeSnapshot, Session } from '../session/session.ts';
@@ -40,11 +41,6 @@ type SnapshotKeys = Pick<Session, 'userId' | 'enrollmentId'>;
 
 const byId = <R extends { _id: string }>(records: readonly R[]) =>
   new Map<string | undefined, R>(records.map((record) => [record._id, record]));
-/** The distinct values, without undefined. */
-export const distinct = (values: readonly (string | undefined)[]) => [
-  ...new Set(values.filter((value) => value !== undefined)),
-];
-
 /** Reads users and enrollments of sessions, all of one tick together. Undefined if the user was erased. */
 export function createSnapshots({ users, enrollments }: Dependencies) {
   return createGroupCommit<SnapshotKeys, Snapshot | undefined>({

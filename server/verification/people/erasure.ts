@@ -1,8 +1,8 @@
+import { distinct } from '../../platform/batching/distinct.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit-entry.ts';
 import type { Sweep } from '../../platform/database/event-draft.ts';
 import type { Session } from '../session/session.ts';
 import { type CodeOfSession, codesOf, type SessionStore } from '../session/session-store.ts';
-import { distinct } from './claims-snapshot.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
 import { type SnapshotInvalidation, secondLookAfterMs } from './snapshot-invalidation.ts';
 import type { UserStore } from './user-store.ts';
