@@ -109,7 +109,7 @@ export const scope: Readonly<Record<string, ScopeRow>> = {
   'webhooks.setNotices': allow(builders, 'keyId notices'),
   'webhooks.test': allow(builders, 'keyId'),
   'webhooks.trigger': allow(builders, 'keyId event'),
-  'webhooks.verify': allow(builders, 'keyId body signature computed'),
+  'webhooks.verify': allow(builders, 'keyId body encoding signature computed'),
   'webhooks.relay': allowFresh(builders, 'keyId since after', 'delivery'),
 
   ...listAndCount(

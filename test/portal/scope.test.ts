@@ -263,7 +263,7 @@ describe("a member's scope", () => {
         const extra: Record<string, unknown> = {
           'members.wishes': { memberId: own.members.owner.id },
           'requests.refused': { since },
-          'webhooks.verify': { body: '{}', signature: 'x' },
+          'webhooks.verify': { body: 'e30=', encoding: 'base64', signature: 'x' },
         };
         const { text, code } = await ask(own.members.owner, path, { ...ids, ...(extra[path] as object) });
         expect([path, code]).toEqual([path, 'done']);
