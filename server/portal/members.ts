@@ -220,13 +220,17 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
      * @returns undefined if another request has used or replaced the invitation since then
      */
     async accept(
-      { _id: id, role, invitation, passkey: oldPasskey }: Member,
+      { _id: id, invitation, passkey: oldPasskey }: Member,
       passkey: PasskeyKey,
       call: Omit<Actor, 'operatorId' | 'operatorName'>,
     ): Promise<Member | undefined> {
-      const actor = { ...call, operatorId: id, operatorName: memberName(role) };
-      const member = await change(id, actor, (before, now) => {
-        if (before.invitation?.hash !== invitation?.hash) return undefined;
+      const member = await members.change(id, ({ invitation: current, role, status }) => {
+        if (current?.hash !== invitation?.hash) return undefined;
+        const now = clock.now();
+        // The role may have changed since `invited`, and the audit log names the present one.
+        const actor = { ...call, operatorId: id, operatorName: memberName(role) };
+        // The audit log has the word "replaced" also for a member's first passkey.
+        const difference = { before: { status }, after: { status: 'active', passkey: 'replaced' } };
         return {
           set: {
             status: 'active',
@@ -240,9 +244,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
             },
             lastSignInAt: new Date(now),
           },
-          before: { status: before.status },
-          // The audit log has this word also for a member's first passkey.
-          after: { status: 'active', passkey: 'replaced' },
+          entry: auditEntry(actor, { id, at: now }, difference),
         };
       });
       // Nothing was changed if the invitation was not the same any more. The member then does not have the new passkey.

@@ -5,7 +5,7 @@ import type { DeviceSession } from '../member-session-store.ts';
 import type { Member } from '../member-store.ts';
 import { freshUntil, type SignedIn, sessionLifetimeMs } from '../sign-in.ts';
 import type { PortalStores } from '../store.ts';
-import type { Confirmation, DeviceRequest } from './device-request-store.ts';
+import type { Confirmation, Decision, DeviceRequest } from './device-request-store.ts';
 import { randomUserCode, readUserCode, shownUserCode, userCodeDigest } from './user-code.ts';
 
 /** The time in which a login request can be confirmed and used, in milliseconds. */
@@ -77,10 +77,7 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
     throw new ApiError('device_login_denied', { description: 'The membership has changed: start again' });
   }
 
-  async function decide(
-    typedCode: string,
-    decision: Pick<DeviceRequest, 'status' | 'confirmation'>,
-  ): Promise<void> {
+  async function decide(typedCode: string, decision: Decision): Promise<void> {
     const isPending = await deviceRequests.decide(digestOf(typedCode), new Date(clock.now()), decision);
     if (!isPending) throw userCodeError();
   }

@@ -34,6 +34,9 @@ export interface DeviceRequest {
   expiresAt: Date;
 }
 
+/** What a member decides about a pending request. */
+export type Decision = { status: 'confirmed'; confirmation: Confirmation } | { status: 'denied' };
+
 const collection = 'deviceRequests';
 export const indexes: IndexDeclaration[] = [
   { collection, key: { userCode: 1 }, unique: true },
@@ -64,11 +67,7 @@ export function createDeviceRequestStore(db: Db) {
     },
 
     /** Stores the decision of a member. @returns false if the request is not pending any more */
-    async decide(
-      userCode: string,
-      now: Date,
-      decision: Pick<DeviceRequest, 'status' | 'confirmation'>,
-    ): Promise<boolean> {
+    async decide(userCode: string, now: Date, decision: Decision): Promise<boolean> {
       const { matchedCount } = await requests.updateOne(pending(userCode, now), { $set: decision });
       return matchedCount > 0;
     },

@@ -76,7 +76,7 @@ async function show(context: PageContext): Promise<View> {
           [m.invitation, time(member.invitedUntil)],
         ],
         forms: [
-          isMember && { act: 'inviteAgain', fields: [], submit: m.inviteAgain },
+          isMember && { act: 'again', fields: [], submit: m.inviteAgain },
           isMember && { act: 'role', fields: [roleField(context, member.role)], submit: m.save },
           isMember && { act: 'remove', fields: [], submit: m.remove, danger: true },
         ],
@@ -92,7 +92,7 @@ export const memberPages: readonly PageRow[] = [
     needs: 'members.show',
     view: show,
     actions: {
-      inviteAgain: async (context) => {
+      again: async (context) => {
         // A member who was removed meanwhile has no address. The procedure refuses an empty address.
         const { email, role } = await context.api.members.show(memberOf(context));
         return invite(context, { email: email ?? '', role });
