@@ -20,6 +20,8 @@ interface Dependencies {
 
 const verificationCookie = 'svc_demo_visit';
 /** The form that starts a verification. Without a field, its body is null. */
+/** The query of a redirect back from the service. A repeated parameter would be an array, and is refused. */
+const RedirectParameters = z.record(z.string(), z.string());
 const SourceForm = z.object({ source: z.enum(identityWallets.map(({ name }) => name)).optional() }).nullish();
 
 /** A form leads to the service by a redirect, so browsers require that `form-action` allows the service too. */
@@ -114,7 +116,8 @@ export function demoRoutes(dependencies: Dependencies): FastifyPluginAsync {
 
     app.get('/callback', async (request, reply) => {
       const verification = verificationOf(request);
-      if (!(await verifications.finish(verification, request.query as Record<string, string>)))
+      const parameters = RedirectParameters.safeParse(request.query);
+      if (!parameters.success || !(await verifications.finish(verification, parameters.data)))
         throw new ShopError('invalid_request', 'state or iss does not match this verification');
       return reply.redirect('/result', 303);
     });
