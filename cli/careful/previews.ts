@@ -18,8 +18,7 @@ export function describeListChange(
   removed: readonly string[] = [],
 ): string {
   const newValues = [...new Set([...oldValues, ...added])].filter((value) => !removed.includes(value));
-  const [before, after] = [oldValues, newValues].map((values) => values.join(' ') || '-');
-  return `${before} → ${after}`;
+  return `${formatValue('list', oldValues)} → ${formatValue('list', newValues)}`;
 }
 
 /** Describes the changes of fields, such as `per minute 60 → 300, per hour stays 1000`. */

@@ -25,7 +25,7 @@ export async function checkLedgers<Report extends Checked>(
   checkPage: (wallets: Wallets) => Promise<Report[]>,
   onProgress: (sentence: string) => void,
 ): Promise<Report[]> {
-  if (partnerId !== undefined) return checkPage({ partnerId });
+  if (partnerId) return checkPage({ partnerId });
   const reports: Report[] = [];
   for (;;) {
     const after = reports.at(-1)?.walletId;

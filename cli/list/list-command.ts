@@ -94,9 +94,10 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     }
     if (!isStreamed && !isJson) this.#writeTable(source, rows);
     const { next = null, isStopped = false } = lastPage ?? {};
-    // A program that reads JSON knows its own --limit, but not that a search stopped before the limit.
+    // A program that reads JSON knows its own --limit, but not that a search stopped before the limit. It needs no count.
+    const { count } = isJson ? {} : source;
     if (!isJson || isStopped)
-      this.writeNotice(await this.#describeSummary(source, { shown: shownCount, next, isStopped }));
+      this.writeNotice(await this.#describeSummary({ count }, { shown: shownCount, next, isStopped }));
     return rows;
   }
 
@@ -148,7 +149,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   }
 
   async #describeSummary<Row extends object>(
-    { count }: Pick<List<Row, object>, 'count'>,
+    { count }: { count: List<Row, object>['count'] | undefined },
     { shown, next, isStopped }: { shown: number; next: string | null; isStopped: boolean },
   ): Promise<string> {
     const { after } = this.#listFlags;
