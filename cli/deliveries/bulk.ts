@@ -75,14 +75,23 @@ export async function followJob(api: AdminApi, job: BulkView, progress: Progress
 
 type FilterFlags = Partial<Interfaces.InferredFlags<typeof eventFilters>>;
 
+const conditionsOf = ({ partner, key, mode, event, since, until }: FilterFlags): StartBulk['filter'] => ({
+  partnerId: partner,
+  keyId: key,
+  mode,
+  event,
+  since,
+  until,
+});
+
 /** Whether any flag that selects deliveries is given. */
 export const hasFilter = (flags: FilterFlags): boolean =>
-  Object.values(filterOf(flags)).some((condition) => condition !== undefined);
+  Object.values(conditionsOf(flags)).some((condition) => condition !== undefined);
 
-/** Converts the flags that select deliveries to the filter of the contract. */
-export function filterOf({ partner, key, mode, event, since, until }: FilterFlags): StartBulk['filter'] {
-  requireFromBeforeTo(since, until);
-  return { partnerId: partner, keyId: key, mode, event, since, until };
+/** Converts the flags that select deliveries to the filter of the contract. @throws if the period ends before it begins */
+export function filterOf(flags: FilterFlags): StartBulk['filter'] {
+  requireFromBeforeTo(flags.since, flags.until);
+  return conditionsOf(flags);
 }
 
 /** A command for one or many deliveries. For many, it shows their number, and after confirmation starts a job of the server. */
