@@ -20,7 +20,7 @@ export const listFlags = {
   count: Flags.boolean({ description: 'only the number of records' }),
   where: Flags.string({
     description:
-      'only records with this value in a column; also != ~ (contains) < >; = alone for none; a day is local; may be repeated',
+      'only records with this value in a column; also != ~ (contains) < >; = alone for none; dates are local; may be repeated',
     helpValue: 'status=failed',
     multiple: true,
     multipleNonGreedy: true,
