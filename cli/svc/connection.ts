@@ -1,5 +1,6 @@
 import {
   type Connection,
+  defaultOrigin,
   firstSet,
   requireAddress,
   type Sources,
@@ -10,7 +11,7 @@ import { CommandError, exits } from '../errors/failure.ts';
 
 type MemberSources = Pick<Sources, 'flags' | 'env' | 'configDir'>;
 
-const defaultAddress = { value: 'http://localhost:8080', from: 'the default' };
+const defaultAddress = { value: 'http://localhost:8080', from: defaultOrigin };
 
 /** Returns the name of the profile for an address: the current profile, if it has the address, or another one. */
 function profileFor(url: string, { current, profiles }: Profiles): string | undefined {

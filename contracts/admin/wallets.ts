@@ -156,7 +156,7 @@ export const AuditWallets = z.strictObject({
 });
 
 /** A fault in a ledger. `page`, `entry` and `seq` are set if the fault is about one page or one entry. */
-export const LedgerFinding = z.strictObject({
+const LedgerFinding = z.strictObject({
   page: z.number().int().optional(),
   entry: z.string().optional(),
   seq: z.number().int().optional(),

@@ -1,4 +1,4 @@
-import { createHash, type KeyObject } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   asArray,
   asBytes,
@@ -162,12 +162,12 @@ export function verifyMdoc(bytes: Uint8Array, expected: MdocExpectation): Verifi
   const issuerSigned = asMap(document.get('issuerSigned'), 'issuer-signed data');
   const { deviceKey, ...verified } = verifyIssuerSigned(issuerSigned, expected);
   const deviceSigned = asMap(document.get('deviceSigned'), 'device-signed data');
-  checkDeviceSignature(deviceSigned, publicKeyOf(deviceKey), expected);
+  checkDeviceSignature(deviceSigned, deviceKey, expected);
   return verified;
 }
 
 /** Checks the holder's proof: the signature of the device over the transcript and the document type (9.1.3.4). */
-function checkDeviceSignature(deviceSigned: CborMap, key: KeyObject, expected: MdocExpectation): void {
+function checkDeviceSignature(deviceSigned: CborMap, deviceKey: CborMap, expected: MdocExpectation): void {
   // Elements of the device itself are attested by no issuer, and none is asked for.
   const namespaces = embedded(deviceSigned.get('nameSpaces'), 'device namespaces');
   demand(asMap(decodeCbor(namespaces), 'device namespaces').size === 0, 'more than was asked for');
@@ -181,5 +181,9 @@ function checkDeviceSignature(deviceSigned: CborMap, key: KeyObject, expected: M
     encode(expected.docType),
     embed(namespaces),
   );
-  checkSign1(signature, { key, payload: embed(authentication), refusal: 'holder proof wrong' });
+  checkSign1(signature, {
+    key: publicKeyOf(deviceKey),
+    payload: embed(authentication),
+    refusal: 'holder proof wrong',
+  });
 }

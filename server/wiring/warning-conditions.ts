@@ -1,7 +1,7 @@
 import type { LowBalance } from '../../contracts/admin/warnings.ts';
 import { decimal } from '../../contracts/amounts.ts';
 import { ownerOfWallet, walletIdOf } from '../billing/ledger-page.ts';
-import type { ApiKey } from '../partners/key-store.ts';
+import { type ApiKey, pauseAt } from '../partners/key-store.ts';
 import type { Partner } from '../partners/partner-store.ts';
 import { daysLeftOf } from '../wallets/wallet-list.ts';
 import { type WalletSummary, wasFunded } from '../wallets/wallet-summary-store.ts';
@@ -108,7 +108,7 @@ export function createWarningSources(stores: Stores, clock: { now(): number }): 
     const found = await keys.findAll(owners.map(({ keyId }) => keyId));
     const conditions: Condition[] = [];
     for (const key of found) {
-      const isPaused = key?.pause && key.pause.until > now;
+      const isPaused = key !== undefined && pauseAt(now.getTime(), key) !== undefined;
       if (!key?.webhook || key.status !== 'active' || isPaused) continue;
       const fault = evaluateHour(await stores.webhooks.health.attempts(key._id, now), now.getTime());
       if (fault) conditions.push(failingEndpointCondition(key, fault));

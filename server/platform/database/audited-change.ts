@@ -3,7 +3,7 @@ import { type Actor, type AuditEntry, auditEntry } from './audit-entry.ts';
 import type { AuditedRecord, Change, RecordStore } from './records.ts';
 
 /** The fields that a change sets, and what its audit entry says of the record before and after. */
-export interface AuditedChange<R extends AuditedRecord> extends Pick<AuditEntry, 'before' | 'after'> {
+interface AuditedChange<R extends AuditedRecord> extends Pick<AuditEntry, 'before' | 'after'> {
   set: Change<R>['set'];
 }
 

@@ -52,8 +52,8 @@ export function createMalformedAnswers(
     response.once('close', () => responses.delete(response));
   }
 
-  function responseTo({ code = '' }: NodeJS.ErrnoException): string {
-    const error = new ApiError(codes[code] ?? 'malformed_http');
+  function responseTo({ code }: NodeJS.ErrnoException): string {
+    const error = new ApiError(codes[code ?? ''] ?? 'malformed_http');
     const requestId = randomRequestId();
     logger.debug({ requestId, status: error.status, fault: code }, 'answered malformed HTTP');
     return responseText(error, { 'x-request-id': requestId, ...helpHeaders(error.code) });

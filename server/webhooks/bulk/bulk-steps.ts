@@ -202,7 +202,9 @@ export function createBulkSteps({
   async function sendPageAgain(step: Step): Promise<Progress> {
     const limit = Math.ceil((step.job.rate * stepSpanMs) / 1000);
     const page = await findPage(step, limit);
-    return { ...(await sendEventsAgain(step, page)), last: page.at(-1), more: page.length === limit };
+    const isEmpty = page.length === 0;
+    const sent = isEmpty ? { done: 0, leftOut: 0, nextAt: now() } : await sendEventsAgain(step, page);
+    return { ...sent, last: page.at(-1), more: page.length === limit };
   }
 
   /** Changes the pending deliveries of a page. `change` returns how many it changed: those that are still pending. */

@@ -21,7 +21,7 @@ export interface Capacity {
 
 /** The attempts in flight, by lane. */
 export type InFlight = Record<Lane, number>;
-export const noneInFlight: InFlight = { first: 0, retry: 0 };
+export const noneInFlight: Readonly<InFlight> = { first: 0, retry: 0 };
 
 /**
  * The limits of retries. One slot of each endpoint and a quarter of the pool stay free for first attempts. One retry is always

@@ -123,7 +123,7 @@ function findSignatureOfSentBody(mismatch: Mismatch): Finding | undefined {
 function findChangedEnd(mismatch: Mismatch): Finding | undefined {
   const { body } = mismatch;
   // In latin1, each byte is one character, so that bytes that are not UTF-8 stay as they are.
-  const trimmed = Buffer.from(body.toString('latin1').replace(/[ \t\r\n]+$/, ''), 'latin1');
+  const trimmed = Buffer.from(body.toString('latin1').replace(/[ \t\r\n\f\v]+$/, ''), 'latin1');
   const withLineBreak = Buffer.concat([body, Buffer.from('\n')]);
   const signedBody = [trimmed, withLineBreak].find((bytes) => fitsBody(mismatch, bytes));
   if (signedBody === undefined) return undefined;
