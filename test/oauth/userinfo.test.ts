@@ -188,6 +188,13 @@ describe('userinfo: 401 invalid_token', () => {
     await oauth.revoke(partner, token);
     await expectRefusal(`Bearer ${token}`, `The access token was revoked at ${at}`);
   });
+
+  it('refuses a token as unknown, not as expired, if its payload was replaced by an expired one after signing', async () => {
+    const [head, , signature] = (await newToken()).split('.');
+    const payload = { jti: `txn_${'a'.repeat(22)}`, client_id: partner.clientId, exp: 1 };
+    const forged = Buffer.from(JSON.stringify(payload)).toString('base64url');
+    await expectRefusal(`Bearer ${head}.${forged}.${signature}`, unknown);
+  });
 });
 
 describe('userinfo: 405', () => {

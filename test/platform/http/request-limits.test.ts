@@ -67,6 +67,16 @@ describe('the limit of requests per minute', () => {
     expect(allowed).toBe(30);
   });
 
+  it('admits exactly 7 of 40 requests of each id, one id after the other, if one batch holds more than the limit', async () => {
+    const { limits } = await twoProcesses();
+    for (const id of ['a', 'b']) {
+      const answers = await Promise.all(
+        limits.flatMap((limit) => Array.from({ length: 20 }, () => limit('token', id, 7))),
+      );
+      expect(answers.filter(({ allowed }) => allowed)).toHaveLength(7);
+    }
+  });
+
   it('returns the seconds until the minute ends as retryAfter', async () => {
     const { clock, limits } = await twoProcesses();
     const [limit] = limits;
