@@ -277,7 +277,7 @@ export function createLedgerWriter(settings: Settings) {
 
   return {
     /**
-     * Writes one entry. An id is written only once.
+     * Writes one entry. If its id has an entry already, writes nothing and returns the outcome `used` with that entry.
      * @throws ApiError `not_found` if the wallet was never opened
      * @throws ApiError `service_unavailable` if the clock is not trusted, if the signal is aborted, or if the result of the
      *   insert stays unknown

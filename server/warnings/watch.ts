@@ -88,6 +88,7 @@ export function createWarningWatch({ store, sources, sender, clock, logger }: De
       await sender.sendMails(warning, addressees).catch(logFailure(warning));
       lastSentId = warning._id;
     }
+    // Behind a full page there may be more warnings. Otherwise the next check begins with the first one again.
     lastSentId = unsent.length < mostSentPerSweep ? '' : (unsent.at(-1)?._id ?? '');
   }
 

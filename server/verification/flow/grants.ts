@@ -12,7 +12,7 @@ interface Dependencies {
 
 /** Loads grants of authorization codes: the session of a code, with its user and enrollment. */
 export function createGrants({ sessions, findSnapshot }: Dependencies) {
-  /** The claims and the enrollment: from the claims snapshot in the session, or else from both records. */
+  /** The claims and the enrollment: as the session stored them with its code, or else from the present user and enrollment. */
   async function claimsAndEnrollment(
     session: CodeSession,
   ): Promise<Pick<Grant, 'evaluatedClaims' | 'enrollment'> | undefined> {
