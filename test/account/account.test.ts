@@ -79,7 +79,7 @@ describe('GET /api/events', () => {
     expect(await read(partner, { after: last })).toMatchObject({ events: [], hasMore: false });
   });
 
-  it('lists an event only from 30 seconds after its time, so that none is inserted before listed ones', async () => {
+  it('lists an event once it is 30 seconds old, so that no other event can appear before it later', async () => {
     const partner = await harness.partner();
     await declineConsent(partner);
     await expect.poll(() => stored({ keyId: partner.keyId })).toBe(1);
@@ -104,7 +104,7 @@ describe('GET /api/events', () => {
     }
   });
 
-  it('answers 404 if the event of `after` has been deleted', async () => {
+  it('answers 404 if the event that the query parameter `after` names has been deleted', async () => {
     const partner = await harness.partner();
     await declineConsent(partner);
     await waitForEvents(partner, 1);
