@@ -55,7 +55,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('records a call that the role may not make, but no call with malformed input', async () => {
+  it('records a call that the role of the operator does not permit, but no call with malformed input', async () => {
     const { token, id: operatorId } = await server.admin.operators.create.mutate({
       name: 'Pat',
       role: 'ops',

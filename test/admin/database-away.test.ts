@@ -125,7 +125,7 @@ describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (
   );
 });
 
-it('/ops and status report an outage without figures if the process has read no figures since its start', async () => {
+it('/ops and status report an outage and contain no figures, if the process has read none since its start', async () => {
   const environment = await startEnvironment();
   await environment.proxy.cut();
   const status = async () => environment.server.admin.status.query();
@@ -173,7 +173,7 @@ describe('createRememberedRead', () => {
   });
 });
 
-describe('an operator whose token a process knows', () => {
+describe('an operator whose token the process has accepted before', () => {
   const token = randomSecret('operatorToken');
   const kim = { _id: 'opr_kim', name: 'Kim', role: 'ops', status: 'active' } as Operator;
   const away: DatabaseFault = { reason: 'gone', since: new Date() };
@@ -223,7 +223,7 @@ describe('an operator whose token a process knows', () => {
     expect(asked).toHaveLength(6);
   });
 
-  it('gets service_unavailable during an outage if the process has seen the revocation', async () => {
+  it('gets service_unavailable during an outage if the token was revoked and then refused before the outage', async () => {
     const { call, become, lose } = setUp();
     await call();
     become({ status: 'revoked' });

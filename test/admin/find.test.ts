@@ -330,7 +330,7 @@ describe('a ledger entry', () => {
     ]);
   });
 
-  it("has a signed statement that contains its id but not its session's, because session ids are deleted later", async () => {
+  it('is in a signed statement with its own id but without its session id, because session ids are deleted later', async () => {
     const signed = await server.admin.wallets.signedStatement.query({ partnerId: partner.partnerId });
     const payload = Buffer.from(signed.jws.split('.')[1] ?? '', 'base64url').toString('utf8');
     expect(payload).toContain(charge);

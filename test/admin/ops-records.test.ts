@@ -55,7 +55,7 @@ describe('a page of /ops', () => {
     expect(page + endpoint + delivery).not.toMatch(/<script|<form|<i>|<b>/);
   });
 
-  it('shows a session without the subject of its user, a wallet, or a bulk job, with its commands', async () => {
+  it('shows the events of a session without the subject of its user, and a wallet or a bulk job with its commands', async () => {
     await verifyUser(server, partner);
     const { rows } = await server.admin.sessions.list.query({ partnerId: partner.partnerId });
     const sessionId = rows[0]?.id ?? '';

@@ -248,7 +248,7 @@ describe('the procedure requests.show', () => {
     expect(JSON.stringify(request)).not.toMatch(/svc_secret|svc_code/);
   });
 
-  it('returns the session id of the first session query, and not_found for the 61st successful one in a row', async () => {
+  it('returns the session id of the first of 62 queries of a session, and not_found for the last, which is not logged', async () => {
     const query = () => watched.inject({ url: '/api/verify/hvf-session/ses_1' });
     const first = await query();
     for (let sent = 0; sent < 60; sent += 1) await query();

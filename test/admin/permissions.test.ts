@@ -223,7 +223,7 @@ describe('the permissions of roles', () => {
     expect(await call('owner')).toBe('done');
   });
 
-  it('show support its own entries in the audit log, and all changes of partners', async () => {
+  it('show an operator of support, in the audit log, its own entries and all changes of partners, but no reads by others', async () => {
     const { token, id } = await server.admin.operators.create.mutate({ name: 'Robin', role: 'support' });
     const robin = server.as(token);
     const { id: partnerId } = await robin.partners.create.mutate({ name: 'Acme' });
@@ -256,7 +256,7 @@ describe('the permissions of roles', () => {
     expect(await robin.auditLog.list.query({ target: partnerId })).toHaveLength(3);
   });
 
-  it('are named in the error of a call that the role may not make', async () => {
+  it('are explained in the error of a refused call: what the role allows, and which roles may make the call', async () => {
     const kim = server.as(tokens.support);
     const wallet = { partnerId: 'ptr_none', mode: 'live' as const };
     await expect(kim.wallets.fund.mutate({ ...wallet, amount: 5_000, reference: 'x' })).rejects.toThrow(

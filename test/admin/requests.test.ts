@@ -43,7 +43,7 @@ describe('the log of requests', () => {
     });
   });
 
-  it('stores a request that names its partner only by an API key, or its client only by an access token', async () => {
+  it('stores a session query with a 404 if it has a known API key, and a 401 if its access token names a known client', async () => {
     const queried = await fetch(sessionUrl('ses_unknown'), { headers: bearer(partner.apiKey) });
     const claims = Buffer.from(JSON.stringify({ client_id: partner.clientId })).toString('base64url');
     const read = await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: bearer(`eyJ.${claims}.x`) });

@@ -69,7 +69,7 @@ describe('secrets.find for a leaked secret', () => {
   );
 
   it.each(kinds)(
-    'is not_found for an unknown or incomplete secret, or one of another kind than %s',
+    'answers not_found to an unknown or incomplete secret of the kind %s, and to one that is sent as another kind',
     async (kind) => {
       for (const secret of [randomSecret(kind), secrets[kind].secret.slice(0, -1)])
         expect(await refusal(find(kind, secret))).toBe('not_found');
@@ -78,7 +78,7 @@ describe('secrets.find for a leaked secret', () => {
     },
   );
 
-  it('accepts only a whole hash (else bad_input), so that secrets are never sent', async () => {
+  it('answers bad_input if it gets the secret itself, an empty text or an incomplete hash in place of a whole hash', async () => {
     const { secret } = secrets.clientSecret;
     for (const hash of [secret, '', sha256(secret).slice(1)])
       expect(await refusal(server.admin.secrets.find.query({ kind: 'clientSecret', hash }))).toBe(
