@@ -45,7 +45,7 @@ const order = (change: Partial<Order> = {}): Order => ({
   ...change,
 });
 
-it('a charge is marked for publication only if it issues a token to a returning user', async () => {
+it('a charge is marked as still needing a vae.resolved event only if it issues a token to a returning user', async () => {
   const { charges, postings } = chargesThatAreWritten();
   await charges.charge(order(), () => undefined);
   await charges.charge(order({ kind: 'storefront' }), () => undefined);

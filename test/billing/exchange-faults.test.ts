@@ -114,8 +114,8 @@ describe("a database that is slower than the caller's deadline", () => {
   });
 });
 
-describe('callers of one code while the database breaks', () => {
-  it('gets one 200 and four 400, and the code is charged once', async () => {
+describe('five simultaneous exchanges of one code, during which the database connection breaks once,', () => {
+  it('get one 200 and four 400, and the code is charged once', async () => {
     await newVerifiedUser();
     server.at('insert', { after: once(lostConnection) });
     const answers = await Promise.all(Array.from({ length: 5 }, () => server.exchange(partner, verified)));
@@ -124,14 +124,14 @@ describe('callers of one code while the database breaks', () => {
   });
 });
 
-describe("publication of a charge's event", () => {
+describe('the event vae.resolved of a charge', () => {
   const eventsOf = () =>
     server.db.collection('events').countDocuments({ partnerId: partner.partnerId, type: 'vae.resolved' });
   const unpublished = async () =>
     (await server.ledgerNow(partner)).pages.filter((page) => page.unpublished).length;
 
   it.each(['before', 'after'] as const)(
-    'is completed by the sweep, with one event in total, if the first publication breaks %s it removes the mark',
+    'is published once, and a sweep leaves no mark in the ledger, if the connection breaks %s the mark is removed',
     async (when) => {
       await newVerifiedUser();
       expect((await server.exchange(partner, verified)).status).toBe(200);
@@ -150,7 +150,7 @@ describe("publication of a charge's event", () => {
     },
   );
 
-  it('is retried by the sweep only 10 s later, because the process that wrote the charge tries first', async () => {
+  it('keeps its mark in the ledger until a sweep 10 s later, because the process that wrote the charge tries first', async () => {
     await newVerifiedUser();
     expect((await server.exchange(partner, verified)).status).toBe(200);
     await expect.poll(unpublished).toBe(0);
@@ -167,7 +167,7 @@ describe("publication of a charge's event", () => {
     expect(await unpublished()).toBe(0);
   });
 
-  it('is not pending after the first exchange of a user, which causes no vae.resolved', async () => {
+  it('is not marked as pending in the ledger after the first exchange of a user, because only returning users cause it', async () => {
     await newVerifiedUser();
     expect((await server.exchange(partner, verified)).status).toBe(200);
     const { pages, charges } = await server.ledgerNow(partner);

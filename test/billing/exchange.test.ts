@@ -136,7 +136,7 @@ describe('an exchange that is refused', () => {
 });
 
 describe('a change by another process', () => {
-  it('moves a client from a revoked key to a new key, which its later charges name', async () => {
+  it('moves a client from a revoked API key to a new one, and its later charges name the new API key', async () => {
     const partner = await pair.partner();
     const { partnerId, clientId, keyId: old } = partner;
     for (const verified of await pair.verifyUsers(partner, 2))

@@ -118,7 +118,7 @@ describe('draftPage', () => {
     );
   });
 
-  it('returns a duplicate posting and postings above 128 as `later`, and places no id twice on a page', () => {
+  it('returns the second posting with the same id as `later`, and places or refuses each of 130 charges at the spend cap', () => {
     const twice = draftPage(head, [charge('txn_1'), charge('txn_1')], noon);
     expect([twice.placed.length, twice.later.length]).toEqual([1, 1]);
     const many = draftPage(

@@ -37,7 +37,7 @@ function memoryLedger() {
   return { store, restore: () => void pages.pop() };
 }
 
-it('a funding whose entry a database restore has removed can be repeated, after one service_unavailable', async () => {
+it('a repeated funding gets service_unavailable once, and is then applied again, if a database restore removed its entry', async () => {
   const { store, restore } = memoryLedger();
   const heads = createHeads(store, uptime);
   const clock = { now: Date.now, trusted: () => true };
