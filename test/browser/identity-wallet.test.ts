@@ -70,7 +70,7 @@ describeInBrowser('European identity wallets in a real browser', () => {
   }
 
   it.each(testIdentityWalletSources.map(({ name }) => name))(
-    'the source %s verifies a user in the same browser, also after a refusal in the wallet',
+    'the identity wallet %s verifies a user in the same browser, also after the user refused once in the wallet',
     async (source) => {
       const { page, complaints } = await begin(source);
       await expectReadable(page, `${source} asks`);
@@ -88,7 +88,7 @@ describeInBrowser('European identity wallets in a real browser', () => {
   );
 
   it.each(testIdentityWalletSources.map(({ name }) => name))(
-    'a user who starts on a computer is verified by the source %s on a phone, and the computer goes on to the partner',
+    'a user who starts on a computer is verified by the identity wallet %s on a phone, and the computer goes on to the partner',
     async (source) => {
       const { page: computer } = await begin(source);
       await computer.getByRole('button', { name: 'Continue on my phone' }).click();
@@ -122,7 +122,7 @@ describeInBrowser('European identity wallets in a real browser', () => {
     ['age', 'Annex C', iso, byAnnexC(proofOfAge)],
     ['licence', 'Annex C', iso, byAnnexC(licence)],
   ])(
-    'the source %s verifies a user by the Digital Credentials API with the protocol %s, also after an error',
+    'the identity wallet %s verifies a user by the Digital Credentials API with the protocol %s, also after an error',
     async (source, _name, protocols, pick) => {
       let refuses = true;
       const { page, complaints } = await begin(source, {
@@ -145,7 +145,7 @@ describeInBrowser('European identity wallets in a real browser', () => {
     },
   );
 
-  it('the source licence verifies a user in a browser that allows every protocol', async () => {
+  it('a driving licence verifies a user by the Digital Credentials API in a browser that allows every protocol', async () => {
     const { page } = await begin('licence', { protocols: '/./', pick: byAnnexC(licence) });
     await digital(page).click();
     await page.waitForURL(atShop);

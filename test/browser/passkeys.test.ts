@@ -103,7 +103,7 @@ describeInBrowser('passkeys of users', () => {
     await strict.close();
   });
 
-  it('cause the message "Your passkey was not accepted" after their counter decreases or they are deleted', async () => {
+  it('cause "Your passkey was not accepted" after their counter decreases, and "We do not know this passkey" after deletion', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await savePasskey(visitor, shop);
