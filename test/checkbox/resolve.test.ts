@@ -155,7 +155,7 @@ describe('the refusal of POST /api/checkbox/resolve', () => {
     expect((await resolve(ask('country'), {}, other.apiKey)).status).toBe(404);
   });
 
-  it('is 422 without a consented or fresh claim, and for an idempotency key with another body', async () => {
+  it('is 422 if no requested claim is both consented and fresh, or if the idempotency key was used with another body', async () => {
     const balanceBefore = await balance();
     expect((await resolve(ask('identity_verified'))).status).toBe(422);
     expect(await balance()).toBe(balanceBefore);
@@ -171,14 +171,17 @@ describe('the refusal of POST /api/checkbox/resolve', () => {
     ['minute-cap', 429],
     ['hour-cap', 429],
     ['unavailable', 503],
-  ] as const)('is returned to the sandbox user %s, who gets %i without a charge', async (person, status) => {
-    const own = await createPartner(server);
-    const id = await enroll(person, 'country', own);
-    const answer = await resolve({ enrollment_id: id, claims: ['country'] }, {}, own.apiKey);
-    expect(answer.status).toBe(status);
-    expect(answer.headers.has('retry-after')).toBe(status !== 402);
-    expect(await balance(own)).toBe(10_000);
-  });
+  ] as const)(
+    'occurs for the enrollment of the sandbox user %s with the status %i, and nothing is charged',
+    async (person, status) => {
+      const own = await createPartner(server);
+      const id = await enroll(person, 'country', own);
+      const answer = await resolve({ enrollment_id: id, claims: ['country'] }, {}, own.apiKey);
+      expect(answer.status).toBe(status);
+      expect(answer.headers.has('retry-after')).toBe(status !== 402);
+      expect(await balance(own)).toBe(10_000);
+    },
+  );
 });
 
 it('a checkbox charge counts against the same spend caps as a token exchange', async () => {
