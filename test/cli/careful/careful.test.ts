@@ -8,7 +8,7 @@ import { alwaysAsked, carefulSince } from './careful-cases.ts';
 /** Runs a command as an owner in a new directory. */
 const svcadmin = async (url: string, args: readonly string[]) => (await commandLine(url)).run([...args]);
 
-describe('confirmation of a careful command', () => {
+describe('confirmation of a command that has --yes and --dry-run', () => {
   const production = {
     confirm: 'only-at-terminal',
     isLive: true,

@@ -203,7 +203,7 @@ async function oneOfEach(): Promise<Ids> {
   };
 }
 
-describe('careful commands', async () => {
+describe('commands that have --yes and --dry-run', async () => {
   const asking = (await loadCommands())
     .filter(({ flags }) => 'yes' in flags && 'dry-run' in flags)
     .map(({ id }) => id.replaceAll(':', ' '));

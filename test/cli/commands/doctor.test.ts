@@ -7,7 +7,7 @@ it('doctor makes no sharding check if the database is not a sharded cluster', ()
   expect(checkShards({ sharded: false, differences: [], unread: [] })).toEqual([]);
 });
 
-it('doctor passes its sharding check if shard keys are as declared, and otherwise names each other collection', () => {
+it('doctor passes its sharding check if shard keys are as declared, and otherwise names each collection that differs', () => {
   expect(checkShards({ sharded: true, differences: [], unread: [] })).toEqual([
     { check: 'sharding', ok: true, found: 'as declared', fix: null },
   ]);
@@ -30,7 +30,7 @@ it('doctor passes its sharding check if shard keys are as declared, and otherwis
   ]);
 });
 
-it('doctor names data that it may not read and the missing role clusterMonitor, and the check still passes', () => {
+it('doctor still passes its sharding check if it may not read some data, and names that data and the missing role clusterMonitor', () => {
   const found = checkShards({ sharded: true, differences: [], unread: ['shard keys', 'shards of meta'] });
   expect(found.map(({ ok }) => ok)).toEqual([true, true]);
   expect(found.at(-1)).toMatchObject({

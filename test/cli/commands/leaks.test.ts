@@ -135,7 +135,7 @@ describe('personal data of a live user', () => {
     ['show', enrollment.sub],
   ];
 
-  it('are shown to support only with --reason, which the audit log records; without it, the exit code is 5', async () => {
+  it('are shown to the role support only with --reason (else exit code 5), and the audit log records this reason', async () => {
     for (const command of commands()) {
       const plain = await support.run(command);
       expect([command, plain.code, plain.stdout]).toEqual([command, 5, '']);
@@ -160,7 +160,7 @@ describe('personal data of a live user', () => {
     expect(stdout).toContain('ticket 4711');
   });
 
-  it('are masked for ops in `show` and in `enrollments list`', async () => {
+  it('are masked in `show` and in `enrollments list` for an operator with the role ops', async () => {
     const shown = await ops.json<{ record: { sub: string }; related: { kind: string }[] }>(
       'show',
       enrollment.id,
@@ -173,7 +173,7 @@ describe('personal data of a live user', () => {
     );
   });
 
-  it('are read by `users erase` and `enrollments block`, which record a reason by themselves', async () => {
+  it('are read by `users erase` with the recorded reason "erasure", and by `enrollments block` with the reason of the block', async () => {
     const erase = await svcadmin.json('users', 'erase', enrollment.sub, '--dry-run');
     expect(erase).toMatchObject({ dryRun: true });
     const block = ['enrollments', 'block', enrollment.id, '--reason', 'a report', '--dry-run'];

@@ -141,7 +141,7 @@ describe('svcadmin for events, deliveries and jobs', () => {
     });
   });
 
-  it('jobs cancel names the deliveries before it asks, and skips them with --yes', async () => {
+  it('jobs cancel exits with 2 and names the deliveries without --yes, only names them with --dry-run, and skips them with --yes', async () => {
     const { id, jobId } = await waitingForJob();
     const asked = await svcadmin.run(['jobs', 'cancel', jobId]);
     expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining(`attempt 2 of ${id}`) });

@@ -60,7 +60,7 @@ describe('the .svc directory of a local server', () => {
     expect(warnings).toEqual([expect.stringMatching(/^SVCADMIN_TOKEN is not sent to .*198\.51\.100\.7/)]);
   });
 
-  it('has a token that is not used for the address in SVCADMIN_URL', async () => {
+  it('has a token that is not used if SVCADMIN_URL names another server', async () => {
     const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     const env = { SVC_DATA_DIR: dataDir, SVCADMIN_URL: 'https://198.51.100.7' };
@@ -68,7 +68,7 @@ describe('the .svc directory of a local server', () => {
     expect(connection).toThrow('No operator token for https://198.51.100.7');
   });
 
-  it('is used with SVCADMIN_TOKEN if SVC_DATA_DIR or SVCADMIN_URL names the server', async () => {
+  it('has a token that SVCADMIN_TOKEN replaces if SVC_DATA_DIR or SVCADMIN_URL names this server', async () => {
     const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     for (const named of [{ SVC_DATA_DIR: dataDir }, { SVCADMIN_URL: address }]) {

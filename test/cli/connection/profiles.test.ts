@@ -54,7 +54,7 @@ describe('login', () => {
 });
 
 describe('the address of the server and the token', () => {
-  it('are found in the .svc directory of a local server, whose token is sent to no other server', async () => {
+  it('are read from the .svc directory of a local server, and its token is sent to no other --url (exit 3)', async () => {
     const svcadmin = await withoutServer();
     await mkdir(join(svcadmin.cwd, '.svc'));
     await writeFile(join(svcadmin.cwd, '.svc', 'admin-token'), `${adminToken}\n`);
@@ -73,7 +73,7 @@ describe('the address of the server and the token', () => {
     }
   });
 
-  it('are never combined: a profile is not used for another --url (exit 3)', async () => {
+  it('are used only together: another --url than that of the profile exits with 3, and an unknown profile with 2', async () => {
     const svcadmin = await withoutServer();
     await svcadmin.run(['login', '--url', server.adminUrl, '--token-stdin'], adminToken);
     const elsewhere = await svcadmin.run(['whoami', '--url', 'http://192.0.2.1:8081', '--json']);

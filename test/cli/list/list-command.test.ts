@@ -244,7 +244,7 @@ describe('requests refused', () => {
     expect(stderr).toContain('7 records in 1 group');
   });
 
-  it('says with --csv, as in a table, that older requests are not counted', async () => {
+  it('says on stderr since when requests are counted, also with --csv', async () => {
     const table = await svcadmin.run(['requests', 'refused', '--since', '30d']);
     expect(table.stderr).toContain('Counted since');
     const csv = await svcadmin.run(['requests', 'refused', '--since', '30d', '--csv']);

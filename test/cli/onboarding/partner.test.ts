@@ -64,7 +64,7 @@ describe('partners onboard', () => {
     }
   });
 
-  it('creates no --out-file if there is no operator token', async () => {
+  it('creates no --out-file, and exits with 3, if there is no operator token', async () => {
     const env = { SVCADMIN_TOKEN: '' };
     const { code } = await svcadmin.run([...onboard, '--out-file', 'untouched.env'], { env });
     expect(code).toBe(3);
@@ -76,7 +76,7 @@ describe('partners onboard', () => {
     ['--redirect-uri', 'shop.example', 'must be an absolute URI'],
     ['--webhook-url', 'http://foo.example', 'https'],
     ['--amount', '20', 'the least funding is 50.00 USD'],
-  ])('creates nothing if %s is %s', async (option, value, said) => {
+  ])('creates no partner, and names the fault on stderr, if %s is %s', async (option, value, said) => {
     const before = await server.admin.partners.list.query({ limit: 500 });
     const { code, stderr } = await svcadmin.run([...onboard, option, value]);
     expect(code).not.toBe(0);

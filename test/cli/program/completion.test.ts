@@ -51,7 +51,7 @@ describe('autocomplete fish', () => {
     expect(mode).toContain('test live');
   });
 
-  it('run by svc, offers the commands of svc and none for operators only', async () => {
+  it('offers the commands of svc, and none that only operators have, if svc runs it', async () => {
     const cwd = temporaryFolder('svc');
     const svc = createCommandLine('svc', { cwd, env: ownEnvironment(cwd) });
     const { code, stdout } = await svc.run(['autocomplete', 'fish']);

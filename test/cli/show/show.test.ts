@@ -38,7 +38,7 @@ describe('an argument of svcadmin show', () => {
     },
   );
 
-  it('may be the id of a wallet, a refund, a subject or a job; other text has no id', () => {
+  it('may be the id of a wallet, a refund, a subject or a job; an incomplete or malformed id is not recognised', () => {
     const [partner, entry] = [randomId('partner'), randomId('entry')];
     expect(identify(`${partner}:live`)).toEqual({ kind: 'wallet', id: `${partner}:live` });
     expect(identify(`rev_${entry}`)).toEqual({ kind: 'entry', id: `rev_${entry}` });
@@ -99,7 +99,7 @@ describe('svcadmin show', () => {
     }
   });
 
-  it('prints for a ledger entry and an audit entry the member or operator who caused it', async () => {
+  it('prints for a ledger entry and for a request the member or operator who made the change', async () => {
     const server = await startTestServer({ env: { SVC_PORTAL: 'on' } });
     onTestFinished(() => server.stop());
     const { admin } = server;
@@ -129,7 +129,7 @@ describe('svcadmin show', () => {
     expect(shown.related.filter(({ kind }) => kind === 'request').length).toBeGreaterThan(2);
   });
 
-  it('prints a charge, whose session, client and enrollment are also in its line of wallets statement --csv', async () => {
+  it('is not needed for the session, client and enrollment of a charge, because wallets statement --csv prints them', async () => {
     const { partner, entry, sessions, enrollment } = desk;
     const { stdout } = await desk.run(['wallets', 'statement', partner.partnerId, '--csv']);
     const line = stdout.split('\n').find((one) => one.includes(entry));

@@ -7,7 +7,7 @@ import { scope } from '../../../server/portal/scope.ts';
 const rows = Object.entries(commands);
 
 describe('every command of svc', () => {
-  it('calls only procedures in the scope of members', () => {
+  it('calls only procedures of the server that members may call', () => {
     const faults = Object.entries(origins).flatMap(([name, origin]) =>
       (commandProcedures[origin] ?? []).filter((path) => !scope[path]).map((path) => `${name}: ${path}`),
     );

@@ -155,7 +155,7 @@ describe('a member, without an operator,', () => {
     expect(await svc.json('requests', 'list', '--status', '4xx')).toMatchObject([{ id }]);
   });
 
-  it('gets exit code 1 and the base URL as a hint from svc trigger flow with another --url', async () => {
+  it('gets exit code 1 and a hint with the right base URL from svc trigger flow if --url is another address', async () => {
     const profile = join(svc.cwd, 'config', 'svc', 'profiles.json');
     const kept = readFileSync(profile, 'utf8');
     writeFileSync(profile, kept.replace(server.baseUrl, server.publicUrl));
