@@ -438,7 +438,7 @@ describe('a duration in the docs', () => {
   });
 
   it.each(complete)(
-    'is listed in `limits` or `others` of this test, for every duration on the page %s',
+    'is listed in `limits` or `others` of this test wherever the page %s states it',
     (path) => {
       const page = contents.get(path) ?? '';
       const phrases = [...limits.flatMap(([, , own]) => own), ...others];
