@@ -19,20 +19,20 @@ it('a proof of age that this test builds byte by byte is accepted if it has no f
 });
 
 describe('the document type of a proof of age', () => {
-  it('is "wrong type" if it differs in the data that the issuer signed', async () => {
+  it('is refused as "wrong type" if the issuer signed another type', async () => {
     expect(await refused({ mso: { docType: licence } })).toBe('wrong type');
   });
 
-  it('is "wrong type" if it differs in the unsigned data, even if the device signed the same type', async () => {
+  it('is refused as "wrong type" if the unsigned data name another type, even if the device signed that type as well', async () => {
     expect(await refused({ outerDocType: licence })).toBe('wrong type');
     expect(await refused({ outerDocType: licence, signedDocType: licence })).toBe('wrong type');
   });
 
-  it('causes "holder proof wrong" if it differs in the data that the device signed', async () => {
+  it('is refused with "holder proof wrong" if the device signed another type', async () => {
     expect(await refused({ signedDocType: licence })).toBe('holder proof wrong');
   });
 
-  it('is "wrong type" if it is missing in the data that the issuer signed', async () => {
+  it('is refused as "wrong type" if it is missing in the data that the issuer signed', async () => {
     expect(await refused({ mso: { docType: null } })).toBe('wrong type');
   });
 });
@@ -51,33 +51,33 @@ describe('the signer of a proof of age', () => {
   it.each([
     ['before its certificate was valid', now - 10 * day - 1000],
     ['after its certificate has ended', now + 10 * day + 1000],
-  ])('is "issuer certificate unusable" if it signed %s', async (_when, signed) => {
+  ])('is refused with "issuer certificate unusable" if it signed %s', async (_when, signed) => {
     await expect(outcome(signed)).rejects.toThrow(
       'issuer certificate unusable: not valid when the attestation was signed',
     );
   });
 
-  it('causes "malformed" if the time of signing is missing', async () => {
+  it('is refused with "malformed" if the time of signing is missing', async () => {
     const validityInfo = { validFrom: now, validUntil: now };
     expect(await refusalOf(checked(handMade({ signer, mso: { validityInfo } }), byOwn))).toBe('malformed');
   });
 });
 
-describe('a digest of an element', () => {
+describe('the digest that an issuer signed for an element', () => {
   const minorItem = { ...adultItem, elementValue: false };
 
-  it('is "malformed" if the issuer signed two digests with the same digest ID', async () => {
+  it('is refused as "malformed" if the issuer signed two digests with the same digest ID', async () => {
     const digests = (own: Map<number, Uint8Array>) =>
       new Map<unknown, Uint8Array>([[0n, new Uint8Array(32)], ...own]);
     expect(await refused({ digests })).toBe('malformed');
   });
 
-  it('causes "malformed" if its element is sent twice', async () => {
+  it('is refused as "malformed" if its element is sent twice', async () => {
     expect(await refused({ items: [adultItem, adultItem] })).toBe('malformed');
     expect(await refused({ items: [adultItem, { ...minorItem, digestID: 1 }] })).toBe('malformed');
   });
 
-  it('is a "digest mismatch" if it belongs to another element, has another digest ID, or is missing', async () => {
+  it('is refused as "digest mismatch" if it belongs to another element, has another digest ID, or is missing', async () => {
     const other = handMade({ items: [minorItem] });
     const digestOf = (own: Map<number, Uint8Array>) => own.get(0) ?? new Uint8Array();
     expect((await checked(other)).claims).toEqual({ age_18_plus: false });

@@ -184,7 +184,7 @@ describe('the certificates of a signed request', () => {
     expect(own?.x509.verify(own.x509.publicKey)).toBe(false);
   });
 
-  it('cause an error of the test identity wallet if one of them is self-signed', async () => {
+  it('cause an error in the test identity wallet if the only one of them is self-signed', async () => {
     const key = deriveKeyPair(new Uint8Array(32), ['self']);
     const self = buildCertificate({ subject: { name: 'self' }, key, ...validity });
     const header = { alg: 'ES256', typ: 'oauth-authz-req+jwt', x5c: [self.toString('base64')] };

@@ -54,7 +54,7 @@ it('the list of methods no longer offers an identity wallet whose proof was refu
   expect(end.returned).toMatchObject({ code: expect.stringMatching(/^svc_code_/) as string });
 });
 
-it('an answer to a request changes nothing after the user left the wallet, or chose it again', async () => {
+it('an answer to an earlier wallet request changes nothing after the user left the wallet, even if it was chosen again', async () => {
   const { pages, page, act, last } = await openWallet();
   const list = await pages.open(page.at, { ...page.fields, decision: 'other-method' });
   expect(offeredIn(list.html)).toHaveLength(2);
@@ -74,7 +74,7 @@ it('an answer by the Digital Credentials API changes nothing after the user left
   expect(await last()).toBe('method_left test-wallet-age');
 });
 
-it('the consent page and the wallet page list the provable claims and the personal number', async () => {
+it('the consent page and the wallet page say which claims the wallet can prove, and name the personal number only for a PID', async () => {
   const claims = ['age_18_plus', 'country'] as const;
   const { clientId } = await createPartner(service, {
     client: { sources: ['test-wallet-age'], claims: [...claims] },

@@ -42,7 +42,7 @@ describe('the return address of a wallet request', () => {
     expect((await mine.open(back)).returned).toHaveProperty('code');
   });
 
-  it('is answered with 403 with a wrong response code, and the session page yields no code without it', async () => {
+  it('is answered with 403 if its response code is wrong, and the session page without the response code yields no code', async () => {
     const mine = openPages(service);
     const { page } = await mine.start(age, 'age_18_plus');
     const back = await answer(page.html);
@@ -52,7 +52,7 @@ describe('the return address of a wallet request', () => {
     expect((await mine.open(`${back}x`)).status).toBe(403);
   });
 
-  it('is answered with 403 with the response code of another session', async () => {
+  it('is answered with 403 if its response code is that of another session', async () => {
     const [one, other] = [openPages(service), openPages(service)];
     const first = await one.start(age, 'age_18_plus');
     const second = await other.start(age, 'age_18_plus');
@@ -76,7 +76,7 @@ describe('the response URI', () => {
     expect((await postFields(`${uri}/request`, {})).status).toBe(404);
   });
 
-  it('accepts one of four simultaneous answers', async () => {
+  it('accepts one of four simultaneous answers, and returns a response code only to this one', async () => {
     const { page } = await openPages(service).start(age, 'age_18_plus');
     const backs = await Promise.all([1, 2, 3, 4].map(() => answer(page.html)));
     expect(backs.filter((back) => back.includes('response_code'))).toHaveLength(1);

@@ -34,7 +34,7 @@ describe('a status list', () => {
     ['JWT', () => jwtList()],
     ['CWT', async () => cwtList()],
   ])(
-    'confirms valid attestations, and causes a refusal of revoked, suspended and unlisted ones, as a %s',
+    'confirms valid attestations and causes the refusal of revoked, suspended and unlisted ones, if it is a %s',
     async (_format, fetch) => {
       await expect(checkByIndex(fetch, 0)).resolves.toBeUndefined();
       await expect(checkByIndex(fetch, 3)).resolves.toBeUndefined();
@@ -177,7 +177,7 @@ describe('the status of an mdoc', () => {
   const uri = statusUri;
   const accepted = { claims: { age_18_plus: true } };
 
-  it('is looked up by index or by identifier', async () => {
+  it('is looked up by index or by identifier, and either can cause the refusal "attestation revoked"', async () => {
     expect(await checkMdoc({ status_list: { idx: 0, uri } }, () => jwtList())).toMatchObject(accepted);
     expect(await checkMdoc({ identifier_list: { id: unlisted, uri } })).toMatchObject(accepted);
     expect(await refusalOf(checkMdoc({ status_list: { idx: 1, uri } }, () => jwtList()))).toBe(
@@ -195,7 +195,7 @@ describe('the status of an mdoc', () => {
     expect(await refusalOf(both(0, listed))).toBe('attestation revoked');
   });
 
-  it('is looked up only by index if its identifier is a string, as the EU reference issuer sends it', async () => {
+  it('is looked up only by index if its identifier is a string (as the EU reference issuer sends it), and is "malformed" without an index', async () => {
     const fetch = async (at: string) => (at === uri ? cwtList() : Promise.reject(new Error('asked')));
     const named = { identifier_list: { id: '450', uri: `${uri}/identifiers` } };
     expect(await checkMdoc({ ...named, status_list: { idx: 0, uri } }, fetch)).toMatchObject(accepted);
@@ -244,7 +244,7 @@ describe('the status of an SD-JWT VC', () => {
     expect(await refusalOf(checkSdJwt(status))).toBe('status unknown');
   });
 
-  it('is accepted if the list marks it as valid, and "attestation revoked" if the list marks it as revoked', async () => {
+  it('is accepted if the list marks it as valid, and refused with "attestation revoked" if the list marks it as revoked', async () => {
     expect(await checkSdJwt({ status_list: { idx: 0, uri: statusUri } })).toMatchObject({
       claims: { country: 'EU' },
     });

@@ -29,7 +29,7 @@ async function ask(source: string, instruction: object = {}) {
 describe.each(testIdentityWalletSources.map(({ name }) => name))(
   'the test identity wallet of %s in Annex C format',
   (source) => {
-    it('answers with an attestation that is accepted', async () => {
+    it('presents an attestation that is accepted, and the session becomes complete', async () => {
       const { end, show } = await ask(source);
       expect(end.returned).toHaveProperty('code');
       expect(await show()).toMatchObject({ status: 'complete', source });

@@ -40,7 +40,7 @@ function validate(path: Buffer[], anchor = root(), at = now): string {
 }
 
 describe('a certificate path', () => {
-  it('is valid from the signer to an anchor, with or without the certificate of the anchor', () => {
+  it('is valid from the signer to an anchor: directly, with the certificate of the anchor, or through an intermediate authority', () => {
     expect(validate([signer('root')])).toBe('valid');
     expect(validate([signer('root'), root()])).toBe('valid');
     expect(validate([signer('middle'), make('middle', 'root', { isAuthority: true })])).toBe('valid');
@@ -160,7 +160,7 @@ describe('a certificate path', () => {
     expect(() => validatePath([signer('root')], trusted)).not.toThrow();
   });
 
-  it('is "issuer certificate unusable" if it contains bytes that are no certificate', () => {
+  it('is refused as "issuer certificate unusable" if it contains bytes that are no certificate', () => {
     expect(validate([Buffer.from('no certificate')])).toMatch(/^issuer certificate unusable/);
   });
 });
