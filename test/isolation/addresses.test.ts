@@ -98,7 +98,7 @@ describe.each([
 
   // Only a trusted proxy can report an IPv6 address here.
   if (distinct) {
-    it('have one count for all addresses of an IPv6 /64 network', async () => {
+    it('are counted together for all addresses of an IPv6 /64 network, which then get 429', async () => {
       const other = await createPartner(server);
       const wrongFrom = (forwardedFor: string) =>
         exchange({ forwardedFor }, 'svc_secret_wrong', other.clientId);
@@ -107,7 +107,7 @@ describe.each([
       expect(await wrongFrom('2001:db8:0:1::1')).toBe(401);
     });
 
-    it('have another count than forms of the test identity wallet, which get 429 after 60 from a /64 network', async () => {
+    it('are counted separately from forms of the test identity wallet; these forms get 429 after 60 from a /64 network', async () => {
       const answerFrom = (forwardedFor: string) =>
         ask(
           `${server.baseUrl}/verify/test-wallet`,

@@ -99,7 +99,7 @@ describe('one user of one source at two partners', () => {
 describe('the same Idempotency-Key', () => {
   const claims = ['country'];
 
-  it('causes a charge and an answer of its own at each API key that sends the same Idempotency-Key', async () => {
+  it('causes a separate charge and a separate answer at each of two partners that send it', async () => {
     const [one, other] = [await createBankPartner(server), await createBankPartner(server)];
     const [atOne, atOther] = [await exchanged(one), await exchanged(other, 'teen')];
     const first = await resolve(one.apiKey, 'same', { enrollment_id: await enrollmentOf(one), claims });
@@ -135,7 +135,7 @@ describe('the same Idempotency-Key', () => {
   });
 });
 
-describe('a claim that a client has lost', () => {
+describe('a claim that was removed from a client', () => {
   it('is ignored at checkbox, even if the user consented to it; a request for only that claim gets 422', async () => {
     const partner = await createBankPartner(server);
     await exchanged(partner);
