@@ -195,7 +195,7 @@ describe('live mode', () => {
     expect(users.map(({ mode }) => mode)).toEqual(['test', 'live']);
   });
 
-  it('refuses the sandbox, sources of test mode, http and localhost, and a start without a source (400)', async () => {
+  it('refuses sandbox and test sources, redirect and webhook URLs with http (also localhost), and a start without a source (400)', async () => {
     const { admin } = server;
     const { partnerId, key } = partner;
     const live = {
