@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { allCases, callbackCases, errorCases, typescript } from './cases.ts';
 
 it.each(callbackCases)(
-  'callback of the TypeScript SDK has the result from the shared test cases of all SDKs, for a redirect with %s',
+  'the TypeScript SDK gives in callback the result in the shared test cases of all SDKs, for a redirect with %s',
   async (_about, given, answer) => {
     expect(await typescript.callback(given)).toEqual(answer);
   },

@@ -61,14 +61,17 @@ describe('a call of the TypeScript SDK (interface 7.6)', () => {
     expect(silent).toMatchObject({ code: 'no_answer', retryable: true, cause: lost });
   });
 
-  it.each([400, 401, 402, 403, 404, 408, 409, 422, 429])('is not repeated after a %i', async (status) => {
-    const { client, waits } = scripted([json(status, { 'retry-after': '7' })]);
-    const error = await client.userinfo('token').catch(failure);
-    expect(error).toMatchObject({ status, retryAfterSeconds: 7, retryable: status === 429 });
-    expect(waits).toEqual([]);
-  });
+  it.each([400, 401, 402, 403, 404, 408, 409, 422, 429])(
+    'is not repeated after a %i, and its error has the status and the seconds of Retry-After',
+    async (status) => {
+      const { client, waits } = scripted([json(status, { 'retry-after': '7' })]);
+      const error = await client.userinfo('token').catch(failure);
+      expect(error).toMatchObject({ status, retryAfterSeconds: 7, retryable: status === 429 });
+      expect(waits).toEqual([]);
+    },
+  );
 
-  it('is not repeated if Retry-After is an hour; a date in Retry-After is waited for', async () => {
+  it('is not repeated after a 503 whose Retry-After is an hour, and is repeated at a date in Retry-After', async () => {
     const { client, waits } = scripted([json(503, { 'retry-after': '3600' })]);
     expect(await client.userinfo('token').catch(failure)).toMatchObject({ retryAfterSeconds: 3600 });
     expect(waits).toEqual([]);
