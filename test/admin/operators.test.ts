@@ -30,7 +30,7 @@ describe('operators', () => {
     expect(await refusal(server.as(token).operators.whoami.query())).toBe('operator_unknown');
   });
 
-  it('are warned in the last seven days of their token, and get 401 from the moment it expires', async () => {
+  it('are warned by a header and by svcadmin in the seven days before their token expires, and then get 401', async () => {
     const clock = manualClock();
     const expiring = await startTestServer({ clock });
     onTestFinished(() => expiring.stop());

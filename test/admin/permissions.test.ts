@@ -194,7 +194,7 @@ describe('the permissions of roles', () => {
     );
   });
 
-  it('allow support and ops what that table says, and owners everything', async () => {
+  it('allow the roles support and ops what that table says, and owners everything', async () => {
     const answers: Record<string, unknown> = {};
     for (const path of Object.keys(table))
       answers[path] = await Promise.all([

@@ -145,7 +145,7 @@ describe('the redirect URI in the log of requests', () => {
     return loggedRequest(idOf(answer));
   };
 
-  it('is stored for a start that is refused, with user, fragment, secrets, addresses and control characters masked', async () => {
+  it('is stored for a refused start, with user name, secrets and e-mail addresses masked, without fragment and control characters', async () => {
     expect(await start('http://localhost:9999/callback/')).toMatchObject({
       redirectUri: 'http://localhost:9999/callback/',
     });
