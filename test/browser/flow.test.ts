@@ -137,7 +137,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['code']).toBe(code);
   });
 
-  it('shows in another browser a page that leads back to the first one, where the session continues', async () => {
+  it('shows "Continue in the browser where you started" in another browser, and continues in the first one', async () => {
     const page = await startSession();
     const { page: foreign } = await visitor();
     await foreign.goto(page.url());

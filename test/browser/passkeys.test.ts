@@ -185,7 +185,7 @@ describeInBrowser('passkeys of users', () => {
   });
 
   it.each(languages)(
-    'have accessible pages in %s, whose button is on the first screen of a phone',
+    'have accessible pages in %s, and the button of these pages is on the first screen of a phone',
     async (language) => {
       for (const colorScheme of ['light', 'dark'] as const) {
         const visitor = await withAuthenticator(browser, {
