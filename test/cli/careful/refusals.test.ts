@@ -66,7 +66,7 @@ describe('the exit code', () => {
     });
   });
 
-  it('is 3 without a token, with an unknown token, and if the role may not call the procedure', async () => {
+  it('is 3 without a token, with an unknown token, and if the role of the operator does not permit the call', async () => {
     const env = { SVCADMIN_TOKEN: 'wrong' };
     expect(await refused(['partners', 'list'], env)).toMatchObject({ exit: 3, code: 'operator_unknown' });
     expect(await refused(['partners', 'list'], { SVCADMIN_TOKEN: '' })).toMatchObject({

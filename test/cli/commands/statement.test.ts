@@ -154,7 +154,7 @@ describe('in test mode', () => {
 });
 
 describe('wallets audit', () => {
-  it('exits with 0 for a correct wallet, and with 5 for a wrong balance, whose wallet and page it names', async () => {
+  it('exits with 0 for a correct wallet, and with 5 for a wrong balance, and then names the wallet and the page', async () => {
     const id = await busyWallet();
     expect(await svcadmin.json('wallets', 'audit', id)).toMatchObject([{ findings: [] }, { findings: [] }]);
     const pages = server.db.collection<{ _id: string }>('ledger');
