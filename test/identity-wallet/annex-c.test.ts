@@ -204,7 +204,7 @@ describe('an answer in Annex C format', () => {
     expect((await asked.read(end.returned?.['code'])).claims).toEqual({ age_18_plus: true });
   });
 
-  it('yields the same subject for the same number and authority, and another for another authority', async () => {
+  it('yields the same subject for the same document number and issuing authority, and another subject for another authority', async () => {
     const partner = await createPartner(service, { client: { sources: ['mdl-person'], claims } });
     async function subject(values: object): Promise<string> {
       const asked = await ask('mdl-person', 'age_18_plus', partner);
@@ -358,7 +358,7 @@ describe('the form with an answer in Annex C format', () => {
     expect((await asked.show()).status).toBe('pending');
   });
 
-  it('changes nothing if the request already has an answer', async () => {
+  it('does not end the session if an earlier form has already answered the request with an error', async () => {
     const asked = await ask('mdl');
     await asked.post({ error: 'access_denied' });
     const late = await asked.answer(await presentByAnnexC(asked.data, { origin: origin() }));

@@ -85,7 +85,7 @@ describe.each(names)('an answer by the Digital Credentials API to %s', (source) 
 });
 
 describe('a form with an answer by the Digital Credentials API', () => {
-  it('does not end the session if an earlier form has already answered the request', async () => {
+  it('does not end the session if an earlier form has already answered the request with an error', async () => {
     const { request, post, show } = await ask('age');
     await post({ error: 'access_denied' });
     const late = await post(await otherIdentityWallet.pick(request, service.baseUrl));
@@ -93,7 +93,7 @@ describe('a form with an answer by the Digital Credentials API', () => {
     expect((await show()).failure).toBeNull();
   });
 
-  it('is refused with 403 without its CSRF token, and with 401 without the cookie', async () => {
+  it('is refused with 403 for a forged CSRF token, and with 401 without the cookie of its browser', async () => {
     const { request, post, show } = await ask('age');
     const data = await otherIdentityWallet.pick(request, service.baseUrl);
     expect((await post(data, { csrf: 'forged.token' })).status).toBe(403);

@@ -138,7 +138,7 @@ describe('a wallet request', () => {
     expect((await phone.open(back)).html).toContain('Is this your computer?');
   });
 
-  it('gets 404 at the phone after the user returned to the computer, whose new request succeeds', async () => {
+  it('gets 404 at the phone after the user returned to the computer, and the new request at the computer succeeds', async () => {
     const { computer, offer, join } = await startHandoff();
     const atPhone = await join();
     const { pages, page, show } = computer;
