@@ -49,7 +49,7 @@ it('API key authentication reads a cached suspended partner again, and accepts t
   expect(await authenticateKey('Bearer svc_test_x', directory)).toBe(key);
 });
 
-it('userinfo answers invalid_token to an access token whose charge is of the storefront or of checkbox', async () => {
+it('userinfo answers invalid_token if the charge behind an access token was made by a storefront exchange or by checkbox resolve', async () => {
   const access: Access = {
     ...{ id: 'txn_1', kind: 'token', at: new Date(0), expiresAt: new Date(2_000) },
     ...{ partnerId: 'ptr_1', mode: 'test', clientId: 'cli_1', keyId: 'key_1', sessionId: 'ses_1' },

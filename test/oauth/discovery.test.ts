@@ -31,7 +31,7 @@ describe('GET /.well-known/oauth-authorization-server', () => {
       expect((await call(path)).status, path).toBe(404);
   });
 
-  it('answers 200, and names every endpoint and the parameters that it accepts (RFC 8414)', async () => {
+  it('answers 200 with every endpoint, and the supported scopes, response types and ways of client authentication (RFC 8414)', async () => {
     const response = await call('/.well-known/oauth-authorization-server');
     expect(response.status).toBe(200);
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');

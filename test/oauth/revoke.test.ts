@@ -42,7 +42,7 @@ describe('POST /api/oauth/revoke: 200 with an empty body', () => {
     expect(await oauth.wallet(partner)).toEqual(before);
   });
 
-  it('is the answer to a JSON body, a Basic header, and the token_type_hint access_token', async () => {
+  it('is the answer to a JSON body, to credentials in a Basic header, and to the token_type_hint access_token; each token ends', async () => {
     const [one, two, three] = [await newToken(), await newToken(), await newToken()];
     await answerOf(post(url, fields(one), 'json'));
     const headers = basic(partner.clientId, partner.clientSecret);
@@ -65,7 +65,7 @@ describe('POST /api/oauth/revoke: 200 with an empty body', () => {
     expect(await revocations.countDocuments()).toBe(before);
   });
 
-  it('is the answer for the token of another client, which stays valid', async () => {
+  it('is the answer for the token of another client, and this token stays valid', async () => {
     const other = await oauth.partner();
     const token = await newToken(other);
     expect(await oauth.revoke(partner, token)).toMatchObject(done);
@@ -221,10 +221,13 @@ describe('POST /api/oauth/revoke: 429 rate_limited', () => {
   });
 });
 
-describe('POST /api/oauth/revoke: 405', () => {
-  it.each(['GET', 'PUT', 'DELETE'])('refuses %s', async (method) => {
-    const answer = await answerOf(fetch(url, { method }));
-    expect(answer).toMatchObject({ status: 405, error: 'invalid_request' });
-    expect(answer.headers.get('allow')).toBe('POST');
-  });
+describe('/api/oauth/revoke: 405', () => {
+  it.each(['GET', 'PUT', 'DELETE'])(
+    'is the answer to the method %s, with the header Allow: POST',
+    async (method) => {
+      const answer = await answerOf(fetch(url, { method }));
+      expect(answer).toMatchObject({ status: 405, error: 'invalid_request' });
+      expect(answer.headers.get('allow')).toBe('POST');
+    },
+  );
 });

@@ -33,7 +33,7 @@ async function refusalOf(
   return accept === '*/*' ? (JSON.parse(text) as { error: string }).error : text;
 }
 
-describe('a refused start in test mode', () => {
+describe('the error of a refused start in test mode', () => {
   it('names the redirect URI of the request, and the most similar registered one', async () => {
     expect(await refusalOf(test, 'https://b.example/cb/')).toBe(
       'redirect_uri: not registered for this client; it must match exactly. ' +
@@ -71,7 +71,7 @@ it('the error of a refused start in live mode shows neither registered redirect 
   ]);
 });
 
-it('the error of a refused exchange in test mode names both redirect URIs, or says that the verifier is the challenge', async () => {
+it('the error of a refused exchange in test mode names both redirect URIs, or says that the challenge was sent as verifier', async () => {
   const partner = await createPartner(server);
   const code = await verifyUser(server, partner);
   const describedAs = async (changes: Partial<typeof partner & typeof code>) => {
@@ -88,13 +88,13 @@ it('the error of a refused exchange in test mode names both redirect URIs, or sa
   );
 });
 
-describe('a refused storefront call in test mode', () => {
+describe('the error of a refused storefront call', () => {
   const ask = async (body: string, headers: Record<string, string>) => {
     const answer = await call(server, body, headers);
     return answer.body['error'];
   };
 
-  it('names the registered shops, and explains that a shop_domain is not a URL', async () => {
+  it('names in test mode the registered shops, and explains that a shop_domain is not a URL', async () => {
     const body = JSON.stringify(fields('svc_code_x', { shop_domain: 'https://wine.example/' }));
     expect(await ask(body, sign(shop, body, Date.now()))).toBe(
       'Shop not found: https://wine.example/; a shop_domain is a host name, without https:// and without a path; ' +
@@ -102,7 +102,7 @@ describe('a refused storefront call in test mode', () => {
     );
   });
 
-  it('names the mistake in a signature only to a caller with the right secret', async () => {
+  it('names in test mode the mistake in a signature, but only to a caller with the right secret', async () => {
     const body = JSON.stringify(fields('svc_code_x'), null, 2);
     const compact = JSON.stringify(JSON.parse(body));
     const at = Date.now();

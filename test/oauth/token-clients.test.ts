@@ -36,7 +36,7 @@ describe('POST /api/oauth/token: 401 invalid_client', () => {
     }
   });
 
-  it('has WWW-Authenticate: Basic if the request used Basic', async () => {
+  it('has the header WWW-Authenticate: Basic if the request has an Authorization header of any scheme', async () => {
     const { client_id: _id, client_secret: _secret, ...fields } = tokenForm(partner, unknownCode);
     const body = new URLSearchParams(fields);
     const headers = [
@@ -134,7 +134,7 @@ describe('POST /api/oauth/token: 403 client_inactive', () => {
 });
 
 describe('POST /api/oauth/token: 403 access_denied', () => {
-  it('is the answer for a duplicate identity, which is not charged', async () => {
+  it('is the answer for a duplicate identity, without a charge', async () => {
     const before = await oauth.wallet(partner);
     const answer = await oauth.exchange(partner, await oauth.verified(partner, 'duplicate'));
     expect(answer).toMatchObject({ status: 403, error: 'access_denied' });

@@ -48,7 +48,7 @@ describe('POST /api/oauth/token: 400 invalid_grant: an unknown or foreign code',
     }
   });
 
-  it('gives the same answer after the same database reads for a wrong secret in a code as for an unknown session', async () => {
+  it('is the same answer, after the same database reads, for a wrong secret in a real code as for an unknown session', async () => {
     const verified = await oauth.verified(partner);
     const bytes = bytesOfSecret('code', verified.code) ?? expect.fail('no code');
     const forged = secretOfBytes('code', Buffer.concat([bytes.subarray(0, 16), randomBytes(16)]));
@@ -128,7 +128,7 @@ describe('POST /api/oauth/token: 400 invalid_grant: used', () => {
   }
   const statusOfToken = async (token: string) => (await oauth.userinfo(bearer(token))).status;
 
-  it('names the time and the charge; the session shows this charge, and it can be refunded', async () => {
+  it('names when the code was used and its charge; sessions show has the same charge, which operators can refund', async () => {
     const { admin, db } = oauth.server;
     const { verified, usedAt } = await useCode();
     const before = await oauth.wallet(partner);

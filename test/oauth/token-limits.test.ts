@@ -193,7 +193,7 @@ describe('POST /api/oauth/token: 429 rate_limited: spend limits', () => {
     expect(retryAfter(refused)).toBe('290');
   });
 
-  it('is reported before a low balance', async () => {
+  it('is the answer, and not 402, if the wallet is empty too', async () => {
     const partner = await oauth.partner({ funds: 0 });
     await setLimits(partner, { perMinute: 0 });
     expect(await oauth.exchange(partner, await oauth.verified(partner))).toMatchObject(capped('minute'));
@@ -234,18 +234,21 @@ describe('POST /api/oauth/token: 503 service_unavailable', () => {
   });
 });
 
-describe('rehearsals with sandbox users', () => {
+describe('the exchange of a code of a sandbox user', () => {
   it.each([
     ['low-balance', 402, 'payment_required', null],
     ['minute-cap', 429, 'rate_limited', '50'],
     ['hour-cap', 429, 'rate_limited', '290'],
     ['unavailable', 503, 'service_unavailable', '5'],
-  ])('the sandbox user %s gets %i %s, and no money moves', async (person, status, error, seconds) => {
-    const partner = await oauth.partner();
-    const answer = await oauth.exchange(partner, await oauth.verified(partner, person));
-    expect(answer).toMatchObject({ status, error });
-    expect(retryAfter(answer)).toBe(seconds);
-    expect(await oauth.wallet(partner)).toEqual({ balance: 10_000, entries: 1 });
-    expect((await oauth.exchange(partner, await oauth.verified(partner))).status).toBe(200);
-  });
+  ])(
+    'is answered, for the user %s, with %i %s, and moves no money',
+    async (person, status, error, seconds) => {
+      const partner = await oauth.partner();
+      const answer = await oauth.exchange(partner, await oauth.verified(partner, person));
+      expect(answer).toMatchObject({ status, error });
+      expect(retryAfter(answer)).toBe(seconds);
+      expect(await oauth.wallet(partner)).toEqual({ balance: 10_000, entries: 1 });
+      expect((await oauth.exchange(partner, await oauth.verified(partner))).status).toBe(200);
+    },
+  );
 });

@@ -31,7 +31,7 @@ async function claimsOf(token: string): Promise<UserinfoResponse> {
 const invalid = { status: 401, error: 'invalid_token' };
 
 describe('userinfo: 200', () => {
-  it('returns sub, evaluated_at, the requested claims, and meta with the division of these claims', async () => {
+  it('returns sub, evaluated_at, the requested claims, and meta with lists of the resolved, null and ignored claims', async () => {
     const at = new Date(oauth.clock.now()).toISOString();
     expect(await claimsOf(await newToken())).toEqual({
       sub: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
