@@ -23,7 +23,7 @@ async function onboard(mode: 'test' | 'live' = 'test') {
 }
 
 describe('a client', () => {
-  it('has the mode of its key, and clients.show has no secret', async () => {
+  it('has the mode of its key; clients.show returns it without the client secret', async () => {
     const { partnerId, keyId, client } = await onboard('live');
     expect(client).toMatchObject({
       partnerId,
@@ -77,7 +77,7 @@ describe('a client', () => {
     expect(await server.admin.clients.show.query({ clientId })).toMatchObject({ claims: ['age_16_plus'] });
   });
 
-  it('is refused with an unknown claim, with a revoked key, or with a key of another partner', async () => {
+  it('cannot be created with an unknown claim, with a revoked key (conflict), or with a key of another partner (`refused`)', async () => {
     const { partnerId, keyId } = await onboard();
     const other = await onboard();
     const wanted = {
@@ -96,7 +96,7 @@ describe('a client', () => {
     expect(await refusal(server.admin.clients.create.mutate(wanted))).toBe('conflict');
   });
 
-  it('can gain and lose single redirect URIs, also simultaneously, but not the last one', async () => {
+  it('can gain and lose single redirect URIs, and gain several simultaneously, but not lose the last one (`refused`)', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const update = (change: Omit<Parameters<typeof server.admin.clients.update.mutate>[0], 'clientId'>) =>
@@ -137,7 +137,7 @@ describe('a client', () => {
     expect((await server.services.partners.directory.client(clientId))?.client.claims).toEqual(['country']);
   });
 
-  it('can have a brand name and a colour for the hosted pages; null removes them', async () => {
+  it('can have a brand name and a colour for the hosted pages; null removes them, and a malformed colour is an error', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     expect(client).toMatchObject({ brandName: null, brandColor: null });
@@ -199,7 +199,7 @@ describe('a client', () => {
     expect(await refusal(move(liveKey))).toBe('refused');
   });
 
-  it('can be disabled and enabled, and the cached record has the new status too', async () => {
+  it('can be disabled and enabled; its cached record is disabled as soon as the client is', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     expect(await server.admin.clients.disable.mutate({ clientId })).toMatchObject({ status: 'disabled' });

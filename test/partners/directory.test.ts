@@ -157,7 +157,7 @@ describe('the change watch', () => {
     expect(seen).toHaveLength(3);
   });
 
-  it('polls in the background from one second after its last poll on, and after two seconds before it returns', async () => {
+  it('polls in the background one second after its last poll; after two seconds, callers wait for the poll', async () => {
     const { seen, upToDate, add, wait, reads } = watched();
     await upToDate();
     add('cli_1');
@@ -215,7 +215,7 @@ describe('the directory of a process', () => {
   });
   afterAll(() => server.stop());
 
-  it('has the status "revoked" of a key that another process revoked, and on a fresh read that of its partner', async () => {
+  it('returns a key as revoked after another process revoked it, and on a fresh read its suspended partner as suspended', async () => {
     const elsewhere = createDirectory({ ...elsewherePorts, stores: createPartnersStores(server.db) });
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     await server.admin.partners.activate.mutate({ partnerId });
@@ -258,7 +258,7 @@ describe('the directory of a process', () => {
     if (performance.now() - began < 25_000) expect(read).toEqual([changed.id, other.id, changed.id]);
   });
 
-  it('reads one document, which counts 70 simultaneous changes and lists the ids of the last 64', async () => {
+  it('reads changes from one document: after 70 simultaneous changes, it counts all 70 and lists 64 ids', async () => {
     const { changes } = createPartnersStores(server.db);
     const before = await changes.read();
     await Promise.all(Array.from({ length: 70 }, (_, n) => changes.add(`cli_${n}`)));

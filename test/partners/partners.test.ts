@@ -94,7 +94,7 @@ describe('API keys', () => {
     });
   });
 
-  it('can neither be rotated nor get a webhook URL when they are revoked (conflict)', async () => {
+  it('can neither be rotated nor get a webhook URL once they are revoked (conflict), and are then listed as revoked', async () => {
     const { id: keyId, partnerId } = await newKey();
     expect(await server.admin.keys.revoke.mutate({ keyId })).toMatchObject({ status: 'revoked' });
     expect(await server.services.partners.directory.apiKey(keyId)).toMatchObject({ status: 'revoked' });
