@@ -130,7 +130,7 @@ describe('the log of a failure with 5xx', () => {
     expect(text).toContain('answer-log.test');
   });
 
-  it('has no stack for a database error, which the background sweep logs as a warning', () => {
+  it('has no stack if it is a database error in a background sweep, logged as a warning', () => {
     failures.logger.warn({ err: new MongoNetworkError('closed') }, 'a sweep failed');
     expect(failures.lines.at(-1)).toMatchObject({
       err: { type: 'MongoNetworkError', message: 'MongoNetworkError: closed' },

@@ -47,7 +47,7 @@ async function written({ db }: FreshDatabase): Promise<string[]> {
   return (await Promise.all(counted)).flat().toSorted();
 }
 
-it('a process whose indexes are being built answers 200 only to /healthz, and writes only keys and meta', async () => {
+it('a process serves only /healthz and /metrics while its indexes are built, and writes only to the collections keys and meta', async () => {
   const database = await freshDatabase();
   const proxy = await startProxy(databasePort());
   onTestFinished(() => proxy.close());

@@ -66,7 +66,7 @@ describe('a server that is asked to stop, with a drain delay', () => {
 });
 
 describe('the server process', () => {
-  it('starts with every role and exits with 0, without a log line, if its data directory cannot be created', async () => {
+  it('runs with every role on an external database, and exits with 0 without a log line, if its data directory cannot be created', async () => {
     const database = await freshDatabase();
     const server = await createServerProcess({
       MONGODB_URI: database.uri,

@@ -79,7 +79,7 @@ it('every request, webhook and sweep avoids a read of a whole collection', async
   expect(scans).toEqual([]);
 });
 
-it('every query of an operator, a scrape and /ops avoids a read or sort of a whole collection', async () => {
+it('every query of an operator, of /metrics and of /ops avoids a read or sort of a whole collection', async () => {
   const { admin, adminUrl, db } = server;
   const headers = { authorization: `Bearer ${adminToken}` };
   const [enrollment] = await db.collection('enrollments').find().toArray();

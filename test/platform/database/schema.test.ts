@@ -27,7 +27,7 @@ describe('requireSchema', () => {
   });
 
   it.each(['wallets', 'accesses'])(
-    'throws for a database with the old collection %s, names SVC_DATA_DIR as remedy, and changes nothing',
+    'throws for a database of an early build (collection %s), names SVC_DATA_DIR as remedy, and changes nothing',
     async (name) => {
       await database.db.collection(name).insertOne({ old: true });
       await expect(requireSchema(database.db, versions)).rejects.toThrow(

@@ -195,7 +195,7 @@ it.each([13, 115, 8000])(
   },
 );
 
-it('the requests of the journey reach only the shards that they need', {
+it('each database command of a complete run (npm run journey) reaches only the shards that it needs', {
   timeout: within(120_000),
 }, async () => {
   const events: CommandStartedEvent[] = [];

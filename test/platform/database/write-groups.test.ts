@@ -51,7 +51,7 @@ describe('a group insert', () => {
 });
 
 describe('a group of updates', () => {
-  it('returns allMatched, which is false if one statement finds no document', async () => {
+  it('returns allMatched: true if each statement finds its document, and false if one finds none', async () => {
     expect((await updateEach(items, [next('old')])).allMatched).toBe(true);
     const some = await updateEach(items, [next('old', 1), next('old', 2)]);
     expect(some.allMatched).toBe(false);

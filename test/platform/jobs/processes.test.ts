@@ -13,8 +13,8 @@ async function two() {
   return { clock, one, other };
 }
 
-describe('the list of processes', () => {
-  it('contains processes with a heartbeat in the last 45 s, and no process that has left', async () => {
+describe('the lists of processes and of private listeners', () => {
+  it('contain a process for 45 s after its last heartbeat, unless it has left', async () => {
     const { clock, one, other } = await two();
     await one.beat();
     clock.ahead = 44_000;
@@ -26,7 +26,7 @@ describe('the list of processes', () => {
     expect(await one.list()).toEqual([]);
   });
 
-  it('does not contain a process that only listens for hand-overs; the list of private listeners does', async () => {
+  it('contain a process that has announced only its private listener as a listener, and not as a process', async () => {
     const { one, other } = await two();
     await one.beat();
     await other.join('10.0.0.1:8084');
@@ -36,7 +36,7 @@ describe('the list of processes', () => {
     expect(await one.peers()).toEqual([]);
   });
 
-  it('contains a private listener for 10 s after its last heartbeat', async () => {
+  it('contain a private listener for 10 s after its last announcement', async () => {
     const { clock, one } = await two();
     await one.join('10.0.0.1:8084');
     clock.ahead = 9_000;
