@@ -86,7 +86,7 @@ describe('a page of the portal', () => {
 const harmless: Record<string, string[]> = { '/warnings': ['wish'], '/wallet': ['sign'] };
 
 describe('a form of the portal', () => {
-  it('is refused with 403 if a viewer sends it, even if it was not shown to the viewer', async () => {
+  it('is refused with 403 if a viewer sends it although it is not shown to viewers', async () => {
     let tried = 0;
     for (const path of paths()) {
       clock.advance(15_000);
@@ -179,7 +179,7 @@ describe('a member of a partner', () => {
     }
   });
 
-  it('cannot leave a partner without an owner, even if two owners end the ownership of each other', async () => {
+  it('cannot leave a partner without an owner, even if two owners remove or demote each other simultaneously', async () => {
     clock.advance(60_000);
     for (let round = 0; round < 6; round += 1) {
       const { partnerId } = await createPartner(server);
@@ -216,7 +216,7 @@ describe('a member of a partner', () => {
     expect(await refusal(api.members.invite.mutate(elsewhere))).toBe('not_found');
   });
 
-  it('can read and choose only the own e-mails, not those of another member', async () => {
+  it('can change the own e-mail settings, but neither change nor read those of another member (not_permitted)', async () => {
     const { api, id: memberId } = viewer;
     clock.advance(60_000);
     expect(await api.members.setWishes.mutate({ memberId, warnings: true })).toEqual({

@@ -81,7 +81,7 @@ describe('members of a partner', () => {
     expect(await invite('gone@shop.example')).toMatchObject({ id: memberId, status: 'invited' });
   });
 
-  it('include at least one owner: removing the only one is `refused` until another owner is invited', async () => {
+  it('include at least one owner: the only one cannot be removed or get another role (`refused`) until another owner is invited', async () => {
     clock.advance(60_000);
     const { partnerId } = await createPartner(server);
     const { id: memberId, email } = await signedIn(server, partnerId, 'owner', 'only');
@@ -122,7 +122,7 @@ describe('members of a partner', () => {
     for (const { id: memberId } of both) expect(await stored(memberId)).not.toHaveProperty('actingUntil');
   });
 
-  it('include owners, whose records do not change while an operator changes a viewer', async () => {
+  it('are stored separately: a new role and the removal of a viewer leave the record of an owner unchanged', async () => {
     clock.advance(60_000);
     const { partnerId } = await createPartner(server);
     const owner = await signedIn(server, partnerId, 'owner', 'untouched');
@@ -134,7 +134,7 @@ describe('members of a partner', () => {
     expect(await stored(owner.id)).toEqual(before);
   });
 
-  it('answer `conflict` to the removal or a new role of an invited owner while another change is under way, at most 10 s', async () => {
+  it('cannot be removed or get another role (`conflict`) during another change of an invited owner, for 10 s at most', async () => {
     const { partnerId } = await createPartner(server);
     const { members } = server.admin;
     const wanted = { partnerId, email: 'next@shop.example', role: 'owner' } as const;

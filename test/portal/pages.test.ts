@@ -51,7 +51,7 @@ const owner = () => {
 };
 
 describe('a page of the portal', () => {
-  it('is shown and linked to roles that may call its procedure, and answers 403 to others', async () => {
+  it('answers 200 to roles that may call its procedure, linked on their first page; others get 403 and no link', async () => {
     for (const [role, { browser }] of Object.entries(members)) {
       const { html } = await browser.open('/');
       for (const [path, may] of Object.entries(pages)) {
@@ -255,7 +255,7 @@ describe('an owner in the portal', () => {
     expect((await submit(members.owner, '/deliveries', malformed)).status).toBe(400);
   });
 
-  it('finds a session by id, and sees for a request with a wrong secret the meaning of invalid_client', async () => {
+  it('finds a session by its id, and for a request with a wrong secret the error invalid_client and what to do', async () => {
     const [session] = (await server.admin.sessions.list.query({ partnerId: partner.partnerId })).rows;
     const found = await owner().browser.open(`/sessions?id=${session?.id}`);
     expect(found.html).toContain(`/portal/sessions/${session?.id}`);

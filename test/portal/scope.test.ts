@@ -290,7 +290,7 @@ describe("a member's scope", () => {
     expect(shown).not.toContain(sub);
   });
 
-  it('does not include client fields for operators: request limits and sources are an "Unrecognized key"', async () => {
+  it('does not include settings of operators: an update of a client with a request limit or sources fails as "Unrecognized key"', async () => {
     const { api } = own.members.owner;
     const clientId = own.ids.client;
     const wanted = { clientId, tokenRequestsPerMinute: 1_000_000 };
@@ -321,7 +321,7 @@ describe("a member's scope", () => {
     expect(acts.some(({ operatorId }) => operatorId.startsWith('opr_'))).toBe(false);
   });
 
-  it('allows removing and changing other members, but not the own membership', async () => {
+  it('allows an owner to remove another member, but neither to remove the own membership nor to change its role', async () => {
     const { api, id: memberId } = own.members.owner;
     await expect(api.members.remove.mutate({ memberId })).rejects.toThrow('Another owner');
     await expect(api.members.setRole.mutate({ memberId, role: 'viewer' })).rejects.toThrow('Another owner');

@@ -42,7 +42,7 @@ describe('an invitation', () => {
     expect((await createPortalBrowser(server).open(path)).status).toBe(404);
   });
 
-  it('is accepted once (303, 404) if two browsers use it simultaneously', async () => {
+  it('is accepted once (303) if two browsers use it simultaneously, and the other browser gets 404', async () => {
     clock.advance(minute);
     const wanted = { partnerId: partner.partnerId, email: 'race@shop.example', role: 'owner' } as const;
     const { link } = await server.admin.members.invite.mutate(wanted);
@@ -53,7 +53,7 @@ describe('an invitation', () => {
     expect(ended.map(({ status }) => status).toSorted()).toEqual([303, 404]);
   });
 
-  it('gets 401 for a passkey of another site or a malformed answer, and can still be accepted afterwards', async () => {
+  it('gets 401 with a passkey of another site or a malformed answer, 403 with a forged CSRF token, and can then still be accepted', async () => {
     clock.advance(minute);
     const wanted = { partnerId: partner.partnerId, email: 'forged@shop.example', role: 'owner' } as const;
     const { link } = await server.admin.members.invite.mutate(wanted);
@@ -104,7 +104,7 @@ describe('an invitation', () => {
 });
 
 describe("a member's passkey", () => {
-  it('ends the earlier session of its browser, at a sign-in and at an invitation, also for a copied cookie', async () => {
+  it('ends the earlier session of its browser, also for a copied cookie, at a sign-in and when an invitation is accepted', async () => {
     const [first, second] = [await member(), await member()];
     const copyOf = ({ browser }: typeof first) => {
       const copy = createPortalBrowser(server);

@@ -91,7 +91,7 @@ describe('a device code', () => {
     }
   });
 
-  it('is refused with 400 in a malformed request, if unknown, or with another grant type', async () => {
+  it('is refused with 400 if it is missing, malformed or unknown, or with another grant type; so is too long a device name', async () => {
     await member();
     const grant = { grant_type: deviceGrantType };
     const faults: [Record<string, unknown>, string][] = [

@@ -80,7 +80,7 @@ describe('a login of svc', () => {
     expect(html).not.toContain('\u001b');
   });
 
-  it('returns the signed-in member from whoami, and can do only what the role of the member may do', async () => {
+  it('is answered by whoami with its member, and can do only what the role of the member may do', async () => {
     const { svc, token, id, email } = await loggedIn('viewer');
     const { partnerId, keyId } = partner;
     expect(await device.whoami(token)).toMatchObject({
