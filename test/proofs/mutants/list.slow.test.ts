@@ -9,7 +9,7 @@ describe('the list of mutations', () => {
     expect(mutations.length).toBeGreaterThanOrEqual(100);
   });
 
-  it('matches the code: each text is in its file exactly once, and the replacement differs', () => {
+  it('matches the code: each text to replace is in its file exactly once, and its replacement differs', () => {
     const stale = mutations.filter(
       ({ file, find, replace }) => read(file).split(find).length !== 2 || find === replace,
     );
