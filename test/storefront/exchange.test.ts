@@ -268,7 +268,7 @@ describe('storefront exchange: 404', () => {
     await expectRefusal(await send(unused), 404, /code/);
   });
 
-  it('refuses codes of other clients and OAuth clients, and the token endpoint refuses storefront codes', async () => {
+  it('refuses the code of another storefront client or an OAuth client; the token endpoint answers invalid_grant to a storefront code', async () => {
     const other = await createShop(server);
     await expectRefusal(await send(fields(await codeFor(server, other))), 404, /code/);
     const oauth = await createPartner(server);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it('a start of a storefront client answers 302 while one of its integrations is enabled, and then 400', async () => {
+it('a start of a storefront client answers 302 while one of its integrations is enabled, and 400 after all are disabled', async () => {
   const { partnerId, clientId, integrationId } = await createShop(server);
   const neighbour = await createShop(server);
   const start = async (of: string) => {
