@@ -84,7 +84,7 @@ describe('sessions show', () => {
     });
   });
 
-  it('answers "No session ses_1" to an unknown id, and says that an id of a client is one', async () => {
+  it('answers "No session ses_1" to an unknown id, and "cli_1 is a client" to an id of a client', async () => {
     await expect(hosted.admin.sessions.show.query({ sessionId: 'ses_1' })).rejects.toThrow(
       'No session ses_1',
     );
@@ -120,7 +120,7 @@ describe('enrollments', () => {
     expect(await hosted.admin.enrollments.list.query({ partnerId: other.partnerId, sub })).toEqual([]);
   });
 
-  it('can be blocked and unblocked with an audit entry each, but not unblocked by an ops operator', async () => {
+  it('can be blocked and unblocked, each with an audit entry, but an operator with the role ops cannot unblock them', async () => {
     const { clientId } = await onboard(hosted);
     const { answer } = await verifyAs(hosted, clientId, 'adult');
     const code = returned(answer.location)['code'] ?? '';

@@ -59,7 +59,7 @@ describe('a hand-off before the user confirms the computer', () => {
     expect(await sessionOf(sessionId)).not.toHaveProperty('sub');
   });
 
-  it('has no failure for a rejected document until the user confirms; then the redirect says document_rejected', async () => {
+  it('records no failure for a rejected document; when the user confirms, the redirect to the partner says document_rejected', async () => {
     const { computer, phone, sessionId } = await reachQuestion('rejected');
     expect(phone.page.body).toContain('Is this your computer?');
     expect((await sessionOf(sessionId)).failure).toBeUndefined();

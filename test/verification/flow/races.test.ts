@@ -68,7 +68,7 @@ describe('a form that is sent twice simultaneously', () => {
 });
 
 describe('two simultaneous sessions of the same new user', () => {
-  it('create one user and one enrollment, and exactly one session counts as a return', async () => {
+  it('create one user and one enrollment, and exactly one of the sessions counts as that of a returning user', async () => {
     for (const partner of await Promise.all(Array.from({ length: 6 }, () => onboard(hosted)))) {
       own = partner;
       const pair = [await reachPeople(), await reachPeople()];

@@ -38,7 +38,7 @@ describe('the check of a start', () => {
     ['live', 'ministry', 'ministry'],
     ['live', 'bank', 'bank'],
   ] as const)(
-    'admits a %s client whose configured source is %s, with the source %s',
+    'admits a %s client whose configured verification source is %s, to the verification source %s',
     (mode, named, source) => {
       expect(checkStart(query, facts(mode, named))).toMatchObject({ admitted: true, sources: [source] });
     },
@@ -50,7 +50,7 @@ describe('the check of a start', () => {
     ['test', 'bank', /bank of this client does not exist or does not serve test clients/],
     ['live', 'ghost', /ghost of this client does not exist/],
   ] as const)(
-    'returns a reason instead of admitting a %s client whose configured source is %s',
+    'refuses a %s client whose configured verification source is %s, and returns the reason',
     (mode, named, because) => {
       const verdict = checkStart(query, facts(mode, named));
       expect(verdict).toMatchObject({ admitted: false, because: expect.stringMatching(because) });

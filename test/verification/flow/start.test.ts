@@ -209,7 +209,7 @@ describe('the 400 answer of /verify/start', () => {
     ['javascript:alert(1)', undefined],
     ['no address', undefined],
     ['https://verify.example/verify/start', undefined],
-  ])('links back to the site of the Referer %s, else nowhere (undefined): %s', async (referer, back) => {
+  ])('has, for the Referer %s, a link back to the site %s (undefined: no link)', async (referer, back) => {
     const headers = { accept: 'text/html', referer };
     const { body } = await hosted.send('/verify/start?state=1', { headers });
     expect(/<a class="button primary" href="([^"]*)"/.exec(body)?.[1]).toBe(back);

@@ -77,7 +77,7 @@ describe('a verification on a phone', () => {
     expect((await phone.open(phone.at)).body).toContain('Continue on your computer');
   });
 
-  it('is not confirmed by the consent form, which gets 403', async () => {
+  it('is not confirmed by "accept", the answer of the consent form, which gets 403', async () => {
     const { phone, sessionId } = await claimHandoff();
     await phone.press({ person: 'adult' });
     const { action, fields } = phone.form();
@@ -127,7 +127,7 @@ describe('a verification on a phone', () => {
     expect((await session(sessionId)).status).toBe('pending');
   });
 
-  it("stays pending if a sandbox user is sent with the form of the computer's page that has the link", async () => {
+  it("stays pending if a sandbox user is sent from the computer's page that shows the link", async () => {
     const { computer, sessionId } = await claimHandoff();
     const { action, fields } = computer.form();
     await computer.request(action, { ...fields, person: 'adult' });
@@ -249,7 +249,7 @@ describe('a hand-off link', () => {
     },
   );
 
-  it('shows after its use the same page as a link that never existed', async () => {
+  it('shows, after its use or with a wrong secret, the same page as a link that never existed', async () => {
     const { link } = await claimHandoff();
     const { link: open } = await offerHandoff();
     const wrongSecret = open.slice(0, -10) + (open.endsWith('0000000000') ? '1' : '0').repeat(10);

@@ -59,7 +59,7 @@ async function ownLink(sessionId: string, secret: string, like: string): Promise
   return link.href;
 }
 
-it('a form with a sandbox user gets 400 if users verify at a provider, and the session stays consented', async () => {
+it('a form that chooses a sandbox user gets 400 if users verify at a provider, and adds nothing to the timeline', async () => {
   const computer = openBrowser(hosted);
   await computer.start(clientId);
   await computer.press({ decision: 'accept' });

@@ -132,7 +132,7 @@ describe('a return by passkey', () => {
     expect(session?.sub).not.toBe(sub);
   });
 
-  it('shows the list of methods if a claim has to be verified again', async () => {
+  it('leads to a new verification, and then to a code, if the claims are older than the client allows', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const strict = await onboard(hosted, { maxVerificationAgeSeconds: 60 });
     hosted.clock.advance(61_000);

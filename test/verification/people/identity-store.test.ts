@@ -73,7 +73,7 @@ describe('an identity', () => {
     },
   );
 
-  it('gets its user from the next process if a crash occurred after the identity and before the user was stored', async () => {
+  it('gets its user from the next process, and no second one, if a crash left it without this user', async () => {
     const wanted: User = { _id: randomId('user'), claims: {}, ...someone('ada') };
     await documents().insertOne(identityOf(wanted));
     const met = await Promise.all(

@@ -120,7 +120,7 @@ describe('a returning user', () => {
     expect(await howVerified(here.clientId)).toBe('claims were still fresh');
   });
 
-  it('is never the sandbox user new-adult, who is a new user with another subject in each session', async () => {
+  it('does not result from the sandbox user new-adult: each session has a new user with another subject', async () => {
     const { clientId } = await onboard(hosted);
     const first = await verifyAs(hosted, clientId, 'new-adult');
     const second = await verifyAs(hosted, clientId, 'new-adult');

@@ -149,7 +149,7 @@ describe('429 for a session query', () => {
 });
 
 describe('500 for a session query', () => {
-  it('is sent without Retry-After while the database is away, and pages are answered with 503', async () => {
+  it('is sent without Retry-After while the database is away; the pages of users get 503 with Retry-After', async () => {
     const away = await startHosted();
     const { apiKey } = await onboard(away);
     await away.client.close();

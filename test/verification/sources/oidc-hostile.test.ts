@@ -130,7 +130,7 @@ describe('an answer of the provider', () => {
     expect(provider.exchanges()).toBe(exchangesBefore + 1);
   });
 
-  it('does not block a reload while the provider is slow: the reloaded page waits, and then continues', async () => {
+  it('blocks no reload while it is late: the reloaded page waits, and then continues', async () => {
     let answer = () => {};
     provider.behave({
       heldBack: new Promise((resolve) => {

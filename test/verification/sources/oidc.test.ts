@@ -92,7 +92,7 @@ describe('a verification at an OpenID provider', () => {
     expect((await pages.open(back)).returned).toEqual(end.returned);
   });
 
-  it('is answered with 401 for an attacker who planted the cookie and knows the state', async () => {
+  it("gives the code to the user, and 401 to an attacker who planted the user's cookie and knows the state", async () => {
     const attacker = openPages(service);
     const { page, sessionId } = await attacker.start(partner);
     const victim = openPages(service);
@@ -109,7 +109,7 @@ describe('a verification at an OpenID provider', () => {
     expect((await attacker.open(own)).status).toBe(401);
   });
 
-  it('is answered with 401 in another browser, and the session does not change', async () => {
+  it('is answered with 401 if another browser opens its callback, and the session does not change', async () => {
     const victim = openPages(service);
     const { page, sessionId } = await victim.start(partner);
     const back = await signIn(page.provider, 'adult');
@@ -135,7 +135,7 @@ describe('a verification at an OpenID provider', () => {
     },
   );
 
-  it("is answered with 403 at another source's callback", async () => {
+  it('is answered with 403 if the browser returns to the callback of another verification source', async () => {
     const pages = openPages(service);
     const { page } = await pages.start(partner);
     const back = await signIn(page.provider, 'adult');
@@ -154,7 +154,7 @@ describe('a verification at an OpenID provider', () => {
 });
 
 describe('clients update', () => {
-  it("answers with the existing sources if the given source does not exist in the client's mode", async () => {
+  it("refuses a verification source that does not exist in the client's mode, and names those that do", async () => {
     const { clientId: id } = partner;
     const update = service.admin.clients.update.mutate({ clientId: id, sources: ['bank'] });
     await expect(update).rejects.toThrow(

@@ -36,8 +36,8 @@ function overviewAt(now: number) {
   return createSourceOverview({ sources, verifiers, sessions: { sourceUse: async () => new Map() }, clock });
 }
 
-describe('the overview of sources for operators', () => {
-  it('lists each source, with its certificates in sources check', async () => {
+describe('the overview of verification sources for operators', () => {
+  it('lists each source; sources check also shows its certificates, and answers not_found for an unknown name', async () => {
     const { list, check } = overviewAt(madeAt);
     expect((await list()).map(({ name, kind, fault }) => ({ name, kind, fault }))).toEqual([
       { name: 'sandbox', kind: 'sandbox', fault: null },
@@ -56,7 +56,7 @@ describe('the overview of sources for operators', () => {
     expect(expiring(371)).toEqual([true]);
   });
 
-  it('reports a source with expired anchors as not working', async () => {
+  it('reports as the fault of a source that all its trust anchors have expired', async () => {
     const { fault } = await overviewAt(madeAt + 401 * day).check('age-app');
     expect(fault).toBe('no trust anchor is a valid certificate authority');
   });

@@ -205,7 +205,7 @@ describe('a withdrawal that a crash interrupts', () => {
   });
 });
 
-it('a session that completed before a withdrawal adds no consent after it', async () => {
+it('the sweep records no consent after a withdrawal for a session that completed before it', async () => {
   const user = await saved(hosted, clientId);
   await returnByPasskey(user);
   const sessionId = user.browser.sessionId();

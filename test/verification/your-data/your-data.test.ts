@@ -113,7 +113,7 @@ describe('the sign-in to the user data page', () => {
     expect((await browser.request(action, { ...fields, credential })).status).toBe(303);
   });
 
-  it('reports an unknown passkey, and answers passkey_refused to a challenge of the hosted flow', async () => {
+  it('reports an unknown passkey, and answers passkey_refused to a passkey that signed a challenge of the hosted flow', async () => {
     const browser = await openYourData(hosted);
     const { answer } = await browser.sendPasskey((options) => newAuthenticator().get(options));
     expect(answer.body).toContain('We do not know this passkey');
@@ -160,7 +160,7 @@ describe('the sign-in to the user data page', () => {
     expect((await browser.open(root)).body).toContain('Sign in with a passkey');
   });
 
-  it("does not count if the cookie has the passkey's id but another secret: the page asks for a passkey again", async () => {
+  it("is required again if the cookie has the passkey's id but another secret", async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const cookie = browser.jar.get('svc_you') ?? expect.fail('no cookie');
@@ -208,7 +208,7 @@ describe('the user data page', () => {
     expect(body).toContain('You have signed in with this one');
   });
 
-  it('answers 404 for a passkey of another user, and cannot remove it', async () => {
+  it("answers 404 for another user's passkey and for an unknown partner, and cannot remove the passkey", async () => {
     const mine = await saved(hosted, clientId);
     const theirs = await saved(hosted, clientId);
     const browser = await signedIn(hosted, mine.authenticator);
