@@ -21,7 +21,7 @@ describe("the sample for a wallet's spending rate", () => {
     expect(sampledPages(20)).toEqual([19, 18, 16, 12, 4, 0]);
   });
 
-  it('yields as the start of the measured time the sampled page nearest to seven days ago', () => {
+  it('measures the spending from the sampled page nearest to seven days ago, and from none if there is no page', () => {
     const sample = (n: number, days: number) => ({ n, at: ago(days), balance: 0 });
     expect(baselineOf([sample(9, 0.01), sample(8, 5), sample(6, 20)], now)?.n).toBe(8);
     expect(baselineOf([sample(9, 0.01), sample(8, 40)], now)?.n).toBe(8);
