@@ -76,7 +76,7 @@ it('all 120 warnings, more than one check can send, are published by later check
   expect(new Set(published).size).toBe(120);
 });
 
-it('a check marks a warning without an e-mail address as sent, while the mail server hangs', async () => {
+it('a check marks the warning of a partner without an e-mail address as sent, even while the mail server hangs', async () => {
   const partners = ['a slow one', 'without an address'];
   const { sweep, unsent } = setUp({ partners, stalls: () => true });
   await sweep();
