@@ -52,7 +52,7 @@ describe('events for operators', () => {
     await rejects(events.show({ eventId: 'evt_none' }), 'not_found');
   });
 
-  it('have a timeline of their attempts, which advises to resend after an operator has cancelled the delivery', async () => {
+  it('have a timeline of their attempts; after an operator has cancelled the delivery, the advice is to resend it', async () => {
     const receiver = await respondingWith(410);
     const system = await createSystem({ retryDelays: long });
     await system.publish([draft(system.key(receiver.url))]);
@@ -71,7 +71,7 @@ describe('events for operators', () => {
     expect(cancelled.advice).toContain(`svcadmin deliveries resend ${_id}`);
   });
 
-  it('have advice with the next commands; for the role ops, it names the roles that may run them', async () => {
+  it('have advice with the next commands; to an operator with the role ops, it says who may run them', async () => {
     const system = await createSystem();
     system.endpoints.set('key_off', { state: 'off', reason: 'no_url' });
     await system.publish([draft('key_off')]);
@@ -83,7 +83,7 @@ describe('events for operators', () => {
     expect(await advice('ops')).toBe(`Set a URL: ask support or an owner for: ${set}, then: ${resend}`);
   });
 
-  it('have deliveries that the role support can reschedule, cancel and resend, also for live keys', async () => {
+  it('let an operator with the role support reschedule, cancel and resend their deliveries, also for a live key', async () => {
     const system = await createSystem({ worker: false });
     const keyId = system.key('https://partner.example/');
     const endpoint = system.endpoints.get(keyId);

@@ -25,7 +25,7 @@ async function refusedBy(receiver: RequestListener) {
 }
 
 describe('the response of a receiver', () => {
-  it('is stored with Location and Retry-After, without secrets, tokens and the subject', async () => {
+  it('is stored with Location and Retry-After, and with secrets, passwords and the subject masked', async () => {
     const { system, delivery } = await refusedBy((_request, response) =>
       response
         .writeHead(301, { location: 'https://new.example/hook?key=whsec_abcdefgh', 'retry-after': '120' })

@@ -73,7 +73,7 @@ describe('endpoints of one process', () => {
     await until(async () => (await deliveries.countDocuments({ status: 'delivered' })) === 400);
   });
 
-  it('are sent to next if the endpoint before them in the queue has no more due deliveries', async () => {
+  it('get the free slot if the endpoint before them in the queue has no due deliveries left', async () => {
     const due: Record<string, string[]> = { a: ['a1', 'a2', 'a3'], k: ['k1'], y: ['y1'] };
     const sent: string[] = [];
     const ends = new Map<string, () => void>();
@@ -104,7 +104,7 @@ describe('endpoints of one process', () => {
     expect(sent).toEqual(['a1', 'a2', 'a3', 'y1']);
   });
 
-  it('are all sent to in turn, even if attempts to all endpoints hang and use up the common limit', async () => {
+  it('get attempts in turn, even if the attempts to all of them hang and use up the common limit', async () => {
     const network = hanging((url) => url.includes('hangs'));
     const system = await createSystem({ wrap: network.wrap, limits: { perEndpoint: 5, pool: 8 } });
     const keys = Array.from({ length: 6 }, (_, at) => system.key(`https://hangs-${at}.example/`));

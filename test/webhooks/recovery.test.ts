@@ -59,7 +59,7 @@ describe('deliveries after a crash', () => {
       },
     ],
   ])(
-    'are not changed by a process that stopped for a while and then finds that the endpoint %s',
+    'keep the recorded result if a process that was frozen meanwhile then finds that the endpoint %s',
     async (_what, late) => {
       const receiver = await createReceiver();
       const clock = manualClock();

@@ -44,7 +44,7 @@ async function twoProcesses() {
 }
 
 describe('a bulk resend', () => {
-  it('counts events without a job in a dry run; then sends each event once, and shows its progress', async () => {
+  it('counts events in a dry run without creating a job; the real run sends each event once and shows its progress', async () => {
     const { idle, receiver, keyId, worker } = await twoProcesses();
     await failedDeliveries(idle, keyId, 60);
     const dry = await start(idle, { action: 'resend', filter: { keyId, since }, dryRun: true });
@@ -135,7 +135,7 @@ describe('a bulk resend', () => {
     expect(await stored(idle).countDocuments({ bulkId: job?.id ?? '' })).toBe(30);
   });
 
-  it('creates, with a second job for the same key, no more than 20 deliveries a second', async () => {
+  it('stays at 20 deliveries a second for one key, even if two jobs resend deliveries of this key', async () => {
     const { idle, keyId, worker } = await twoProcesses();
     const other = idle.key('http://localhost:1/');
     await failedDeliveries(idle, keyId, 60);
@@ -157,7 +157,7 @@ describe('a bulk resend', () => {
       expect((dues[at] ?? 0) - (dues[at - 20] ?? 0)).toBeGreaterThanOrEqual(500);
   });
 
-  it('waits while the endpoint has a backlog, and creates no more deliveries after the job is cancelled', async () => {
+  it('waits while the endpoint has a backlog, and creates 20 more deliveries at most after it is cancelled', async () => {
     const idle = await createSystem({ worker: false });
     const keyId = idle.key('http://localhost:1/');
     await failedDeliveries(idle, keyId, 90);
@@ -180,7 +180,7 @@ describe('a bulk resend', () => {
     await stored(idle).deleteMany({ status: { $in: ['pending', 'in_flight'] } });
   });
 
-  it('throws without a start time, and answers `refused` for a filter that matches over 500 keys', async () => {
+  it('cannot start without a start time (error), or with a filter that matches over 500 keys (`refused`)', async () => {
     const system = await createSystem({ worker: false });
     await expect(start(system, { action: 'resend', filter: {} })).rejects.toThrow('needed to resend');
     const template = { ...draft('key'), status: 'failed', createdAt: past(10), eventId: 'evt' };

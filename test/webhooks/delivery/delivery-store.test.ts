@@ -54,7 +54,7 @@ describe('keys with due deliveries', () => {
 });
 
 describe('seconds with due deliveries', () => {
-  it('are found for a span of 30 s; isOverdue is true if a delivery was due before the given time', async () => {
+  it('are found within the given 30 s, with overdue deliveries in the first; isOverdue is true only if one was due earlier', async () => {
     const store = await storeWith({
       key_a: { count: 2, dueIn: -5 },
       key_b: { count: 2, dueIn: 0.5 },

@@ -92,7 +92,7 @@ describe('the egress guard', () => {
     expect(receiver.received).toHaveLength(0);
   });
 
-  it('resolves localhost without a name server, and connects to it only for test keys', async () => {
+  it('resolves localhost without a name server, connects to it for test keys, and answers blocked_address for live keys', async () => {
     const receiver = await createReceiver((_count, _request, response) => response.end('private page'));
     const resolve = () => Promise.reject(new Error('asked'));
     const post = createPost({ rules, route: { resolve, allowed: isPublicAddress } });

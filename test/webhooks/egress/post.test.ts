@@ -161,7 +161,7 @@ describe('a hostile receiver', () => {
 });
 
 describe('an attempt', () => {
-  it.each([200, 201, 204, 299])('succeeds with %d', async (status) => {
+  it.each([200, 201, 204, 299])('succeeds if the receiver answers with the status %d', async (status) => {
     const receiver = await createReceiver((_count, _request, response) => response.writeHead(status).end());
     const result = await local(receiver.port);
     expect(result).toMatchObject({ status });

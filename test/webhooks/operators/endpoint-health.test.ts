@@ -86,7 +86,7 @@ describe('the health of an endpoint', () => {
   });
 });
 
-it('webhooks health computes the same figures from stored deliveries, for one key or for all failing keys', async () => {
+it('webhooks health computes state, success rate and answers from stored deliveries, for one key or for all failing keys', async () => {
   const [good, bad] = await Promise.all([
     createReceiver(),
     createReceiver((_count, _request, response) => response.writeHead(503).end()),

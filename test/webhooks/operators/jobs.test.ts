@@ -80,7 +80,7 @@ describe('jobs run', () => {
     },
   );
 
-  it('sends the waiting attempts even if the job is locked by a process; without waiting attempts it answers conflict', async () => {
+  it('sends the waiting attempts even if a process has locked the job; without any it answers conflict, for an unknown job not_found', async () => {
     const { system, job } = await waitingRetries(1, hour);
     await system.db.collection('jobs').updateMany({}, { $set: { lockedAt: new Date() } });
     const { jobs } = adminOf(system);
@@ -151,7 +151,7 @@ describe('jobs reschedule', () => {
     expect(delivery?.attempts[1]).toMatchObject({ attempt: 2, trigger: 'reschedule' });
   });
 
-  it('creates another job if a process is running this one, and answers conflict if nothing waits any more', async () => {
+  it('moves the attempts even if a process is running the job, and answers conflict if none waits any more', async () => {
     const { system, job } = await waitingRetries(1, hour);
     await system.db.collection('jobs').updateMany({}, { $set: { lockedAt: new Date() } });
     const { jobs } = adminOf(system);
