@@ -42,7 +42,7 @@ async function swept({ did, sweep }: Awaited<ReturnType<typeof membership>>): Pr
   return [...did];
 }
 
-describe('a process that can accept hand-overs', () => {
+describe('a process to which other processes can hand charges over', () => {
   it('announces its address at the start and in each sweep, and withdraws it when it stops', async () => {
     const one = await membership();
     expect(one.did).toEqual(['listen at 127.0.0.1:0', 'join 127.0.0.1:7000', 'refresh']);

@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 describe('servers on one database', () => {
-  it('agree on one writer for each wallet, and hand charges over to this writer', async () => {
+  it('agree on one process that writes each wallet, and the other process hands its charges over to it', async () => {
     const second = await join();
     await expect
       .poll(async () => {
@@ -65,7 +65,7 @@ describe('servers on one database', () => {
     expect(Math.max(...batches)).toBeGreaterThan(0);
   });
 
-  it('do not appear in the list of private listeners with the role admin or worker alone, or with SVC_PEER_ADDRESS=off', async () => {
+  it('are not in the list of private listeners if they have only the role admin or worker, or SVC_PEER_ADDRESS=off', async () => {
     const count = await listenersOf(first);
     await join({ SVC_ROLES: 'admin' });
     await join({ SVC_ROLES: 'worker', SVC_HEALTH_PORT: 'off' });

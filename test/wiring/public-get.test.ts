@@ -101,7 +101,7 @@ describe('an address that is not public', () => {
     expect(sockets).toBe(0);
   });
 
-  it('gets no connection if a host name resolves to a public address first, and to this one at the next call', async () => {
+  it('gets no connection if a host name resolves to a public address at the first call, and to this one at the second', async () => {
     const receiver = await secureReceiver((_count, _request, response) => response.end());
     const server = await createNameServer((_name, asked) => [asked === 1 ? '127.0.0.2' : '127.0.0.1']);
     const guarded = createPublicGet({
@@ -114,7 +114,7 @@ describe('an address that is not public', () => {
     expect(receiver.connections()).toBe(0);
   });
 
-  it('is checked again after the connection is open, and then gets no byte', async () => {
+  it('gets no byte if only the second check, after the connection is open, finds that it is not public', async () => {
     const receiver = await secureReceiver((_count, _request, response) => response.end());
     let asked = 0;
     const allowed = () => {
@@ -128,7 +128,7 @@ describe('an address that is not public', () => {
 });
 
 describe('another server', () => {
-  it('is not trusted without a certificate for its name from a known authority', async () => {
+  it('gets no request if it has no certificate for its name from a known authority', async () => {
     const receiver = await secureReceiver((_count, _request, response) => response.end('list'));
     const unknown = createPublicGet({ route });
     await expect(unknown(at(receiver.port), accept)).rejects.toThrow('self-signed certificate');

@@ -26,7 +26,7 @@ async function query(apiKey: string): Promise<number> {
 }
 
 describe('an API key that was rotated with --keep-old', () => {
-  it('is accepted with both secrets during that time, and with the new one only from the end of it', async () => {
+  it('is accepted with the old and the new secret for the time of --keep-old, and afterwards only with the new one', async () => {
     const { keyId, apiKey: first, partnerId } = await createPartner(server, { funds: 0 });
     const rotated = await other.admin.keys.rotate.mutate({ keyId, keepOldSeconds: 60 });
     const expiresAt = new Date(clock.now() + minute).toISOString();
@@ -40,7 +40,7 @@ describe('an API key that was rotated with --keep-old', () => {
     expect(JSON.stringify(stored)).not.toContain(first);
   });
 
-  it('has four old secrets at most, each for its own time, and a rotation without --keep-old ends them all', async () => {
+  it('keeps four old secrets, each for its own time; one more is a conflict, and a rotation without --keep-old ends them all', async () => {
     const { keyId, apiKey } = await createPartner(server, { funds: 0 });
     const rotate = (keepOldSeconds: number) => other.admin.keys.rotate.mutate({ keyId, keepOldSeconds });
     const second = await rotate(60);
@@ -80,7 +80,7 @@ describe('an API key that was rotated with --keep-old', () => {
 });
 
 describe('an integration whose secret is rotated with --keep-old', () => {
-  it('is accepted with both secrets during that time, and with the new one only from the end of it', async () => {
+  it('is accepted with the old and the new secret for the time of --keep-old, and afterwards only with the new one', async () => {
     const shop = await createShop(server);
     const { integrationId, integrationSecret: first } = shop;
     const body = JSON.stringify(fields('svc_code_unknown'));
@@ -140,7 +140,7 @@ describe('a webhook secret', () => {
     expect(JSON.stringify(log)).not.toContain('whsec_');
   });
 
-  it('cannot be switched to any more after a second preparation, a rotation, or setting a new URL', async () => {
+  it('stays prepared after webhooks changeUrl, but not after a second preparation, webhooks rotateSecret or webhooks set', async () => {
     const { keyId } = await listening();
     const { webhooks } = other.admin;
     const prepare = async () => (await webhooks.prepareSecret.mutate({ keyId })).signingSecret.slice(-4);

@@ -111,7 +111,7 @@ describe('SVC_PRICE_CENTS', () => {
 });
 
 describe('a start of the service', () => {
-  it('publishes ledger pages that an earlier process left unpublished', async () => {
+  it('publishes the events of ledger pages that are still marked as unpublished', async () => {
     const clock = manualClock();
     const before = await start({ clock, replacements: { sweepsByHand: true } });
     await createPartner(before);
