@@ -106,11 +106,7 @@ describe('deliveries after a crash', () => {
     await publisher.publish([draft(publisher.key(receiver.url))]);
     await until(() => publisher.db.collection('jobs').findOne());
     await publisher.db.collection('jobs').drop();
-    const sender = await createSystem({ db: publisher.db });
-    sender.endpoints.set(
-      (await stored(publisher).findOne())?.keyId ?? '',
-      publisher.endpoints.values().next().value ?? { state: 'off', reason: 'no_url' },
-    );
+    const sender = await createSystem({ db: publisher.db, endpoints: publisher.endpoints });
     await sender.sweep.sweep();
     await ended(sender);
     expect(receiver.received).toHaveLength(1);
@@ -139,8 +135,7 @@ describe('deliveries after a crash', () => {
     await before.publish([draft(keyId)]);
     await until(() => stored(before).findOne({ attempt: 2 }));
     await before.stop();
-    const after = await createSystem({ db: before.db });
-    after.endpoints.set(keyId, before.endpoints.get(keyId) ?? { state: 'off', reason: 'no_url' });
+    const after = await createSystem({ db: before.db, endpoints: before.endpoints });
     const { attempts } = await ended(after);
     expect(attempts[1]?.dueAt).toEqual(attempts[0]?.nextAttemptAt);
     expect(attempts[1]?.at.getTime()).toBeGreaterThanOrEqual(
@@ -187,9 +182,8 @@ describe('two sending processes', () => {
       response.writeHead(request.headers['x-svc-attempt'] === '3' ? 200 : 503).end(),
     );
     const one = await createSystem({ retryDelays: [400, 400] });
-    const other = await createSystem({ db: one.db, retryDelays: [400, 400] });
+    const other = await createSystem({ db: one.db, endpoints: one.endpoints, retryDelays: [400, 400] });
     const keys = [1, 2, 3].map((path) => one.key(`${receiver.url}/${path}`));
-    for (const [keyId, endpoint] of one.endpoints) other.endpoints.set(keyId, endpoint);
     const drafts = Array.from({ length: 30 }, (_, at) => draft(keys[at % 3] ?? ''));
     await Promise.all([one.publish(drafts), other.publish(drafts)]);
     await until(async () => {

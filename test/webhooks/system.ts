@@ -23,11 +23,16 @@ export interface System extends ReturnType<typeof createWebhooks> {
   key(url: string): string;
 }
 
-/** The feature with a separate database, started. `settings` replace the defaults. */
-export async function createSystem(settings: Partial<WebhookSettings> = {}): Promise<System> {
+/**
+ * The feature with a separate database, started. `settings` replace the defaults. A system on the database of another one may
+ * send at once, so it needs that one's `endpoints`.
+ */
+export async function createSystem({
+  endpoints = new Map(),
+  ...settings
+}: Partial<WebhookSettings> & Partial<Pick<System, 'endpoints'>> = {}): Promise<System> {
   const db = settings.db ?? (await preparedDatabase()).db;
   const logger = createLogger(process.env['SVC_LOG_LEVEL'] ?? 'silent');
-  const endpoints = new Map<string, Endpoint>();
   const webhooks = createWebhooks({
     db,
     clock: { now: Date.now },

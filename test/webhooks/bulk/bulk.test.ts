@@ -34,12 +34,7 @@ async function twoProcesses() {
   const idle = await createSystem({ worker: false });
   const receiver = await createReceiver();
   const keyId = idle.key(receiver.url);
-  const worker = () =>
-    createSystem({ db: idle.db }).then((system) => {
-      const endpoint = idle.endpoints.get(keyId);
-      if (endpoint) system.endpoints.set(keyId, endpoint);
-      return system;
-    });
+  const worker = () => createSystem({ db: idle.db, endpoints: idle.endpoints });
   return { idle, receiver, keyId, worker };
 }
 
@@ -159,16 +154,14 @@ describe('a bulk resend', () => {
 
   it('waits while the endpoint has a backlog, and creates 20 more deliveries at most after it is cancelled', async () => {
     const idle = await createSystem({ worker: false });
-    const keyId = idle.key('http://localhost:1/');
+    // Its deliveries stay due, because no attempt ends.
+    const hanging = await createReceiver(() => undefined);
+    const keyId = idle.key(hanging.url);
     await failedDeliveries(idle, keyId, 90);
     const { job } = await start(idle, { action: 'resend', filter: { keyId, since }, rate: 20 });
     const bulkId = job?.id ?? '';
-    // Its deliveries stay due, because no attempt ends.
-    const hanging = await createReceiver(() => undefined);
-    const system = await createSystem({ db: idle.db, budget: 2_000, limits: { perEndpoint: 1, pool: 1 } });
-    system.key(hanging.url);
-    const endpoint = [...system.endpoints.values()][0];
-    if (endpoint) system.endpoints.set(keyId, endpoint);
+    const { endpoints } = idle;
+    await createSystem({ db: idle.db, endpoints, budget: 2_000, limits: { perEndpoint: 1, pool: 1 } });
     const behind = () => adminOf(idle).bulk.show({ bulkId });
     await until(async () => (await behind()).keys[0]?.waits === 'endpoint_behind');
     const made = await stored(idle).countDocuments({ bulkId });

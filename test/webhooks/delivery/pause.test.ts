@@ -86,9 +86,7 @@ describe('a paused endpoint', () => {
     await first.stop();
     await until(() => Date.now() > end.getTime());
     expect(receiver.received).toHaveLength(0);
-    const next = await createSystem({ ...inOrder, db: first.db });
-    const endpoint = first.endpoints.get(keyId);
-    if (endpoint) next.endpoints.set(keyId, endpoint);
+    const next = await createSystem({ ...inOrder, db: first.db, endpoints: first.endpoints });
     await next.sweep.sweep();
     await until(() => receiver.received.length === 5);
     expect(eventIds(receiver)).toEqual(expected);
