@@ -83,7 +83,7 @@ describe('GET /.well-known/jwks.json', () => {
 });
 
 describe('unknown paths and methods', () => {
-  it('answer 404 in the general format for a path that is not published', async () => {
+  it('answer 404 in the general format for /.well-known/openid-configuration', async () => {
     const response = await call('/.well-known/openid-configuration');
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({ success: false, error: 'No such path' });

@@ -39,7 +39,7 @@ const invalidGrant = (description: RegExp) => ({
 });
 
 describe('POST /api/oauth/token: 400 invalid_grant: an unknown or foreign code', () => {
-  it('is refused, also if it differs from a real code by a typo', async () => {
+  it('is refused if it is malformed, or a real code with another last character or in lower case', async () => {
     const verified = await oauth.verified(partner);
     for (const code of ['svc_code_x', `${verified.code.slice(0, -1)}~`, verified.code.toLowerCase()]) {
       expect(await oauth.exchange(partner, { ...verified, code })).toMatchObject(

@@ -117,7 +117,7 @@ describe('POST /api/oauth/token: 429 rate_limited: the token endpoint', () => {
 });
 
 describe('POST /api/oauth/token: 429 rate_limited: wrong client secrets', () => {
-  it('replaces 401 after 20 wrong secrets a minute, and never refuses the right secret', async () => {
+  it('replaces 401 after 20 wrong secrets a minute; the right secret is still accepted', async () => {
     const partner = await oauth.partner();
     const verified = await oauth.verified(partner);
     const wrong = { client_secret: 'svc_secret_wrong' };

@@ -228,7 +228,7 @@ describe('userinfo: 429 rate_limited', () => {
     expect((await oauth.userinfo(bearer(tokens[0]))).status).toBe(200);
   });
 
-  it("follows the client's own limit, which is separate from the limit of the token endpoint", async () => {
+  it("follows the client's own limit of userinfo requests, and does not limit its token exchanges", async () => {
     const other = await oauth.partner({
       client: { userinfoRequestsPerMinute: 1, tokenRequestsPerMinute: 2 },
     });
