@@ -155,7 +155,7 @@ describe('a client', () => {
     expect(plain).toMatchObject({ brandName: null, brandColor: null });
   });
 
-  it('can have a URL of a privacy notice, which must be a full https address without credentials or hidden characters', async () => {
+  it('can have a URL of a privacy notice; it must be a full https address without credentials or hidden characters', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const update = (privacyUrl: string | null) =>
