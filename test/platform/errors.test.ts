@@ -67,7 +67,7 @@ describe('the error table', () => {
     expect(text).not.toMatch(/[.]$/);
   });
 
-  it('has a function isErrorCode, which is true for its codes and false for other values', () => {
+  it('has the function isErrorCode: it is true for the codes of the table and false for other values', () => {
     expect(codes.every(isErrorCode)).toBe(true);
     for (const other of ['', 'toString', '__proto__', 'nonsense', 7, null, undefined])
       expect(isErrorCode(other)).toBe(false);

@@ -168,7 +168,7 @@ describe('requests in flight', () => {
 describe('callers with right credentials', () => {
   const known = () => call('/known');
 
-  it('have a limit of their own, which requests without credentials do not use up', async () => {
+  it('have a limit of their own: requests without credentials do not count towards it', async () => {
     const first = known();
     await expect.poll(() => inFlight).toEqual({ ...none, authenticated: 1 });
     const second = known();
@@ -193,7 +193,7 @@ describe('callers with right credentials', () => {
 });
 
 describe('callers of the hosted pages and callers of the API', () => {
-  it('have separate limits of requests in flight, which are chosen by the route', async () => {
+  it('have separate limits of requests in flight: while pages get 503, calls of the API are answered', async () => {
     const pages = [call('/page'), call('/page')];
     await expect.poll(() => inFlight).toEqual({ ...none, user: 2 });
     expect((await call('/page')).status).toBe(503);

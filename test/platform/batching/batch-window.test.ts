@@ -64,7 +64,7 @@ describe('a batch window (the time in which a batch accepts items)', () => {
     expect(batch.isClosed()).toBe(true);
   });
 
-  it('closes after 2 ms if the batch has fewer items than the last one, and the next batch waits for fewer', async () => {
+  it('closes after 2 ms if the batch has fewer items than the last one; the next batch then waits for this number only', async () => {
     const batch = await sent(50);
     batch.begin(1);
     await pass(1);

@@ -26,7 +26,7 @@ const read = (list: object[], more: Record<string, string> = {}) =>
   readConfig({ SVC_IDENTITY_WALLET_SOURCES: JSON.stringify(list), ...more }).identityWalletSources;
 
 describe('SVC_IDENTITY_WALLET_SOURCES', () => {
-  it('is a list of sources, each with the defaults of its profile', () => {
+  it('is a list of verification sources; each gets the defaults of its profile', () => {
     expect(readConfig({}).identityWalletSources).toEqual([]);
     const [first, second] = read([age, person], { EUDI_KEY: key });
     expect(first).toMatchObject({ docType: 'eu.europa.ec.av.1', scheme: 'av', modes: ['test', 'live'] });

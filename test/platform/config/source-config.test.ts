@@ -19,7 +19,7 @@ function faultOf(sources: unknown, more: Record<string, string> = {}): string {
 }
 
 describe('SVC_OIDC_SOURCES', () => {
-  it('is a list of sources, whose missing fields get their defaults', () => {
+  it('is a list of OpenID providers; fields that are missing get their defaults', () => {
     expect(readConfig({}).oidcSources).toEqual([]);
     expect(readConfig({ SVC_OIDC_SOURCES: JSON.stringify([source]) }).oidcSources).toEqual([
       {
@@ -36,7 +36,7 @@ describe('SVC_OIDC_SOURCES', () => {
     ]);
   });
 
-  it('can be a file whose client secrets are in environment variables', () => {
+  it('can be a file whose client secrets are in environment variables; a variable that is not set is a fault', () => {
     const file = join(temporaryFolder('sources'), 'sources.json');
     const second = { ...source, name: 'other', clientSecret: 'in the file' };
     writeFileSync(file, JSON.stringify([{ ...source, clientSecret: { env: 'BANK_ID_SECRET' } }, second]));

@@ -72,7 +72,7 @@ describe('the span of a request, by the stable conventions for HTTP servers', ()
     });
   });
 
-  it('has the scheme with which a trusted proxy was called', async () => {
+  it('has the scheme with which a trusted proxy was called, or http if the proxy names an unknown one', async () => {
     const span = await spanOf('/things/1', { headers: { 'x-forwarded-proto': 'https' } });
     expect(span).toMatchObject({ 'url.scheme': 'https' });
     const odd = await spanOf('/things/1', { headers: { 'x-forwarded-proto': 'gopher' } });
