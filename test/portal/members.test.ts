@@ -62,7 +62,7 @@ describe('members of a partner', () => {
     });
   });
 
-  it('are removed with their e-mail address, which is then in neither the record nor the audit log', async () => {
+  it('are removed with their e-mail address: afterwards neither the record nor the audit log contains it', async () => {
     const { id: memberId } = await invite('gone@shop.example');
     await server.admin.members.setRole.mutate({ memberId, role: 'finance' });
     const removed = await server.admin.members.remove.mutate({ memberId });
