@@ -58,7 +58,7 @@ describe('an integration', () => {
     expect(await create({ partnerId, clientId, shops: [] })).toBe('bad_input');
   });
 
-  it('can gain and lose shops, also simultaneously, but not the last one (`refused`); its secret does not change', async () => {
+  it('can gain shops, also simultaneously, and lose them, but not the last one (`refused`); its secret does not change', async () => {
     const { partnerId, clientId } = await onboard();
     const { integrations, auditLog } = server.admin;
     const shops = ['shop.example', 'old.example'];
