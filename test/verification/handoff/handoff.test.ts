@@ -107,7 +107,7 @@ describe('a verification on a phone', () => {
     expect((await session(sessionId)).code).toBeUndefined();
   });
 
-  it('can be cancelled at the computer, where the user then verifies', async () => {
+  it('can be cancelled at the computer: then the phone gets 401, and the user verifies at the computer', async () => {
     const { computer, phone } = await claimHandoff();
     await computer.open(computer.at);
     expect((await computer.press({ decision: 'stay' })).body).toContain('Choose who to be');

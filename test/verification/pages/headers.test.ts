@@ -48,7 +48,7 @@ describe('the security headers of the hosted flow', () => {
     });
   });
 
-  it('are on pages without script or inline style, whose files may be cached as immutable', async () => {
+  it('are on pages without script or inline style; the files of these pages may be cached as immutable', async () => {
     const browser = openBrowser(hosted);
     const { body } = await browser.start(clientId);
     expect(body).not.toMatch(/<script|<style|\sstyle=|\son\w+=/);

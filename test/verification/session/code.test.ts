@@ -27,7 +27,7 @@ describe('an authorization code', () => {
     );
   });
 
-  it('contains a secret of 128 bits, which differs for another server key and for another session', () => {
+  it('contains a secret of 128 bits; another server key or another session yields another secret', () => {
     const secretIn = (code: string) => bytesOfSecret('code', code)?.subarray(16).toString('hex') ?? '';
     fc.assert(
       fc.property(keys, keys, ids, ids, (key, otherKey, id, otherId) => {
