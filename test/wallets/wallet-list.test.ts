@@ -134,7 +134,7 @@ describe('wallets list', () => {
     for (const unused of [idle, none]) expect(unused).toMatchObject({ spentPerDay: 0, daysLeft: null });
   });
 
-  it('lists with the filter daysLeft the wallets whose money lasts no longer, the soonest first', async () => {
+  it('lists with the filter daysLeft the wallets whose money lasts at most so many days, the soonest first', async () => {
     const list = await walletsWith(usual);
     const soon = await list({ mode: 'live', daysLeft: 30 });
     expect(soon.map(({ partnerId }) => partnerId)).toEqual(['ptr_low', 'ptr_ending']);
