@@ -29,7 +29,7 @@ it('existingNames returns the partner of each ID, and for an API key also the ke
   });
 });
 
-it('existingNames queries only stores of which the requests contain an ID', async () => {
+it('existingNames queries a store only if the requests contain an ID of its kind', async () => {
   const { asked, of } = stores();
   await existingNames(of, { ...none, clientIds: ['a'] });
   expect(asked).toEqual(['client a']);
