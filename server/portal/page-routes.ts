@@ -142,7 +142,8 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
     const context = contextOf(call);
     const view = await page.view(context).catch(rethrow);
     const { m } = context;
-    // A form needs the procedure that it names, else that of the page's forms, else that of the page.
+    // A form is shown only to roles that may call the procedure behind it: its own (`form.needs`), or the page's default for forms
+    // (`changes`), or the procedure that the page itself calls (`needs`).
     const mayUse = (form: Form | false) =>
       form !== false && isAllowed(role, form.needs ?? page.changes ?? page.needs);
     const sections = [...(result?.sections ?? []), ...view.sections].map((section) => ({

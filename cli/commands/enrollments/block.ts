@@ -12,6 +12,7 @@ export default class EnrollmentsBlock extends CarefulCommand<typeof EnrollmentsB
   async run() {
     const api = await this.api();
     const { reason } = this.flags;
+    // The server demands a reason for this read too, because the record has personal data.
     const found = await api.enrollments.show.query({ enrollmentId: this.args.enrollment, reason });
     const { id, mode, clientId, sub } = found;
     const consequence = `The ${mode} user ${sub} is refused at ${clientId} until ${id} is unblocked: exchanges of its codes get 403.`;

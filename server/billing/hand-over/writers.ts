@@ -15,7 +15,7 @@ export interface WriterSettings {
   probe: (peer: Peer) => Promise<unknown>;
   /** Called after each refresh. `silent` is the number of other processes that run but do not answer. */
   onPeers: (count: { answering: number; silent: number }) => void;
-  /** How many processes share one writer. Fewer writers get larger messages and write larger pages. */
+  /** How many processes share one writer. A higher number costs less per posting: messages and pages hold more postings. */
   processesPerWriter?: number;
   logger: Pick<Logger, 'warn' | 'info'>;
 }

@@ -49,7 +49,11 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
   const final = migrations.filter(isFinal);
   const retired = migrations.flatMap(({ retiredIndexes = [] }) => retiredIndexes);
 
-  /** Removes the old form after an upgrade was finished. Each call does the work that is due. */
+  /**
+   * Removes the old form of records in two phases, after an operator has raised the version (`raisedAt`). First, records get the new
+   * form, while processes still accept authorization codes in the old one. At `switchedAt`, they stop to accept these.
+   * Each call does the work that is due.
+   */
   async function removeOldForm(): Promise<void> {
     const { raisedAt, switchedAt } = await readSchema(db, newest);
     if (!raisedAt) return;

@@ -60,7 +60,7 @@ const Digital = z.object({
   protocol: z.string().max(32).optional(),
 });
 
-/** Receives returning browsers, and the responses that pages post; to be mounted beside the pages of a device. */
+/** Receives returning browsers, and the responses that pages post. Each device (computer or phone) has these routes beside its pages. */
 export function identityWalletReturnRoutes(
   device: Device,
   answers: IdentityWalletAnswers,
@@ -70,6 +70,7 @@ export function identityWalletReturnRoutes(
   const params = z.object({ session_id: z.string().max(64) });
   const schema = { params, querystring: z.object({ response_code: z.string().min(1).max(64) }) };
   return async (app) => {
+    // The return has effects, so a HEAD request must not cause it.
     app.get('/:session_id/wallet', { schema, exposeHeadRoute: false }, async (request, reply) => {
       const browser = browserOf(request, device, request.params.session_id);
       return toPage(reply, browser, await answers.handleReturn(browser, request.query.response_code));
