@@ -183,8 +183,10 @@ describe('a posting whose caller no longer waits', () => {
     blocked();
     expect(await chargesOf(fleet)).toHaveLength(3);
   });
+});
 
-  it("is written by the caller's own process if only 300 ms remain until its deadline", async () => {
+describe('a posting whose caller waits only 300 ms more', () => {
+  it("is written by the caller's own process, and not handed over", async () => {
     const { other } = await pair();
     const signal = { aborted: false, reason: undefined, endsAt: performance.now() + 300 };
     expect((await token(other, 'code', { signal })).outcome).toBe('charged');

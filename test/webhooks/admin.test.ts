@@ -107,7 +107,7 @@ describe('events for operators', () => {
     ['partner_suspended', 'svcadmin partners activate'],
     ['key_revoked', 'revoked key'],
   ] as const)(
-    'have advice with a command or reason if their delivery was skipped because of %s',
+    'have advice (events.why) that names the remedy if their delivery was skipped because of %s',
     async (reason, words) => {
       const system = await createSystem();
       system.endpoints.set('key_off', { state: 'off', reason });

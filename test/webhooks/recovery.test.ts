@@ -59,7 +59,7 @@ describe('deliveries after a crash', () => {
       },
     ],
   ])(
-    'keep the recorded result if a process that was frozen meanwhile then finds that the endpoint %s',
+    'keep the result that recovery recorded, if the frozen first process resumes later and finds that the endpoint %s',
     async (_what, late) => {
       const receiver = await createReceiver();
       const clock = manualClock();

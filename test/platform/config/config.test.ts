@@ -229,7 +229,7 @@ describe('the configuration check', () => {
     'https://verify.example/*',
     'https://verify.example/%7Esvc',
     'HTTPS://verify.example',
-  ])('refuses %s as SVC_BASE_URL, because RFC 8414 2 forbids it for an issuer', (address) => {
+  ])('refuses %s as SVC_BASE_URL, because it cannot be an OAuth issuer', (address) => {
     expect(faultsOf({ ...production, SVC_BASE_URL: address })).toEqual([
       expect.stringMatching(/^SVC_BASE_URL: must have no query, fragment or user name/),
     ]);

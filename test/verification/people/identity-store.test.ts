@@ -73,7 +73,7 @@ describe('an identity', () => {
     },
   );
 
-  it('gets its user from the next process, and no second one, if a crash left it without this user', async () => {
+  it('gets exactly one user, with the planned id, if two processes look it up after a crash left it without that user', async () => {
     const wanted: User = { _id: randomId('user'), claims: {}, ...someone('ada') };
     await documents().insertOne(identityOf(wanted));
     const met = await Promise.all(
@@ -83,7 +83,7 @@ describe('an identity', () => {
     await expectOneEach(['ada']);
   });
 
-  it('is deleted at the same time as its user', async () => {
+  it('has the same date of deletion (purgeAt) as its user', async () => {
     const purgeAt = new Date(at.getTime() + 1_000);
     await processOf().findOrCreate({ ...someone('ada'), purgeAt });
     const { users, identities } = await stored();

@@ -158,7 +158,7 @@ describe('a returning user', () => {
 });
 
 describe('events of the hosted flow', () => {
-  it('are enrollment.created and verification.session.completed, in the format of interface section 6', async () => {
+  it('are enrollment.created and verification.session.completed after a new user is verified, each with a body of its documented schema', async () => {
     const { clientId, partnerId, keyId } = await onboard(hosted);
     const { answer, sessionId } = await verifyAs(hosted, clientId, 'teen');
     const grant = await grantOf(answer.location);

@@ -175,7 +175,7 @@ describe('a group of session changes', () => {
     expect(await eventsOf(session)).toEqual(['started', 'consented', 'failed']);
   });
 
-  it('rejects if two replies were lost, although the change is applied', async () => {
+  it('throws to the caller if the reply of the database is lost twice, although the change is stored', async () => {
     const session = await started();
     losses.push('reply', 'reply');
     await expect(consent(session)).rejects.toThrow('the reply is lost');
