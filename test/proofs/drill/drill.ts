@@ -40,6 +40,7 @@ export interface Report {
 interface Settings {
   cluster: Cluster;
   random: Random;
+  /** The least number of elections. Further ones follow, at most as many again, while too few writes were rolled back. */
   elections: number;
   /** The number of processes of the product. */
   servers: number;
@@ -59,6 +60,9 @@ const bounds: readonly [Bound, Bound][] = [
   ['cap', 'none'],
   ['balance', 'cap'],
 ];
+/** The least number of writes that so many elections must roll back. With fewer, a drill proves nothing. */
+export const leastRolledBack = (elections: number): number => Math.floor(elections * 2.5);
+
 /** The latest start of an election, in milliseconds after the clients' start. */
 const latest = 450;
 /** The time in which sweeps must publish everything, in milliseconds. Sweeps run every 15 s, and elections make some fail. */
@@ -97,6 +101,11 @@ export async function runDrill(settings: Settings): Promise<Report> {
     ...{ flows: 0, events: 0, repeatedPosts: 0 },
   };
   const settling: Promise<void>[] = [];
+  /** On a busy machine, an election rolls back fewer writes. */
+  const isLongEnough = () => {
+    const rolledBack = held.reduce((sum, each) => sum + (each.rolledBack ?? Infinity), 0);
+    return held.length >= elections && rolledBack >= leastRolledBack(elections);
+  };
   const mayStop = () => untilFault && faults.some(({ means }) => means === 'wrong');
 
   function blame(election: number, words: readonly string[], means: Fault['means'] = 'wrong'): void {
@@ -148,7 +157,8 @@ export async function runDrill(settings: Settings): Promise<Report> {
   }
 
   try {
-    for (let election = 1; election <= elections && !mayStop() && !signal?.aborted; election += 1) {
+    for (let election = 1; election <= 2 * elections && !isLongEnough(); election += 1) {
+      if (mayStop() || signal?.aborted) break;
       const lanes = await openLanes(bounds[election % bounds.length] ?? ['none', 'none']);
       await drillOne(election, lanes).catch(gaveUp(election));
       if (servers.deaths().length > 0) break;

@@ -1,15 +1,13 @@
-import type { Fault, Report } from './drill.ts';
+import { type Fault, leastRolledBack, type Report } from './drill.ts';
 
-/** The least number of rolled-back writes per election, on average. With fewer, a drill proves nothing. */
-const leastRolledBackPerElection = 2.5;
 /** The least number of tokens per election that clients must get. */
 const leastTokensPerElection = 10;
 
 /** Describes the reasons why a drill proves nothing. */
 export function shortfall({ elections, rolledBack, figures }: Report, due: number): string[] {
-  const least = Math.floor(due * leastRolledBackPerElection);
+  const least = leastRolledBack(due);
   return [
-    ...(elections === due ? [] : [`${elections} elections instead of ${due}`]),
+    ...(elections >= due ? [] : [`${elections} elections instead of ${due}`]),
     ...(rolledBack === undefined || rolledBack >= least
       ? []
       : [`${rolledBack} writes were rolled back, at least ${least} are due`]),
