@@ -13,6 +13,7 @@ import { mutation, procedure, query, router } from '../platform/admin-api/proced
 import { permissions, type Role, scopeOf } from '../platform/admin-api/roles.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import { createAuditedChange } from '../platform/database/audited-change.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../platform/ids.ts';
 import { firstOperator } from './authentication.ts';
@@ -27,6 +28,8 @@ export type Operators = ReturnType<typeof createOperators>;
 
 /** Manages operators, except the operator of SVC_ADMIN_TOKEN. The methods throw ApiError. */
 export function createOperators({ store, clock }: Dependencies) {
+  const change = createAuditedChange(store, clock);
+
   return {
     async create(
       { name, role, expiresIn }: CreateOperator,
@@ -61,14 +64,10 @@ export function createOperators({ store, clock }: Dependencies) {
       if (operatorId === actor.operatorId) {
         throw new ApiError('refused', { description: 'Another owner has to revoke you' });
       }
-      return store.change(operatorId, ({ status }) => {
+      return change(operatorId, actor, ({ status }, now) => {
         if (status === 'revoked') return undefined;
-        const at = clock.now();
-        const difference = { before: { status }, after: { status: 'revoked' } };
-        return {
-          set: { status: 'revoked', revokedAt: new Date(at) },
-          entry: auditEntry(actor, { id: operatorId, at }, difference),
-        };
+        const set = { status: 'revoked', revokedAt: new Date(now) } as const;
+        return { set, before: { status }, after: { status: 'revoked' } };
       });
     },
   };

@@ -7,6 +7,7 @@ import type {
 } from '../../../contracts/admin/bulk.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit-entry.ts';
+import { createAuditedChange } from '../../platform/database/audited-change.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import { givenFields } from '../../platform/database/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
@@ -65,6 +66,7 @@ export type BulkJobs = ReturnType<typeof createBulkJobs>;
 
 /** Starts, shows and cancels bulk jobs for operators. The methods throw ApiError. */
 export function createBulkJobs({ store, clock, announce }: Settings) {
+  const change = createAuditedChange(store, clock);
   const view = (job: BulkJob): BulkView => viewBulkJob(job, clock.now());
 
   const viewStarted = (job: BulkJob, { repeated }: { repeated: boolean }): StartedBulk => ({
@@ -169,15 +171,14 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
      * @throws ApiError `conflict` if the job was done before
      */
     async cancel(id: string, actor: Actor): Promise<BulkView> {
-      const cancelled = await store.change(id, (job) => {
+      const cancelled = await change(id, actor, (job, now) => {
         if (job.status !== 'running') return undefined;
-        const at = clock.now();
         const { done, leftOut } = view(job);
-        const difference = { before: { status: job.status }, after: { status: 'cancelled', done, leftOut } };
         const removed = { nextAt: undefined, lease: undefined, fingerprint: undefined };
         return {
-          set: { status: 'cancelled' as const, endedAt: new Date(at), ...removed },
-          entry: auditEntry(actor, { id, at }, difference),
+          set: { status: 'cancelled' as const, endedAt: new Date(now), ...removed },
+          before: { status: job.status },
+          after: { status: 'cancelled', done, leftOut },
         };
       });
       if (cancelled.status === 'done')
