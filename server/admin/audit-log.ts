@@ -10,6 +10,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Actor, CallResult } from '../platform/database/audit-entry.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
 import { ApiError } from '../platform/errors.ts';
+import { isObject } from '../platform/http/parameters.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { type AuditStore, isOfPartners, type NewEntry, type StoredEntry } from './audit-store.ts';
 
@@ -42,9 +43,6 @@ export interface AuditLog extends Sweep {
   /** Adds an entry for a read of personal data. Rejects if the entry cannot be written. */
   recordRead: RecordRead;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * The target of a call is the first identifier in its input: the field `id`, or one like `partnerId`. Wallets and their limits

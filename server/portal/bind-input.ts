@@ -1,5 +1,6 @@
 import type { MemberRole } from '../../contracts/admin/members.ts';
 import { ApiError } from '../platform/errors.ts';
+import { isObject } from '../platform/http/parameters.ts';
 import { identifyingFields, type OwnedKind, type ScopeRow, scope } from './scope.ts';
 
 /** The facts about a caller on which the decision depends. */
@@ -22,9 +23,6 @@ const nouns: Partial<Record<OwnedKind, string>> = {
   bulkJob: 'bulk job',
   auditEntry: 'audit entry',
 };
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The most characters of a caller's text that an error repeats. */
 const mostShownCharacters = 128;
@@ -76,7 +74,7 @@ export function createInputBinding(isOwn: IsOwn) {
   return async function bindInput(caller: Caller, path: string, input: unknown = {}): Promise<unknown> {
     const { fields, cursorKind, isOnlySelf } = requirePermission(caller, path);
     // The procedure's schema refuses any input that is not an object.
-    if (!isFields(input)) return input;
+    if (!isObject(input)) return input;
     const unknownField = Object.keys(input).find((name) => !fields.includes(name));
     if (unknownField !== undefined) {
       const name = unknownField.slice(0, mostShownCharacters);
@@ -89,7 +87,7 @@ export function createInputBinding(isOwn: IsOwn) {
     const bound = fields.includes('partnerId') ? { ...input, partnerId } : input;
     // A bulk job names its partner and records in a filter. The procedure's schema decides which fields a filter has.
     const { filter } = bound;
-    if (!isFields(filter)) return bound;
+    if (!isObject(filter)) return bound;
     await requireOwnFields(filter, caller, undefined);
     return { ...bound, filter: { ...filter, partnerId } };
   };

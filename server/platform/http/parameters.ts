@@ -2,12 +2,13 @@ import { parse } from 'node:querystring';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../errors.ts';
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
+/** Whether a value from JSON is an object, and not null or an array. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Removes parameters without a value. Empty ones, and JSON members that are null, count as absent (RFC 6749 3.1, 3.2). */
 export function withoutEmpty(parameters: unknown): unknown {
-  if (!isRecord(parameters)) return parameters;
+  if (!isObject(parameters)) return parameters;
   return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== '' && value !== null));
 }
 
@@ -23,7 +24,7 @@ export function refuseRepeated(name: string): never {
  * @throws ApiError invalid_request
  */
 export function requireOnce(parameters: unknown): void {
-  if (!isRecord(parameters)) return;
+  if (!isObject(parameters)) return;
   const [name] = Object.entries(parameters).find(([, value]) => Array.isArray(value)) ?? [];
   if (name !== undefined) refuseRepeated(name);
 }

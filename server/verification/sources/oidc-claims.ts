@@ -1,12 +1,10 @@
 import { isOfAge } from '../../../contracts/age.ts';
 import { type ClaimName, type Claims, type ClaimValue, claimRegistry } from '../../../contracts/claims.ts';
 import type { ClaimRule, ClaimRules } from '../../../contracts/oidc-sources.ts';
+import { isObject } from '../../platform/http/parameters.ts';
 
 /** Claims of a provider, from its ID token and its userinfo endpoint. */
 export type ProviderClaims = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The value at `path`: the claim of exactly this name, else a value inside nested objects. */
 function valueAt(claims: ProviderClaims, path: string): unknown {
