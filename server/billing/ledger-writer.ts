@@ -277,10 +277,9 @@ export function createLedgerWriter(settings: Settings) {
 
   return {
     /**
-     * Writes one entry. If its id has an entry already, writes nothing and returns the outcome `used` with that entry.
+     * Writes one entry. If its id has one already, writes nothing and returns `used` with that entry.
      * @throws ApiError `not_found` if the wallet was never opened
-     * @throws ApiError `service_unavailable` if the clock is not trusted, if the signal is aborted, or if the result of the
-     *   insert stays unknown
+     * @throws ApiError `service_unavailable` if the clock is not trusted, the signal is aborted, or the insert's result unknown
      */
     async write(posting: Posting, options: Options): Promise<Written> {
       if (!clock.trusted()) throw unavailable(new Error('the clock of this process is not trusted'));
