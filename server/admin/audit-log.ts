@@ -20,20 +20,6 @@ interface Dependencies {
   log: Pick<Logger, 'error'>;
 }
 
-/** The collections with documents that carry audit entries until they are copied. */
-const sources = [
-  'partners',
-  'apiKeys',
-  'clients',
-  'operators',
-  'enrollments',
-  'users',
-  'wallets',
-  'integrations',
-  'bulkJobs',
-  'members',
-];
-
 export interface AuditLog extends Sweep {
   /**
    * Copies the entries that a call wrote. If the call was refused, or changed no record that carries entries, an entry of the
@@ -96,7 +82,7 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
    */
   const drain = createGroupCommit<true, true>({
     async run(callers) {
-      for (const source of sources) await store.drain(source);
+      await store.drain();
       return callers;
     },
   });

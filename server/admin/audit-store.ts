@@ -5,6 +5,7 @@ import type { ErrorCode } from '../../contracts/errors.ts';
 import { Mode } from '../../contracts/identifiers.ts';
 import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { createJointReads } from '../platform/database/joint-reads.ts';
 import { countThrough, period } from '../platform/database/look-through.ts';
 import { readPage } from '../platform/database/pages.ts';
 import { insertMissing } from '../platform/database/write-groups.ts';
@@ -110,18 +111,49 @@ const conditionsOf = ({
   ],
 });
 
+/** The collections with documents that carry audit entries until they are copied. */
+const sources = [
+  'partners',
+  'apiKeys',
+  'clients',
+  'operators',
+  'enrollments',
+  'users',
+  'wallets',
+  'integrations',
+  'bulkJobs',
+  'members',
+];
+/** The most documents of a collection that one read returns. All collections must fit into one reply of 16 MB. */
 const outboxesAtOnce = 100;
 
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
 export function createAuditStore(db: Db) {
   const log = db.collection<StoredEntry>(collection);
+  const read = createJointReads(db);
 
   async function add(entries: readonly NewEntry[]): Promise<void> {
     await insertMissing(
       log,
       entries.map(({ id, ...entry }) => ({ _id: id, ...entry, ...partnerOf(entry) })),
     );
+  }
+
+  /** Finds documents of a collection with entries that were not copied yet. */
+  const findWaiting = (source: string): Promise<Outbox[]> =>
+    read({
+      collection: source,
+      // Any time is later than 1970. A condition on `auditAt` lets the query use the sparse index of records with entries.
+      filter: { auditAt: { $gt: new Date(0) } },
+      projection: { audit: 1, partnerId: 1, 'filter.partnerId': 1 },
+      limit: outboxesAtOnce,
+    });
+
+  /** Returns the entries of a document for the log, with the partner of the document if there is one. */
+  function entriesOf({ partnerId, filter, audit }: Outbox): AuditEntry[] {
+    const owner = partnerId ?? filter?.partnerId;
+    return owner === undefined ? audit : audit.map((entry) => ({ ...entry, partnerId: owner }));
   }
 
   /** Returns the update that removes copied entries from their record. Entries added since then stay. */
@@ -140,25 +172,18 @@ export function createAuditStore(db: Db) {
   return {
     add,
 
-    /** Copies the entries that wait in the documents of `source`, then removes them there. Idempotent. */
-    async drain(source: string): Promise<void> {
-      const records = db.collection<Outbox>(source);
-      const options = {
-        projection: { audit: 1, partnerId: 1, 'filter.partnerId': 1 },
-        sort: { auditAt: 1 },
-        limit: outboxesAtOnce,
-      } as const;
+    /** Copies the entries that wait in documents of all collections, then removes them there. Idempotent. */
+    async drain(): Promise<void> {
       for (;;) {
-        // Any time is later than 1970. A condition on `auditAt` lets the query use the sparse index of records with entries.
-        const waiting = await records.find({ auditAt: { $gt: new Date(0) } }, options).toArray();
-        await add(
-          waiting.flatMap(({ partnerId, filter, audit }) => {
-            const owner = partnerId ?? filter?.partnerId;
-            return audit.map((entry) => (owner === undefined ? entry : { ...entry, partnerId: owner }));
-          }),
+        // These reads share one command, because an operator waits for it after each change.
+        const waiting = await Promise.all(
+          sources.map(async (source) => ({ source, records: await findWaiting(source) })),
         );
-        if (waiting.length > 0) await records.bulkWrite(waiting.map(removeCopied), { ordered: false });
-        if (waiting.length < outboxesAtOnce) return;
+        await add(waiting.flatMap(({ records }) => records.flatMap(entriesOf)));
+        for (const { source, records } of waiting)
+          if (records.length > 0)
+            await db.collection<Outbox>(source).bulkWrite(records.map(removeCopied), { ordered: false });
+        if (waiting.every(({ records }) => records.length < outboxesAtOnce)) return;
       }
     },
 

@@ -171,6 +171,20 @@ describe('the audit log', () => {
     expect(await entriesOf('ptr_crashed')).toHaveLength(1);
   });
 
+  it('has the entries of more records than one read returns after one sweep', async () => {
+    const store = createAuditStore(server.db);
+    const at = new Date();
+    const actor = { operatorId: 'opr_x', operatorName: 'X', requestId: 'req_many', address: '::1' };
+    const partners = Array.from({ length: 101 }, (_, n) => {
+      const id = `ptr_many_${n}`;
+      const entry = { ...actor, action: 'partners.create', id: `req_many:${id}`, at, target: id };
+      return { _id: id, name: 'Many', createdAt: at, revision: 1, audit: [entry], auditAt: at };
+    });
+    await server.db.collection<{ _id: string }>('partners').insertMany(partners);
+    await store.drain();
+    expect(await store.ofRequest('req_many')).toHaveLength(101);
+  });
+
   it('has one entry for a change, even if the call and a sweep copy the entry simultaneously', async () => {
     const store = createAuditStore(server.db);
     const partners = createPartnerStore(server.db);

@@ -8,6 +8,8 @@ export interface Read {
   filter: Document;
   /** The fields to return. */
   projection: Record<string, 1>;
+  /** The most documents to return. Without a limit, more documents than one reply holds are an error. */
+  limit?: number;
 }
 
 /** Reads documents. Reads in the same turn of the event loop share one database command. */
@@ -18,21 +20,24 @@ const readIndex = '_read';
 /** The most documents of a command. So many are asked for in its first reply, because no further reply is read. */
 const mostDocuments = 10_000;
 
-const stagesOf = ({ filter, projection }: Read, index: number): Document[] => [
+const stagesOf = ({ filter, projection, limit }: Read, index: number): Document[] => [
   { $match: filter },
+  ...(limit === undefined ? [] : [{ $limit: limit }]),
   { $project: { ...projection, [readIndex]: { $literal: index } } },
 ];
 
 /** The command that does all reads: a query for one read, a union of queries for several. */
 function commandOf(first: Read, others: readonly Read[]): Document {
-  const { collection, filter, projection } = first;
-  if (others.length === 0) return { find: collection, filter, projection, batchSize: mostDocuments };
+  if (others.length === 0) {
+    const { collection, ...query } = first;
+    return { find: collection, ...query, batchSize: mostDocuments };
+  }
   // The first read has the index 0, so the others begin with 1.
   const unions = others.map((read, n) => ({
     $unionWith: { coll: read.collection, pipeline: stagesOf(read, n + 1) },
   }));
   return {
-    aggregate: collection,
+    aggregate: first.collection,
     pipeline: [...stagesOf(first, 0), ...unions],
     cursor: { batchSize: mostDocuments },
   };

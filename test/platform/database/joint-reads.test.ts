@@ -86,6 +86,14 @@ describe('a read', () => {
     expect(await many(person(...ids))).toHaveLength(500);
   });
 
+  it('returns at most `limit` documents, alone and with other reads', async () => {
+    const { read } = await harness();
+    const onePerson = { ...person('a', 'b'), limit: 1 };
+    expect(await read(onePerson)).toHaveLength(1);
+    const [people, cats] = await Promise.all([read(onePerson), read({ ...cat('a', 'c'), limit: 1 })]);
+    expect([people.length, cats.length]).toEqual([1, 1]);
+  });
+
   it.each([
     ['its connection ends', new MongoNetworkError('connection closed')],
     ['the server is no longer the primary', new MongoServerError({ message: 'not primary', code: 10_107 })],
