@@ -1,10 +1,10 @@
 import { directionControls } from '../../../contracts/display-text.ts';
 import { ar } from './messages/ar.ts';
 import { de } from './messages/de.ts';
+import type { Messages } from './messages/en.ts';
 import { en } from './messages/en.ts';
 import { es } from './messages/es.ts';
 import { fr } from './messages/fr.ts';
-import type { Messages } from './messages/messages.ts';
 
 export const languages = { en, de, fr, es, ar } as const satisfies Record<string, Messages>;
 export type Language = keyof typeof languages;

@@ -1,7 +1,7 @@
 import type { Imprint } from '../../platform/config/imprint.ts';
 import { timeInWords } from './formatters.ts';
 import { isolated, withoutDirectionControls } from './languages.ts';
-import type { Messages } from './messages/messages.ts';
+import type { Messages } from './messages/en.ts';
 
 /** A link to a page outside of the hosted flow. */
 interface Notice {

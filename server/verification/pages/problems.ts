@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../../contracts/errors.ts';
 import type { Device, FailureReason } from '../../../contracts/verification.ts';
 import type { ApiError } from '../../platform/errors.ts';
 import type { Session } from '../session/session.ts';
-import type { Messages, ProblemName } from './messages/messages.ts';
+import type { Messages, ProblemName } from './messages/en.ts';
 
 /** The page of an error. Errors that a user cannot resolve share one page. */
 const byCode: Partial<Record<ErrorCode, ProblemName>> = {

@@ -5,7 +5,7 @@ import { claimsAskedFor, isReturnUnderWay } from '../session/steps.ts';
 import type { Method } from '../sources/source.ts';
 import { minutesAgoInWords } from './formatters.ts';
 import { type Language, languages } from './languages.ts';
-import type { Messages } from './messages/messages.ts';
+import type { Messages } from './messages/en.ts';
 import { usesOf } from './purpose.ts';
 
 export interface RequestContext {

@@ -1,76 +1,56 @@
 import type { Act, HolderName } from '../../identity-wallet/port.ts';
 import type { Language } from '../pages/languages.ts';
 
-export type BadAct = Exclude<Act, 'present' | 'refuse'>;
-
-/** Texts of the test identity wallet's page. */
-export interface TestIdentityWalletMessages {
-  title: string;
-  mode: { title: string; text: string };
-  /** The title above the request. */
-  ask: string;
-  /** The sentence about the request, in two parts. Between them stands the host that asks, in markup of its own. */
-  asks: readonly [beforeHost: string, afterHost: string];
-  attestation: string;
-  /** In place of claims, if the request asks for none. */
-  nothing: string;
-  person: string;
-  people: Record<HolderName, string>;
-  present: string;
-  refuse: string;
-  bad: { title: string; text: string; acts: Record<BadAct, string> };
-  fault: string;
-  faults: Record<FaultName, string>;
-}
-/** Why a request cannot be answered. `closed`: it was answered or has expired. `foreign`: of another service. */
-export type FaultName = 'closed' | 'foreign' | 'unreadable';
-
-/** The error for the user of the test identity wallet. */
-export class Fault extends Error {
-  readonly fault: FaultName;
-
-  constructor(fault: FaultName) {
-    super(fault);
-    this.fault = fault;
-  }
-}
-
-export const testIdentityWalletMessages: Record<Language, TestIdentityWalletMessages> = {
-  en: {
-    title: 'Test identity wallet',
-    mode: {
-      title: 'Test mode',
-      text: 'These people are made up. Their attestations count for test clients only.',
-    },
-    ask: 'Show this?',
-    asks: ['The request of', 'asks for one of these.'],
-    attestation: 'Attestation',
-    nothing: 'the attestation itself, without a claim',
-    person: 'Person',
-    people: { adult: 'Adult, born in 1990', 'young-adult': 'Young adult, 19', minor: 'Minor, 14' },
-    present: 'Present',
-    refuse: 'Refuse',
-    bad: {
-      title: 'Faulty presentations',
-      text: 'Each of these has to be refused.',
-      acts: {
-        expired: 'Expired attestation',
-        'not-yet-valid': 'Not yet valid',
-        'unknown-issuer': 'Unknown issuer',
-        revoked: 'Revoked attestation',
-        'wrong-nonce': 'Wrong nonce',
-        'wrong-audience': 'Wrong audience',
-        replay: 'Replay of another presentation',
-        'too-much': 'More than was asked for',
-      },
-    },
-    fault: 'The test identity wallet cannot answer',
-    faults: {
-      closed: 'The request is no longer open.',
-      foreign: 'The test identity wallet answers requests of this service only.',
-      unreadable: 'This is not a request to an identity wallet.',
-    },
+/** The texts of the page in English. A language without one of them does not compile. */
+const en = {
+  title: 'Test identity wallet',
+  mode: {
+    title: 'Test mode',
+    text: 'These people are made up. Their attestations count for test clients only.',
   },
+  /** The title above the request. */
+  ask: 'Show this?',
+  /** The sentence about the request, in two parts. Between them stands the host that asks, in markup of its own. */
+  asks: ['The request of', 'asks for one of these.'] as [beforeHost: string, afterHost: string],
+  attestation: 'Attestation',
+  /** In place of claims, if the request asks for none. */
+  nothing: 'the attestation itself, without a claim',
+  person: 'Person',
+  people: {
+    adult: 'Adult, born in 1990',
+    'young-adult': 'Young adult, 19',
+    minor: 'Minor, 14',
+  } satisfies Record<HolderName, string>,
+  present: 'Present',
+  refuse: 'Refuse',
+  bad: {
+    title: 'Faulty presentations',
+    text: 'Each of these has to be refused.',
+    acts: {
+      expired: 'Expired attestation',
+      'not-yet-valid': 'Not yet valid',
+      'unknown-issuer': 'Unknown issuer',
+      revoked: 'Revoked attestation',
+      'wrong-nonce': 'Wrong nonce',
+      'wrong-audience': 'Wrong audience',
+      replay: 'Replay of another presentation',
+      'too-much': 'More than was asked for',
+    } satisfies Record<Exclude<Act, 'present' | 'refuse'>, string>,
+  },
+  fault: 'The test identity wallet cannot answer',
+  /** Why a request cannot be answered. `closed`: it was answered or has expired. `foreign`: of another service. */
+  faults: {
+    closed: 'The request is no longer open.',
+    foreign: 'The test identity wallet answers requests of this service only.',
+    unreadable: 'This is not a request to an identity wallet.',
+  },
+};
+
+/** Why a request cannot be answered (see `faults` of the texts). */
+export type FaultName = keyof (typeof en)['faults'];
+
+export const testIdentityWalletMessages: Record<Language, typeof en> = {
+  en,
   de: {
     title: 'Test-Identitäts-Wallet',
     mode: {

@@ -22,7 +22,7 @@ import { choiceAddress } from '../pages/language-choice.ts';
 import { languageNames, languages } from '../pages/languages.ts';
 import type { Responses } from '../pages/responses.ts';
 import { contentSecurityPolicy } from '../pages/security-headers.ts';
-import { Fault, type FaultName, testIdentityWalletMessages } from './messages.ts';
+import { type FaultName, testIdentityWalletMessages } from './messages.ts';
 
 interface Dependencies {
   wallet: () => TestIdentityWallet;
@@ -54,6 +54,16 @@ const Digital = z.object({
 
 /** Limit for one address. */
 const answersPerMinute = 60;
+
+/** The error for the user of the test identity wallet: its request cannot be answered. */
+class Fault extends Error {
+  readonly fault: FaultName;
+
+  constructor(fault: FaultName) {
+    super(fault);
+    this.fault = fault;
+  }
+}
 
 /**
  * The path of an endpoint for identity wallets of this service. The test identity wallet calls no other address.

@@ -6,10 +6,9 @@ import { helpOf } from '../pages/legal.ts';
 import type { Page, Pages } from '../pages/pages.ts';
 import { ar } from './messages/ar.ts';
 import { de } from './messages/de.ts';
-import { en } from './messages/en.ts';
+import { en, type YourDataMessages } from './messages/en.ts';
 import { es } from './messages/es.ts';
 import { fr } from './messages/fr.ts';
-import type { Question, YourDataMessages } from './messages/messages.ts';
 import type { SignedIn } from './sign-in.ts';
 import type { PartnerShare, YourData } from './your-data.ts';
 
@@ -84,7 +83,7 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
     return { help, ask: help ? words.help : words.alone };
   };
 
-  function questionOf(ending: Ending, language: Language): Question {
+  function questionOf(ending: Ending, language: Language): YourDataMessages['eraseQuestion'] {
     const { eraseQuestion, removeQuestion, stopQuestion } = yourDataMessages[language];
     switch (ending.kind) {
       case 'erase':

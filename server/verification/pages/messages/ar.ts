@@ -1,4 +1,4 @@
-import type { Messages } from './messages.ts';
+import type { Messages } from './en.ts';
 
 export const ar: Messages = {
   language: 'ar',
@@ -218,7 +218,6 @@ export const ar: Messages = {
     title: 'تم',
     text: (partner) => `أنت في طريق العودة إلى ${partner}.`,
     stopped: 'لم يتم التحقق',
-    stoppedText: (partner) => `أنت في طريق العودة إلى ${partner}.`,
     go: (partner) => `المتابعة إلى ${partner}`,
   },
   cancel: (partner) => `إلغاء والعودة إلى ${partner}`,

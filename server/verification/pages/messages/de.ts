@@ -1,4 +1,4 @@
-import type { Messages } from './messages.ts';
+import type { Messages } from './en.ts';
 
 export const de: Messages = {
   language: 'de',
@@ -254,7 +254,6 @@ export const de: Messages = {
     title: 'Fertig',
     text: (partner) => `Sie werden zu ${partner} zurückgebracht.`,
     stopped: 'Kein Nachweis',
-    stoppedText: (partner) => `Sie werden zu ${partner} zurückgebracht.`,
     go: (partner) => `Weiter zu ${partner}`,
   },
   cancel: (partner) => `Abbrechen und zurück zu ${partner}`,

@@ -1,53 +1,80 @@
-import type { Messages } from './messages.ts';
+import type { ClaimName } from '../../../../contracts/claims.ts';
+import type { SourceFailure } from '../../../../contracts/verification.ts';
+import type { PersonName } from '../../sources/sandbox.ts';
+import type { Choice } from '../../sources/source.ts';
+import type { Use } from '../purpose.ts';
 
-export const en: Messages = {
+interface Titled {
+  title: string;
+  text: string;
+}
+
+/**
+ * The texts of the hosted pages in English. A language without one of them does not compile. The parameters of texts are:
+ * - `partner`: the partner's name;
+ * - `source`: the name of a verification source;
+ * - `time`: a duration in words, with its unit;
+ * - `host`: the host name that the browser returns to;
+ * - `computer` and `phone`: a browser, as `devices.named` calls it.
+ */
+export const en = {
   language: 'en',
+  /** The language's name for itself. */
   name: 'English',
+  /** The word "Language". */
   nameLabel: 'Language',
-  direction: 'ltr',
+  direction: 'ltr' as 'ltr' | 'rtl',
   testMode: { title: 'Test mode:', text: 'only for trying out. No result counts.' },
+  /** `confirm` takes the place of `done` on the phone. */
   steps: { label: 'Progress', consent: 'Consent', verify: 'Verify', done: 'Done', confirm: 'Confirm' },
   time: {
-    ending: (time) => `Less than ${time} left`,
-    consequence: (partner) =>
+    ending: (time: string) => `Less than ${time} left`,
+    consequence: (partner: string) =>
       `Then this verification closes and nothing is shared. You can start again from ${partner}.`,
   },
   consent: {
-    title: (partner) => `Share a verified answer with ${partner}?`,
-    lead: (partner) =>
+    title: (partner: string) => `Share a verified answer with ${partner}?`,
+    lead: (partner: string) =>
       `We are SVC Identity. ${partner} asks us to confirm the following about you. You decide whether we may.`,
-    shared: (partner) => `${partner} will learn`,
-    notShared: (partner) => `${partner} will not learn`,
+    shared: (partner: string) => `${partner} will learn`,
+    notShared: (partner: string) => `${partner} will not learn`,
     withheld: [
       'Your name or date of birth',
       'Your address, e-mail or phone number',
       'Your documents or pictures of you',
     ],
+    /** A short and a long text, beside a claim that no source of the session can answer. */
     ifKnown: 'if known from before',
     unanswered: 'This verification cannot show it: it is shared only if you proved it before',
+    /** Shown if a source asks for a number of the user. */
     number: 'You may be asked for a personal number as well: only to recognise you, not kept, not shared.',
+    /** The button that shows details of each answer, and what happens next. */
     exactly: 'What exactly, and what happens next',
+    /** `own` introduces the partner's purpose. Without one, `lead` and `uses` replace it, one text for each use. */
     purpose: {
       title: 'What it is for',
-      own: (partner) => `${partner} says:`,
-      lead: (partner) => `With these answers ${partner} can`,
+      own: (partner: string) => `${partner} says:`,
+      lead: (partner: string) => `With these answers ${partner} can`,
       uses: {
         age: 'check that you are old enough for what it offers',
         identity: 'be sure that a real, verified person is asking',
         country: 'follow the rules of your country',
         assurance: 'judge how far it can rely on the answers',
-      },
+      } satisfies Record<Use, string>,
     },
     keeping: {
       title: 'How long, and how to withdraw',
-      kept: (time) =>
+      /** `time`: how long answers are kept. */
+      kept: (time: string) =>
         `We keep the answers for up to ${time}, and records of what was shared for 30 days more.`,
-      again: (partner) =>
+      again: (partner: string) =>
         `Next time you verify, for ${partner} or for another site, we use them again, and ask you first. While we keep them, ${partner} can also read again what you allow here.`,
-      withdraw: (partner) => `You can withdraw at any time: tell ${partner}.`,
+      withdraw: (partner: string) => `You can withdraw at any time: tell ${partner}.`,
+      /** Introduces the help address. */
       help: 'Or write to us:',
     },
-    next: (host) =>
+    /** What happens after each of the two answers. */
+    next: (host: string) =>
       `Next, we verify this with you. Then you return to ${host}. If you do not allow it, you return there now.`,
     accept: 'Allow and continue',
     decline: 'Don’t allow',
@@ -59,15 +86,17 @@ export const en: Messages = {
     identity_verified: { title: 'That your identity was verified', text: 'Only yes or no, not who you are' },
     country: { title: 'Your country', text: 'Only its code, such as DE or US' },
     assurance_level: { title: 'How thorough the verification was', text: 'A level from 1 to 3' },
-  },
+  } satisfies Record<ClaimName, Titled>,
+  /** The pairwise subject, which the partner gets with the claims. */
   code: {
     title: 'A code that stands for you',
-    text: (partner) => `Only ${partner} gets it, to recognise you next time`,
+    text: (partner: string) => `Only ${partner} gets it, to recognise you next time`,
   },
   people: {
     title: 'Choose who to be',
-    lead: (partner) =>
+    lead: (partner: string) =>
       `In test mode you sign in as one of these people. Each gives ${partner} one particular result.`,
+    /** In the order of the page. */
     groups: {
       claims: {
         title: 'Claims',
@@ -81,7 +110,7 @@ export const en: Messages = {
         title: 'Refusals of the exchange',
         text: 'The verification succeeds; exchanging the code is then refused as described.',
       },
-    },
+    } satisfies Record<Choice['group'], Titled>,
     names: {
       adult: { title: 'Adult', text: 'Over 21, every claim is positive' },
       'new-adult': { title: 'New adult', text: 'A new user on every run' },
@@ -101,40 +130,50 @@ export const en: Messages = {
       'minute-cap': { title: 'Minute cap', text: '429, this minute’s spend cap is reached' },
       'hour-cap': { title: 'Hour cap', text: '429, this hour’s spend cap is reached' },
       unavailable: { title: 'Unavailable', text: '503, spend caps cannot be checked' },
-    },
+    } satisfies Record<PersonName, Titled>,
   },
+  /** The list of methods, each with the name of its source. */
   methods: {
     title: 'How do you want to prove it?',
     lead: 'Choose one. If it does not work, you can choose another one.',
+    /** The text beside each kind of method: what the user needs for it. */
     people: { title: 'Test people', text: 'Made-up people, for trying out' },
-    provider: (source) => `You sign in on the site of ${source}`,
+    provider: (source: string) => `You sign in on the site of ${source}`,
+    /** The name beside this text may be that of an app or of a document. */
     identityWallet: 'You need its app, on your phone or in this browser',
+    /** Beside a method that is out of order. */
     down: 'Not available now',
+    /** Why the last method ended. */
     ended: {
-      abandoned: (source) => `You stopped with ${source}. Nothing was shared. Choose again, or cancel.`,
-      document_rejected: (source) =>
+      abandoned: (source: string) =>
+        `You stopped with ${source}. Nothing was shared. Choose again, or cancel.`,
+      document_rejected: (source: string) =>
         `${source}: what was presented could not be accepted. Nothing was shared. Choose another way.`,
-      source_error: (source) => `${source} gave no usable answer. Nothing was shared. Choose another way.`,
-    },
+      source_error: (source: string) =>
+        `${source} gave no usable answer. Nothing was shared. Choose another way.`,
+    } satisfies Record<SourceFailure, (source: string) => string>,
+    /** The button that leads back to the list. */
     other: 'Use another method',
   },
   provider: {
-    title: (source) => `Verify with ${source}`,
-    lead: (source, partner) =>
+    title: (source: string) => `Verify with ${source}`,
+    lead: (source: string, partner: string) =>
       `${source} checks who you are and tells us. We pass on to ${partner} only what you have just allowed.`,
     points: [
-      (source) => `You sign in on the site of ${source}. We never see your password.`,
-      (source, partner) => `${source} does not learn that it is for ${partner}.`,
+      (source: string) => `You sign in on the site of ${source}. We never see your password.`,
+      (source: string, partner: string) => `${source} does not learn that it is for ${partner}.`,
       () => 'We keep the answers, not the data behind them.',
     ],
-    go: (source) => `Continue to ${source}`,
+    go: (source: string) => `Continue to ${source}`,
   },
   identityWallet: {
-    title: (source) => `Prove it with ${source}`,
-    lead: (source, partner) =>
+    title: (source: string) => `Prove it with ${source}`,
+    lead: (source: string, partner: string) =>
       `${source} shows us what ${partner} asks for. In the app you see everything before you agree.`,
-    open: (source) => `Open ${source}`,
+    open: (source: string) => `Open ${source}`,
+    /** The button that uses the Digital Credentials API. */
     digital: 'Choose an identity wallet in this browser',
+    /** For users whose app is not on this device. */
     absent: {
       computer:
         'Is the app on your phone? Continue there. It opens on this computer only if it is installed here.',
@@ -160,10 +199,13 @@ export const en: Messages = {
     },
   },
   passkey: {
+    /** The button on the consent page. It accepts the consent as well. */
     use: 'Allow, with a passkey',
     title: 'Next time, prove it with your fingerprint, face or PIN?',
     lead: 'Save a passkey on this device. Next time one tap is enough, here and on other sites that ask SVC Identity.',
-    kept: (time) => `We keep your answers with it for up to ${time}: no documents, and no pictures of you.`,
+    /** `time`: how long answers are kept. */
+    kept: (time: string) =>
+      `We keep your answers with it for up to ${time}: no documents, and no pictures of you.`,
     points: [
       'Your fingerprint and your face never leave your device.',
       'Anyone who can unlock this device can use the passkey.',
@@ -180,6 +222,7 @@ export const en: Messages = {
     title: 'Continue on your phone',
     lead: 'Keep this page open. It continues by itself when you have finished on your phone.',
     scan: 'Scan this with the camera of your phone',
+    /** In place of the QR code, where no phone can open the address. */
     local: {
       title: 'Open this address in another browser',
       text: 'There is no QR code, because this service runs on localhost: a phone cannot open its address.',
@@ -196,12 +239,12 @@ export const en: Messages = {
     },
     taken: {
       title: 'Now continue on your phone',
-      text: (phone) => `Opened in ${phone}. Keep this page open: it continues by itself.`,
+      text: (phone: string) => `Opened in ${phone}. Keep this page open: it continues by itself.`,
     },
   },
   phone: {
-    title: (partner) => `Verify for ${partner}`,
-    lead: (partner, computer) =>
+    title: (partner: string) => `Verify for ${partner}`,
+    lead: (partner: string, computer: string) =>
       `${partner} asks us to confirm the following about you. The request was started in ${computer}.`,
     warning:
       'Continue only if you started it yourself and that screen is in front of you. If someone sent you this link, close this page.',
@@ -211,7 +254,7 @@ export const en: Messages = {
     submit: 'Continue',
     confirm: {
       title: 'Is this your computer?',
-      lead: (partner) =>
+      lead: (partner: string) =>
         `You have signed in. Nothing has been shared yet. The answers for ${partner} go to this computer:`,
       began: 'Started',
       warning: 'If you are not looking at it right now, someone may be pretending to be you: choose No.',
@@ -225,38 +268,43 @@ export const en: Messages = {
     },
   },
   devices: {
-    named: (browser, system) => `${browser} on ${system}`,
+    named: (browser: string, system: string) => `${browser} on ${system}`,
     browser: 'a browser',
     system: 'an unknown system',
   },
   done: {
     title: 'Done',
-    text: (partner) => `You are on your way back to ${partner}.`,
+    text: (partner: string) => `You are on your way back to ${partner}.`,
     stopped: 'Not verified',
-    stoppedText: (partner) => `You are on your way back to ${partner}.`,
-    go: (partner) => `Continue to ${partner}`,
+    go: (partner: string) => `Continue to ${partner}`,
   },
-  cancel: (partner) => `Cancel and go back to ${partner}`,
+  cancel: (partner: string) => `Cancel and go back to ${partner}`,
+  /** The link to the user's own data, where they can withdraw. */
   yourData: 'See what you share, and end it',
   footer: 'We keep the answers, never your documents.',
+  /** Who runs the service, and its notices. `privacyOf` is the partner's own notice. */
   legal: {
-    by: (name) => `A service of ${name}`,
+    by: (name: string) => `A service of ${name}`,
     privacy: 'Privacy notice',
-    privacyOf: (partner) => `Privacy notice of ${partner}`,
+    privacyOf: (partner: string) => `Privacy notice of ${partner}`,
     terms: 'Terms',
     help: 'Help',
   },
+  /** Introduces the id of the request. */
   reference: 'If you ask for help, give this reference:',
   retry: 'Try again',
-  back: (host) => `Go back to ${host}`,
+  back: (host: string) => `Go back to ${host}`,
   developer: 'For the developer of the application',
+  /** Which of the user's data was shared. */
   outcome: {
     nothingShared: 'Nothing about you was shared.',
     nothingHere: 'Nothing was shared from this browser.',
-    signedIn: (partner) =>
+    /** The partner was notified that the user authenticated, and got no claim. */
+    signedIn: (partner: string) =>
       `None of the answers was shared. ${partner} got the code that stands for you there, and learned that you signed in and that the verification ended.`,
-    answersShared: (partner) => `${partner} could read what you allowed, and nothing else.`,
+    answersShared: (partner: string) => `${partner} could read what you allowed, and nothing else.`,
   },
+  /** Pages that say why nothing, or nothing more, can be done here. */
   problems: {
     expired: {
       title: 'This verification has expired',
@@ -329,3 +377,7 @@ export const en: Messages = {
     },
   },
 };
+
+/** The texts in one language. */
+export type Messages = typeof en;
+export type ProblemName = keyof Messages['problems'];

@@ -1,4 +1,4 @@
-import type { Messages } from './messages.ts';
+import type { Messages } from './en.ts';
 
 export const es: Messages = {
   language: 'es',
@@ -244,7 +244,6 @@ export const es: Messages = {
     title: 'Listo',
     text: (partner) => `Vuelves a ${partner}.`,
     stopped: 'Sin verificar',
-    stoppedText: (partner) => `Vuelves a ${partner}.`,
     go: (partner) => `Continuar a ${partner}`,
   },
   cancel: (partner) => `Cancelar y volver a ${partner}`,

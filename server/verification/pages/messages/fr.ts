@@ -1,4 +1,4 @@
-import type { Messages } from './messages.ts';
+import type { Messages } from './en.ts';
 
 export const fr: Messages = {
   language: 'fr',
@@ -252,7 +252,6 @@ export const fr: Messages = {
     title: 'Terminé',
     text: (partner) => `Vous retournez chez ${partner}.`,
     stopped: 'Non vérifié',
-    stoppedText: (partner) => `Vous retournez chez ${partner}.`,
     go: (partner) => `Continuer vers ${partner}`,
   },
   cancel: (partner) => `Annuler et revenir à ${partner}`,

@@ -1,17 +1,21 @@
-import type { YourDataMessages } from './messages.ts';
-
-export const en: YourDataMessages = {
+/**
+ * The texts of the pages at `/verify/you` in English. A language without one of them does not compile. `time` is a day in words,
+ * and `partner` the name of a partner.
+ */
+export const en = {
   title: 'Your data',
   signIn: {
     lead: 'See which sites got which answers about you, and end it. You sign in with the passkey that you saved here.',
     button: 'Sign in with a passkey',
     refused: 'Your passkey was not accepted. Please try again.',
     unknown: 'We do not know this passkey. It was removed, or everything about its user was erased.',
+    /** `help` if the address of support follows, else `alone`. */
     without: {
       help: 'Have you no passkey, or does no button appear? Ask the site that you verified for, or write to us:',
       alone: 'Have you no passkey, or does no button appear? Ask the site that you verified for.',
     },
   },
+  /** For an installation without passkeys. */
   off: {
     lead: 'You can withdraw at any time, and have everything about you erased.',
     help: 'Tell the site that you verified for, or write to us:',
@@ -22,13 +26,15 @@ export const en: YourDataMessages = {
   shared: {
     title: 'Who got what',
     none: 'No site can read anything about you.',
-    mayRead: (time) => `You allowed on ${time}, and it can be read again:`,
+    mayRead: (time: string) => `You allowed on ${time}, and it can be read again:`,
     nothing: 'Nothing can be read.',
-    stopped: (time) => `You stopped sharing on ${time}.`,
+    stopped: (time: string) => `You stopped sharing on ${time}.`,
+    /** Title of the readings in the last 30 days. */
     got: 'Read in the last 30 days',
     gotNothing: 'Nothing was read in the last 30 days.',
-    more: (count) => `And ${count} more.`,
-    stop: (partner) => `Stop sharing with ${partner}`,
+    /** `count`: the number of readings that the list leaves out. */
+    more: (count: string) => `And ${count} more.`,
+    stop: (partner: string) => `Stop sharing with ${partner}`,
   },
   kept: {
     title: 'What we keep about you',
@@ -36,12 +42,12 @@ export const en: YourDataMessages = {
     yes: 'yes',
     no: 'no',
     unknown: 'not known',
-    at: (time) => `verified on ${time}`,
+    at: (time: string) => `verified on ${time}`,
   },
   passkeys: {
     title: 'Your passkeys',
-    saved: (time) => `Saved on ${time}`,
-    used: (time) => `last used on ${time}`,
+    saved: (time: string) => `Saved on ${time}`,
+    used: (time: string) => `last used on ${time}`,
     neverUsed: 'not used yet',
     now: 'You have signed in with this one.',
     synced: 'Kept on several devices',
@@ -52,8 +58,9 @@ export const en: YourDataMessages = {
     text: 'We forget all answers, all sites and all passkeys of yours.',
     button: 'Erase everything',
   },
+  /** Each question is asked before something is ended. */
   stopQuestion: {
-    title: (partner) => `Stop sharing with ${partner}?`,
+    title: (partner: string) => `Stop sharing with ${partner}?`,
     points: [
       'From now on the site can read nothing about you, also not what it could read until now.',
       'What it has already got stays there: ask the site to erase it.',
@@ -89,3 +96,6 @@ export const en: YourDataMessages = {
     text: 'You are signed out. Remove it in your device or password manager too.',
   },
 };
+
+/** The texts in one language. */
+export type YourDataMessages = typeof en;

@@ -1,4 +1,4 @@
-import type { YourDataMessages } from './messages.ts';
+import type { YourDataMessages } from './en.ts';
 
 export const fr: YourDataMessages = {
   title: 'Vos données',
