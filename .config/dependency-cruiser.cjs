@@ -1,6 +1,6 @@
 /** Import rules of the layout: see "Layout" in the README. */
 const features =
-  'partners|verification|oauth|billing|storefront|checkbox|account|warnings|webhooks|site|status';
+  'partners|members|verification|oauth|billing|storefront|checkbox|account|warnings|webhooks|site|status';
 
 module.exports = {
   forbidden: [
@@ -49,12 +49,12 @@ module.exports = {
     },
     {
       // Its pages and its browser code are a client of the admin API, as the command line is.
-      name: 'the-portal-imports-itself-platform-contracts-and-one-type',
+      name: 'the-portal-imports-members-platform-contracts-and-one-type',
       severity: 'error',
       from: { path: '^server/portal/' },
       to: {
         path: '^(server|cli|embedded-database)/',
-        pathNot: ['^server/(portal|platform)/', '^server/wiring/admin-router\\.ts$'],
+        pathNot: ['^server/(portal|members|platform)/', '^server/wiring/admin-router\\.ts$'],
       },
     },
     {
@@ -62,6 +62,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^server/portal/' },
       to: { path: '^server/wiring/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      // The portal stands above the place where features are joined.
+      name: 'only-the-app-knows-the-portal',
+      severity: 'error',
+      from: { path: '^(server|cli|embedded-database|contracts)/', pathNot: '^server/(portal/|app\\.ts$)' },
+      to: { path: '^server/portal/' },
     },
     {
       name: 'wallets-stands-on-billing',

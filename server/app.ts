@@ -12,6 +12,7 @@ import type { Readiness } from './platform/http/readiness.ts';
 import { createHttpServer, type HttpServer } from './platform/http/server.ts';
 import type { Keyring } from './platform/keys/keyring.ts';
 import type { Logger } from './platform/telemetry/logging.ts';
+import { createPortal } from './portal/feature.ts';
 import { readShell, siteRoutes } from './site/site.ts';
 import { pageCallerKind } from './verification/pages/caller-kind.ts';
 import type { Services } from './wiring/services.ts';
@@ -93,7 +94,7 @@ export async function createPublicApp(services: Services, context: Context): Pro
     },
     { prefix: '/verify' },
   );
-  if (services.portal) await app.register(services.portal, { prefix: '/portal' });
+  if (config.portal) await app.register(createPortal(services.portalParts), { prefix: '/portal' });
   return app;
 }
 

@@ -1,11 +1,11 @@
 import { createAuditStore } from './admin/audit-store.ts';
+import { createMembersStores } from './members/store.ts';
 import { connect, type Database, longestScanMs } from './platform/database/connect.ts';
 import { requireSchema } from './platform/database/schema.ts';
 import { readServerTime } from './platform/database/server-clock.ts';
 import { randomRequestId } from './platform/ids.ts';
 import { requireMasterKeys } from './platform/keys/sealed-values.ts';
 import { fingerprint } from './platform/keys/sealing.ts';
-import { createPortalStores } from './portal/store.ts';
 import { createRestoreStore } from './verification/session/restore-store.ts';
 import { schema } from './wiring/schema.ts';
 import { sealedFields } from './wiring/sealed-fields.ts';
@@ -23,7 +23,7 @@ const advice = 'Set SVC_MASTER_KEY to the master key of the time of the backup. 
 
 /** Ends all sign-ins and invitations, because members who were removed since the backup are present again. */
 async function endSignIns(db: Database['db']) {
-  const { members, memberSessions, deviceRequests } = createPortalStores(db);
+  const { members, memberSessions, deviceRequests } = createMembersStores(db);
   await deviceRequests.endAll();
   return { memberSessions: await memberSessions.endAll(), invitations: await members.endInvitations() };
 }

@@ -1,4 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { Member } from '../members/member-store.ts';
+import { type Members, memberName } from '../members/members.ts';
+import type { MembersStores } from '../members/store.ts';
 import type { AdminContext } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type CallerKind, createCapacity } from '../platform/http/in-flight.ts';
@@ -8,21 +11,17 @@ import type { Logger } from '../platform/telemetry/logging.ts';
 import { createChallenges } from '../platform/webauthn/challenges.ts';
 import { createRelyingParty } from '../platform/webauthn/relying-party.ts';
 import type { AdminRouter } from '../wiring/admin-router.ts';
-import { type AuditEntriesOf, createMemberProcedures } from './admin.ts';
 import { createInputBinding, type IsOwn } from './bind-input.ts';
 import { createBrowser } from './browser.ts';
 import { createDeviceLogins } from './device/device-logins.ts';
 import { deviceRoutes } from './device/device-routes.ts';
 import { actorName, createMemberCalls } from './member-calls.ts';
-import type { Member } from './member-store.ts';
-import { createMembers, type Members, memberName } from './members.ts';
 import type { Language } from './messages/languages.ts';
 import { pageRoutes } from './page-routes.ts';
 import { passkeyRoutes } from './passkey-routes.ts';
 import { createResponses } from './responses.ts';
 import { portalRoutes } from './routes.ts';
 import { createSignIn } from './sign-in.ts';
-import type { PortalStores } from './store.ts';
 import { memberApiRoutes } from './trpc-routes.ts';
 import { bulkPages } from './views/bulk.ts';
 import { clientDocuments, clientPage } from './views/client.ts';
@@ -44,30 +43,11 @@ import { warningPages } from './views/warnings.ts';
 import { webhookPages } from './views/webhooks.ts';
 
 interface Dependencies {
-  stores: PortalStores;
-  /** Whether SVC_PORTAL is on. */
-  isOn: boolean;
+  stores: MembersStores;
   clock: Pick<Clock, 'now'>;
   keyring: Pick<Keyring, 'id'>;
   /** The public address of the service, without a trailing slash. */
   baseUrl: string;
-  /** @throws ApiError `not_found` */
-  requirePartner: (partnerId: string) => Promise<unknown>;
-  auditEntriesOf: AuditEntriesOf;
-}
-
-/** Members of partners, and the commands about them. */
-export function createMembersFeature(dependencies: Dependencies) {
-  const { stores, isOn, clock, keyring, baseUrl, requirePartner, auditEntriesOf } = dependencies;
-  const members = createMembers({ stores, clock, idKey: keyring.id, requirePartner });
-  const linkOf = (secret: string) => `${baseUrl}/portal/invitations/${secret}`;
-  return {
-    members,
-    procedures: createMemberProcedures({ isOn, members, linkOf, clock, auditEntriesOf }),
-  };
-}
-
-interface PortalDependencies extends Pick<Dependencies, 'stores' | 'clock' | 'keyring' | 'baseUrl'> {
   members: Members;
   /** The admin API. */
   router: AdminRouter;
@@ -116,7 +96,7 @@ const documents = [...clientDocuments, ...walletDocuments];
 const mostInFlight = { authenticated: 0, unauthenticated: 0, user: 64, returning_user: 0 };
 
 /** Makes the functions that write the audit entries of actions that are not procedures of the admin API. */
-function createActionNotes(recordCall: PortalDependencies['recordCall']) {
+function createActionNotes(recordCall: Dependencies['recordCall']) {
   const note = (
     { _id: memberId, partnerId }: Member,
     { name: operatorName, action, input }: { name: string; action: string; input?: object },
@@ -138,7 +118,7 @@ function createActionNotes(recordCall: PortalDependencies['recordCall']) {
 }
 
 /** The portal of members, to be mounted at `/portal` of the public listener. */
-export function createPortal(dependencies: PortalDependencies): FastifyPluginAsync {
+export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
   const { stores, members, router, clock, keyring, baseUrl, recordCall, isOwn, limit } = dependencies;
   const { previewConsent, about, environment, showPartner } = dependencies;
   const browser = createBrowser(baseUrl);

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { memberName } from '../members/members.ts';
 import type { AdminContext } from '../platform/admin-api/procedures.ts';
 import { ApiError } from '../platform/errors.ts';
 import { noteFailure, notePartner } from '../platform/http/answer-log.ts';
@@ -7,7 +8,6 @@ import type { RequestLimit } from '../platform/http/request-limits.ts';
 import type { BindInput } from './bind-input.ts';
 import type { Browser } from './browser.ts';
 import type { DeviceLogins } from './device/device-logins.ts';
-import { memberName } from './members.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
 
 /** The most requests in a minute: of a member, and of an address without a signed-in member. */

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { Member } from '../members/member-store.ts';
 import { ApiError } from '../platform/errors.ts';
 import { notePartner } from '../platform/http/answer-log.ts';
 import { issueToken } from '../platform/http/csrf.ts';
 import type { Browser } from './browser.ts';
 import type { MemberCalls } from './member-calls.ts';
-import type { Member } from './member-store.ts';
 import type { Responses } from './responses.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
 

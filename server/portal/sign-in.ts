@@ -1,13 +1,13 @@
+import type { MemberSession } from '../members/member-session-store.ts';
+import type { Member } from '../members/member-store.ts';
+import type { Members } from '../members/members.ts';
+import type { MembersStores } from '../members/store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Actor } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { bytesOfId, isWellFormedSecret, randomSecret, sha256 } from '../platform/ids.ts';
 import type { createChallenges } from '../platform/webauthn/challenges.ts';
 import { type createRelyingParty, readAssertion, readCreation } from '../platform/webauthn/relying-party.ts';
-import type { MemberSession } from './member-session-store.ts';
-import type { Member } from './member-store.ts';
-import type { Members } from './members.ts';
-import type { PortalStores } from './store.ts';
 
 /** The lifetime of a session of a browser or a program, in milliseconds. */
 export const sessionLifetimeMs = 12 * 3_600_000;
@@ -21,7 +21,7 @@ export const freshUntil = ({ passkeyAt }: Pick<MemberSession, 'passkeyAt'>): num
   passkeyAt.getTime() + freshForMs;
 
 interface Dependencies {
-  stores: PortalStores;
+  stores: MembersStores;
   members: Members;
   challenges: ReturnType<typeof createChallenges>;
   relyingParty: ReturnType<typeof createRelyingParty>;

@@ -1,7 +1,7 @@
 import type { Admin } from '../admin/feature.ts';
+import type { createMemberProcedures } from '../members/admin.ts';
 import type { createPartnersProcedures } from '../partners/admin.ts';
 import { mergeRouters, router } from '../platform/admin-api/procedures.ts';
-import type { createMemberProcedures } from '../portal/admin.ts';
 import type { createStorefrontProcedures } from '../storefront/admin.ts';
 import type { createVerificationProcedures } from '../verification/admin.ts';
 import type { createWalletsProcedures } from '../wallets/admin.ts';

@@ -1,11 +1,11 @@
 import { indexes as admin } from '../admin/store.ts';
 import { indexes as billing } from '../billing/store.ts';
+import { indexes as members } from '../members/store.ts';
 import { indexes as partners } from '../partners/store.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { indexes as requestLimits } from '../platform/http/request-counters.ts';
 import { indexes as processes } from '../platform/jobs/processes.ts';
 import { indexes as scheduler } from '../platform/jobs/scheduler.ts';
-import { indexes as portal } from '../portal/store.ts';
 import { indexes as status } from '../status/store.ts';
 import { indexes as storefront } from '../storefront/store.ts';
 import { indexes as verification } from '../verification/store.ts';
@@ -20,7 +20,7 @@ export const indexes: readonly IndexDeclaration[] = [
   ...billing,
   ...wallets,
   ...storefront,
-  ...portal,
+  ...members,
   ...warnings,
   ...status,
   ...webhooks,

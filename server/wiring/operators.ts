@@ -1,6 +1,7 @@
 import { createAdmin } from '../admin/feature.ts';
 import type { Metrics } from '../admin/metrics.ts';
 import { opsContext } from '../admin/ops-api.ts';
+import type { createMembersFeature } from '../members/feature.ts';
 import type { PartnersFeature } from '../partners/feature.ts';
 import type { Pace } from '../platform/config/pace.ts';
 import { version } from '../platform/config/version.ts';
@@ -8,7 +9,6 @@ import type { PartnerNames } from '../platform/database/partner-names.ts';
 import { createUpgrade } from '../platform/database/upgrade.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
 import { createKeyRotation } from '../platform/keys/key-rotation.ts';
-import { type createMembersFeature, createPortal } from '../portal/feature.ts';
 import { createStorefrontProcedures } from '../storefront/admin.ts';
 import type { Integrations } from '../storefront/integrations.ts';
 import type { Verification } from '../verification/feature.ts';
@@ -44,7 +44,7 @@ interface Parts {
   webhooks: Webhooks;
 }
 
-/** Makes the parts for operators and members: the admin API over all features, the pages for ops, and the portal. */
+/** Makes the parts for operators and members: the admin API over all features, the pages for ops, and what the portal is made of. */
 export function createOperators(foundation: Foundation, parts: Parts) {
   const { config, db, maintenance, clock, keyring, sealing, processes, logger, adminToken } = foundation;
   const { schema, databaseFault = () => undefined } = foundation;
@@ -94,32 +94,31 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     }),
   });
 
-  const portal = config.portal
-    ? createPortal({
-        stores: stores.portal,
-        clock,
-        keyring,
-        baseUrl: config.baseUrl,
-        limit,
-        logger,
-        members: members.members,
-        router,
-        recordCall: admin.auditLog.recordCall,
-        isOwn: createOwnRecords(stores, clock),
-        environment: config.environment,
-        showPartner: partners.partners.show,
-        onShed: metrics.shed,
-        acceptedLanguage: languageAccepted,
-        previewConsent: verification.previewConsent,
-        about,
-      })
-    : undefined;
+  // The portal is a client of the admin API, so it stands above this folder. `app.ts` creates it.
+  const portalParts = {
+    stores: stores.members,
+    clock,
+    keyring,
+    baseUrl: config.baseUrl,
+    limit,
+    logger,
+    members: members.members,
+    router,
+    recordCall: admin.auditLog.recordCall,
+    isOwn: createOwnRecords(stores, clock),
+    environment: config.environment,
+    showPartner: partners.partners.show,
+    onShed: metrics.shed,
+    acceptedLanguage: languageAccepted,
+    previewConsent: verification.previewConsent,
+    about,
+  };
 
   // The ops page reads through the same procedures, as a caller with the role ops.
   const ops = router.createCaller(opsContext);
   return {
     admin: { ...admin, router, routes: admin.routesOf({ router, ops }) },
     upgrade,
-    portal,
+    portalParts,
   };
 }

@@ -1,16 +1,15 @@
 import { Mode } from '../../contracts/identifiers.ts';
 import { walletIdOf } from '../billing/ledger-page.ts';
-import type { IsOwn } from '../portal/bind-input.ts';
-import type { OwnedKind } from '../portal/scope.ts';
 import type { Stores } from './stores.ts';
 
-/** Returns a function that tells whether a record belongs to a partner. Members may name only records of their partner. */
-export function createOwnRecords(stores: Stores, clock: { now(): number }): IsOwn {
-  const { partners, storefront, verification, webhooks, billing, admin, portal, warnings } = stores;
+type Owned = { partnerId?: string } | null | undefined;
+type Find = (id: string) => Promise<Owned>;
 
-  type Owned = { partnerId?: string } | null | undefined;
-  type Find = (id: string) => Promise<Owned>;
-  const finds: Readonly<Record<Exclude<OwnedKind, 'partner' | 'entry'>, Find>> = {
+/** Returns a function that tells whether a record belongs to a partner. Members may name only records of their partner. */
+export function createOwnRecords(stores: Stores, clock: { now(): number }) {
+  const { partners, storefront, verification, webhooks, billing, admin, members, warnings } = stores;
+
+  const finds = {
     apiKey: partners.keys.find,
     client: partners.clients.find,
     integration: storefront.integrations.find,
@@ -24,17 +23,17 @@ export function createOwnRecords(stores: Stores, clock: { now(): number }): IsOw
       return partnerId === undefined ? undefined : { partnerId };
     },
     request: (id) => admin.requests.find(id, new Date(clock.now())),
-    member: portal.members.find,
+    member: members.members.find,
     auditEntry: admin.audit.find,
     warning: async (id) => (await warnings.warnings.findAll([id]))[0],
-  };
+  } satisfies Record<string, Find>;
 
   async function hasEntry(partnerId: string, id: string): Promise<boolean> {
     const keys = Mode.options.map((mode) => ({ walletId: walletIdOf(partnerId, mode), id }));
     return (await billing.ledger.existing(keys)).size > 0;
   }
 
-  return async (kind, id, partnerId) => {
+  return async (kind: keyof typeof finds | 'partner' | 'entry', id: string, partnerId: string) => {
     if (kind === 'partner') return id === partnerId;
     if (kind === 'entry') return hasEntry(partnerId, id);
     return (await finds[kind](id))?.partnerId === partnerId;

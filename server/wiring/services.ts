@@ -4,13 +4,13 @@ import { viewEntry } from '../admin/audit-log.ts';
 import { createMetrics } from '../admin/metrics.ts';
 import { createBillingFeature } from '../billing/feature.ts';
 import { statusListTypes } from '../identity-wallet/port.ts';
+import { createMembersFeature } from '../members/feature.ts';
 import { createPartnersFeature } from '../partners/feature.ts';
 import { version } from '../platform/config/version.ts';
 import { createCapacity } from '../platform/http/in-flight.ts';
 import { createRequestLimits } from '../platform/http/request-limits.ts';
 import { createScheduler } from '../platform/jobs/scheduler.ts';
 import { createLastUses } from '../platform/keys/last-uses.ts';
-import { createMembersFeature } from '../portal/feature.ts';
 import { createStatusFeature } from '../status/feature.ts';
 import { customerHash } from '../storefront/customer-hash.ts';
 import { createIntegrations } from '../storefront/integrations.ts';
@@ -130,7 +130,7 @@ export function createServices(foundation: Foundation) {
     openWallets: billing.openWallets,
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
     onResumed: webhooks.resume,
-    onSuspended: (partnerId) => stores.portal.memberSessions.endDevices({ partnerId }),
+    onSuspended: (partnerId) => stores.members.memberSessions.endDevices({ partnerId }),
     sources: [
       sandboxSource,
       ...testIdentityWalletSettings,
@@ -220,7 +220,7 @@ export function createServices(foundation: Foundation) {
   });
 
   const members = createMembersFeature({
-    stores: stores.portal,
+    stores: stores.members,
     isOn: config.portal,
     clock,
     keyring,
@@ -270,7 +270,7 @@ export function createServices(foundation: Foundation) {
     wallets,
     partners,
     members: members.members,
-    portal: operators.portal,
+    portalParts: operators.portalParts,
     status,
     webhooks,
     sweeps: [

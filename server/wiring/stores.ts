@@ -1,9 +1,9 @@
 import { createAdminStores } from '../admin/store.ts';
 import { createBillingStores } from '../billing/store.ts';
+import { createMembersStores } from '../members/store.ts';
 import { createPartnersStores } from '../partners/store.ts';
 import type { Database } from '../platform/database/connect.ts';
 import { createJointReads } from '../platform/database/joint-reads.ts';
-import { createPortalStores } from '../portal/store.ts';
 import { createStatusStores } from '../status/store.ts';
 import { createStorefrontStores } from '../storefront/store.ts';
 import { createVerificationStores } from '../verification/store.ts';
@@ -23,7 +23,7 @@ export function createStores(db: Database['db'], { maintenance = db }: Settings 
     admin: createAdminStores(db),
     billing: createBillingStores(db),
     partners: createPartnersStores(db, read),
-    portal: createPortalStores(db),
+    members: createMembersStores(db),
     status: createStatusStores(db),
     storefront: createStorefrontStores(db),
     verification: createVerificationStores(db, read),

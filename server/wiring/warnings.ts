@@ -35,7 +35,7 @@ export function createWarnings({ stores, config, settings, publish, clock, logge
   }: Pick<Warning, 'partnerId' | 'mode'>): Promise<Recipients> {
     const [partner, addressesOfMembers, keysWithNotices] = await Promise.all([
       partners.find(partnerId),
-      config.portal ? stores.portal.members.warningEmails(partnerId) : [],
+      config.portal ? stores.members.members.warningEmails(partnerId) : [],
       keys.list({ partnerId, mode, status: 'active', notices: true }, { limit: mostKeysPerPartner }),
     ]);
     return {

@@ -11,6 +11,7 @@ import { requestRetentionMs } from '../../server/admin/request-store.ts';
 import { grantRetentionMs } from '../../server/billing/page-builder.ts';
 import { revocationRetentionMs } from '../../server/billing/revocation-store.ts';
 import { checkEveryMs } from '../../server/identity-wallet/trust.ts';
+import { invitationLifetimeMs, removedRetentionMs } from '../../server/members/members.ts';
 import { discoveryLifetimeSeconds } from '../../server/oauth/metadata.ts';
 import { concurrentUseWindowMs } from '../../server/oauth/token.ts';
 import { lifetimeMs as clientCacheMs } from '../../server/partners/change-watch.ts';
@@ -25,7 +26,6 @@ import { keepFinished as keepJobs } from '../../server/platform/jobs/scheduler.t
 import { sweepInterval } from '../../server/platform/jobs/sweeper.ts';
 import { challengeLifetimeMs } from '../../server/platform/webauthn/challenges.ts';
 import { pollInterval, requestLifetimeMs } from '../../server/portal/device/device-logins.ts';
-import { invitationLifetimeMs, removedRetentionMs } from '../../server/portal/members.ts';
 import { freshForMs, sessionLifetimeMs } from '../../server/portal/sign-in.ts';
 import { daysKept, hourRetentionMs } from '../../server/status/service-hour-store.ts';
 import { markDays } from '../../server/verification/flow/passkey-forms.ts';

@@ -1,11 +1,11 @@
+import type { Confirmation, Decision, DeviceRequest } from '../../members/device-request-store.ts';
+import type { DeviceSession } from '../../members/member-session-store.ts';
+import type { Member } from '../../members/member-store.ts';
+import type { MembersStores } from '../../members/store.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { isWellFormedSecret, randomSecret, sha256 } from '../../platform/ids.ts';
-import type { DeviceSession } from '../member-session-store.ts';
-import type { Member } from '../member-store.ts';
 import { freshUntil, type SignedIn, sessionLifetimeMs } from '../sign-in.ts';
-import type { PortalStores } from '../store.ts';
-import type { Confirmation, Decision, DeviceRequest } from './device-request-store.ts';
 import { randomUserCode, readUserCode, shownUserCode, userCodeDigest } from './user-code.ts';
 
 /** The time in which a login request can be confirmed and used, in milliseconds. */
@@ -16,7 +16,7 @@ export const pollInterval = 5;
 export const mostLogins = 20;
 
 interface Dependencies {
-  stores: PortalStores;
+  stores: MembersStores;
   clock: { now(): number };
   /** The HMAC key for user codes, of which only digests are stored. */
   idKey: Uint8Array;

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
+import type { DeviceSession } from '../../members/member-session-store.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { RequestLimit } from '../../platform/http/request-limits.ts';
 import { type DeviceLogins, endedLoginError } from '../device/device-logins.ts';
 import { readUserCode, shownUserCode } from '../device/user-code.ts';
-import type { DeviceSession } from '../member-session-store.ts';
 import { freshUntil, type SignedIn } from '../sign-in.ts';
 import { hidden } from './forms.ts';
 import { emailsOfMembers } from './members.ts';

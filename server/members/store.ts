@@ -1,14 +1,14 @@
 import type { Db } from 'mongodb';
-import { createDeviceRequestStore, indexes as deviceIndexes } from './device/device-request-store.ts';
+import { createDeviceRequestStore, indexes as deviceIndexes } from './device-request-store.ts';
 import { createMemberSessionStore, indexes as sessionIndexes } from './member-session-store.ts';
 import { createMemberStore, indexes as memberIndexes } from './member-store.ts';
 
 export const indexes = [...memberIndexes, ...sessionIndexes, ...deviceIndexes];
 
 /** The stores of this feature. */
-export const createPortalStores = (db: Db) => ({
+export const createMembersStores = (db: Db) => ({
   members: createMemberStore(db),
   memberSessions: createMemberSessionStore(db),
   deviceRequests: createDeviceRequestStore(db),
 });
-export type PortalStores = ReturnType<typeof createPortalStores>;
+export type MembersStores = ReturnType<typeof createMembersStores>;

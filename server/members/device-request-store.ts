@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
-import type { MemberRole } from '../../../contracts/admin/members.ts';
-import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import type { MemberRole } from '../../contracts/admin/members.ts';
+import type { IndexDeclaration } from '../platform/database/indexes.ts';
 
 /** The confirmation of a login request by a member. */
 export interface Confirmation {

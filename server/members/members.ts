@@ -15,7 +15,7 @@ import { ApiError } from '../platform/errors.ts';
 import { deriveId, isWellFormedSecret, randomSecret, sha256 } from '../platform/ids.ts';
 import type { PasskeyKey } from '../platform/webauthn/relying-party.ts';
 import type { Member } from './member-store.ts';
-import type { PortalStores } from './store.ts';
+import type { MembersStores } from './store.ts';
 
 /** The lifetime of an invitation, in milliseconds. */
 export const invitationLifetimeMs = 48 * 3_600_000;
@@ -25,7 +25,7 @@ const holdMs = 10_000;
 export const removedRetentionMs = 30 * 86_400_000;
 
 interface Dependencies {
-  stores: PortalStores;
+  stores: MembersStores;
   clock: Pick<Clock, 'now'>;
   /** Derives a member's id. */
   idKey: Uint8Array;
