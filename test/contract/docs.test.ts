@@ -39,7 +39,7 @@ describe('the pages of docs/', () => {
     for (const name of names) expect(testing).toContain(`| \`${name.slice('person='.length)}\` |`);
   });
 
-  it('answer each place where the interface says "not shown" by one row of choices.md', () => {
+  it('have one row in choices.md for each place where the interface says "not shown"', () => {
     const places = readDoc('interface-0.8.0.md').match(/not shown/g)?.length ?? 0;
     const [table = ''] = readDoc('choices.md').split('## Where it is silent');
     const rows = table.split('\n').filter((line) => /^\| \d/.test(line));
@@ -47,7 +47,7 @@ describe('the pages of docs/', () => {
     expect(table).toContain(`in ${places} places`);
   });
 
-  it('state in errors.md and limits-and-billing.md the retry rule of the interface (7.6), and no other', () => {
+  it('state the retry rule of interface 7.6 in errors.md and limits-and-billing.md, and no other rule', () => {
     const rule = (page: string) => {
       const text = readDoc(page).replaceAll(/\s+/g, ' ');
       return {

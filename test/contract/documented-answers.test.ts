@@ -45,7 +45,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('the OpenAPI document, against which these tests check each response,', () => {
+describe('the OpenAPI document with its schemas of answers', () => {
   let harness: Harness;
   beforeAll(async () => {
     harness = await startHarness({ env: { SVC_STARTS_PER_MINUTE: '1' } });
@@ -53,7 +53,7 @@ describe('the OpenAPI document, against which these tests check each response,',
   afterAll(() => harness.stop());
 
   it.each(['text/html', 'application/json'])(
-    'describes the answers 400 and 429 of /verify/start for a browser or program that accepts %s',
+    'describes the answers 400 and 429 of /verify/start to a client that accepts %s',
     async (accept) => {
       const partner = await harness.partner();
       harness.next();
@@ -64,7 +64,7 @@ describe('the OpenAPI document, against which these tests check each response,',
     },
   );
 
-  it('describes the answer 401 for wrong Basic credentials, with WWW-Authenticate', async () => {
+  it('describes the answer 401 of the token endpoint to wrong Basic credentials, with WWW-Authenticate', async () => {
     const partner = await harness.partner();
     const code = { code: 'svc_code_x', codeVerifier: 'v'.repeat(43) };
     const { client_id: id = '', client_secret: _secret, ...form } = tokenForm(partner, code);

@@ -53,11 +53,11 @@ const firstRetry = Number(doubledFrom) * 1_000;
 const eventsKept = purgeDate(new Date(0)).getTime();
 
 /**
- * Each duration of the docs: its name, its value in the code in milliseconds, and its phrases. TIME marks the duration.
+ * Each duration of the docs: its name as a noun, its value in the code in milliseconds, and its phrases. TIME marks the duration.
  */
 const limits: [what: string, ms: number, phrases: string[]][] = [
   [
-    'an authorization code lives',
+    'the lifetime of an authorization code',
     codeLifetimeSeconds * 1_000,
     [
       'exchanges once within TIME',
@@ -70,7 +70,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ],
   ],
   [
-    'a session lives',
+    'the lifetime of a hosted session',
     sessionLifetimeSeconds * 1_000,
     [
       'A session lives TIME',
@@ -87,7 +87,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ],
   ],
   [
-    'an access token lives',
+    'the lifetime of an access token',
     accessTokenLifetimeSeconds * 1_000,
     [
       'not ours, expired \\(TIME\\)',
@@ -100,7 +100,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ],
   ],
   [
-    'two uses of a code count as simultaneous',
+    'the time in which two uses of a code count as simultaneous',
     concurrentUseWindowMs,
     [
       'later than TIME after the first use',
@@ -110,17 +110,17 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ],
   ],
   [
-    'a timestamp may be off',
+    'the permitted clock skew of a signed request',
     timestampSkewSeconds * 1_000,
     ['permitted clock skew \\| TIME either way', 'differs by over TIME', 'the clock may be TIME off'],
   ],
   [
-    'a checkbox answer is stored',
+    'the time for which a checkbox answer is stored',
     storedAnswerLifetimeSeconds * 1_000,
     ['more than TIME ago', 'the stored answer for TIME', 'another body, or over TIME ago'],
   ],
   [
-    'claims are fresh',
+    'the time for which claims are fresh',
     longestLifetime(),
     [
       'is fresh \\(TIME\\)',
@@ -130,56 +130,80 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
       'Claims are fresh for TIME',
     ],
   ],
-  ['a claim that says "not yet" is fresh', notYetLifetimeMs, ['of an age is fresh for TIME']],
   [
-    'a receiver may take to answer',
+    'the time for which an age claim with the value false is fresh',
+    notYetLifetimeMs,
+    ['of an age is fresh for TIME'],
+  ],
+  [
+    'the time limit for a webhook receiver to answer',
     attemptTimeoutMs,
     ['webhook \\| TIME to answer', 'any 2xx within TIME', 'without an answer within TIME after the'],
   ],
-  ['attempt 2 follows', secondAttempt, ['TIME after attempt 1 failed']],
-  ['attempt 3 follows', thirdAttempt, ['TIME after attempt 2 failed', 'follow after 1 and TIME']],
+  ['the wait before webhook attempt 2', secondAttempt, ['TIME after attempt 1 failed']],
   [
-    'a first retry waits',
+    'the wait before webhook attempt 3',
+    thirdAttempt,
+    ['TIME after attempt 2 failed', 'follow after 1 and TIME'],
+  ],
+  [
+    'the wait before the first retry of a partner',
     firstRetry,
     ['again after TIME, then after', 'retry after TIME, then after', 'a 500 after TIME and then'],
   ],
-  ['a second retry waits', 2 * firstRetry, ['then after TIME[;:]']],
+  ['the wait before the second retry of a partner', 2 * firstRetry, ['then after TIME[;:]']],
   [
-    'a request may take to arrive',
+    'the time limit for a whole request to arrive',
     arrivalTimes.request,
     ['time to arrive \\| TIME for a request', 'whole request not within TIME'],
   ],
-  ['headers may take to arrive', arrivalTimes.headers, ['headers did not arrive within TIME']],
   [
-    'a link of a hand-off works',
+    'the time limit for the headers of a request to arrive',
+    arrivalTimes.headers,
+    ['headers did not arrive within TIME'],
+  ],
+  [
+    'the lifetime of a hand-off link',
     handoffLifetimeMs,
     ['Link and code work for TIME', 'possibilities in TIME', 'Within TIME, they persuade'],
   ],
   [
-    'an exchange may begin a further step',
+    'the time after which an exchange starts no further step',
     defaultPace.beginWithin,
     ['After TIME, or when the client has disconnected'],
   ],
-  ['an exchange is answered', defaultPace.answerWithin, ['answers 503 after at most TIME']],
-  ['a clock may be off', largestOffset, ['clock differs by more than TIME', 'clock is more than TIME off']],
   [
-    'the success of a source is counted',
+    'the time limit for the answer to an exchange',
+    defaultPace.answerWithin,
+    ['answers 503 after at most TIME'],
+  ],
+  [
+    'the permitted error of the clock of a server',
+    largestOffset,
+    ['clock differs by more than TIME', 'clock is more than TIME off'],
+  ],
+  [
+    'the time span of the success rate of a source',
     successSpanMs,
     ['their success in the last TIME', 'each source in the last TIME'],
   ],
-  ['a client is cached', clientCacheMs, ['old secret ends within TIME', 'becomes invalid within TIME']],
   [
-    'metadata and keys are cached',
+    'the time for which a client is cached',
+    clientCacheMs,
+    ['old secret ends within TIME', 'becomes invalid within TIME'],
+  ],
+  [
+    'the time for which metadata and keys may be cached',
     discoveryLifetimeSeconds * 1_000,
     ['may be kept for TIME', 'may keep the published keys for TIME'],
   ],
   [
-    'a new signing key waits before it signs',
+    'the wait before a new signing key signs',
     defaultLeadSeconds.signing * 1_000,
     ['The lead is TIME', 'signs TIME later'],
   ],
   [
-    'events are kept',
+    'the retention of events',
     eventsKept,
     [
       'event is kept for TIME',
@@ -195,24 +219,28 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ],
   ],
   [
-    'a warning that is over is kept',
+    'the retention of a warning that is over',
     warningRetentionMs,
     ['`purgeAt` \\| 0 s \\| TIME after it was over', 'Those that are over are kept for TIME'],
   ],
-  ['an old secret is named', expiringWithinMs, ['secret has less than TIME left']],
   [
-    'a low balance is used up',
+    'the remaining time at which an old secret causes a warning',
+    expiringWithinMs,
+    ['secret has less than TIME left'],
+  ],
+  [
+    'the remaining time at which a balance counts as low',
     defaultLowDays * 86_400_000,
     ['live balance is used up within TIME', 'low once it is used up within TIME'],
   ],
-  ['a new event waits before it is listed', listedAfterMs, ['is listed from TIME after its time']],
+  ['the age from which an event is listed', listedAfterMs, ['is listed from TIME after its time']],
   [
-    'uses of secrets are collected before they are written',
+    'the delay before uses of secrets are stored',
     defaultPace.usesEvery,
     ['secret and process, TIME late', 'uses of these TIME'],
   ],
   [
-    'grants are kept',
+    'the retention of grants in the ledger',
     grantRetentionMs,
     [
       'subject \\| TIME after the exchange',
@@ -220,19 +248,19 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
       'keeps its client (?:and its session )?for TIME',
     ],
   ],
-  ['revocations of tokens are kept', revocationRetentionMs.token, ["TIME after a token's"]],
+  ['the retention of revocations of tokens', revocationRetentionMs.token, ["TIME after a token's"]],
   [
-    'revocations after a withdrawal are kept',
+    'the retention of revocations after a withdrawal',
     revocationRetentionMs['withdrawn consent'],
     ['a withdrawal are deleted TIME after it'],
   ],
   [
-    'revocations of removed grants are kept',
+    'the retention of revocations of removed grants',
     revocationRetentionMs['removed grant'],
     ['TIME after an erasure or repair'],
   ],
   [
-    'a finished session is kept',
+    'the retention of a finished session',
     keepFinished,
     [
       'in failure is deleted after TIME',
@@ -241,7 +269,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ],
   ],
   [
-    'an unfinished session is kept',
+    'the retention of an unfinished session',
     keepUnfinished,
     [
       'unfinished session is deleted after TIME',
@@ -253,7 +281,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ],
   ],
   [
-    'requests are kept',
+    'the retention of the request log',
     requestRetentionMs,
     [
       'TIME after the request \\|',
@@ -264,12 +292,12 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ],
   ],
   [
-    'counters are kept',
+    'the retention of request counters',
     windowRetentionMs,
     ['TIME after the first request of the window', 'addresses are held for TIME'],
   ],
   [
-    'a one-time user is kept',
+    'the retention of a user whom no source recognises again',
     oneTimeUserLifetimeMs,
     [
       'TIME after creation',
@@ -279,7 +307,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ],
   ],
   [
-    'the second pass of an erasure follows',
+    'the wait before the second pass of an erasure',
     secondLookAfterMs,
     [
       'keyed hash, TIME later',
@@ -288,17 +316,21 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
       'second pass revokes its token TIME later',
     ],
   ],
-  ['expired claims are deleted', forgottenWithin, ['Claims are deleted within TIME after they expire']],
   [
-    'a sweep follows another',
+    'the delay before expired claims are deleted',
+    forgottenWithin,
+    ['Claims are deleted within TIME after they expire'],
+  ],
+  [
+    'the interval between two sweeps',
     sweepInterval,
     ['server does it every TIME', 'sweep of the server, every TIME'],
   ],
-  ['finished jobs are kept', keepJobs, ['scheduler \\| TIME after they ran']],
-  ['trust anchors are read again', checkEveryMs, ['read again within TIME of a change']],
-  ['a status list may take', publicGetMs, ['up to 2 MiB, within TIME']],
+  ['the retention of finished jobs', keepJobs, ['scheduler \\| TIME after they ran']],
+  ['the interval between two reads of trust anchors', checkEveryMs, ['read again within TIME of a change']],
+  ['the time limit for the fetch of a status list', publicGetMs, ['up to 2 MiB, within TIME']],
   [
-    "a receiver's response is kept",
+    'the retention of the response of a webhook receiver',
     answerRetentionMs,
     [
       'two headers \\| TIME after the first attempt',
@@ -309,62 +341,74 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ],
   ],
   [
-    'values of a refused request are kept',
+    'the retention of values from a refused request',
     requestRetentionMs,
     ['exchanges of TIME that the wallet could', 'the shop of a refused request are kept for TIME'],
   ],
-  ['a pause may last', longestPauseMs, ['At most TIME; another time replaces']],
-  ['a bulk job is kept', bulkJobRetentionMs, ['TIME after the start of the job']],
+  ['the longest pause of a webhook endpoint', longestPauseMs, ['At most TIME; another time replaces']],
+  ['the retention of a bulk job', bulkJobRetentionMs, ['TIME after the start of the job']],
   [
-    'a challenge of a passkey is answered',
+    'the lifetime of a passkey challenge',
     challengeLifetimeMs,
     ["is the browser's own, lasts TIME, works", 'a challenge is valid for TIME, one browser'],
   ],
-  ['a browser remembers a passkey', markDays.saved * 86_400_000, ['a keyed hash, and lasts TIME']],
-  ['a browser remembers "Not now"', markDays.declined * 86_400_000, ['after "Not now" TIME']],
   [
-    'an invitation to the portal lasts',
+    'the time for which a browser remembers a passkey',
+    markDays.saved * 86_400_000,
+    ['a keyed hash, and lasts TIME'],
+  ],
+  [
+    'the time for which a browser remembers the answer "Not now"',
+    markDays.declined * 86_400_000,
+    ['after "Not now" TIME'],
+  ],
+  [
+    'the lifetime of an invitation to the portal',
     invitationLifetimeMs,
     ['a stolen invitation \\| TIME, one use', 'The link is valid for TIME, works once'],
   ],
   [
-    'a sign-in to the portal lasts',
+    'the lifetime of a session in the portal',
     sessionLifetimeMs,
     ['a stolen cookie \\| TIME, kept as a hash', 'TIME after the sign-in', 'a stolen token \\| TIME at most'],
   ],
   [
-    'a sign-in to the own data lasts',
+    'the lifetime of a sign-in of a user to the own data',
     signInLifetimeMs,
     ['are signed in for TIME', 'the sign-in ends TIME later'],
   ],
-  ['a removed member is kept', removedRetentionMs, ['TIME after the member was removed']],
+  ['the retention of a removed member', removedRetentionMs, ['TIME after the member was removed']],
   [
-    'a passkey of a member counts as fresh',
+    'the time for which the passkey sign-in of a member counts as recent',
     freshForMs,
     ['need a passkey of the last TIME', 'with a passkey of TIME', 'no secrets after TIME'],
   ],
   [
-    'a code of a login can be confirmed',
+    'the time to confirm the code of a login',
     requestLifetimeMs,
     ['34 random bits, TIME, one use', 'TIME after `svc login` began'],
   ],
   [
-    'each early poll of a login lengthens the interval',
+    'the time that an early poll adds to the interval of a login',
     pollInterval * 1000,
     ['Wait TIME longer between two polls'],
   ],
-  ['an hour of the status is kept', hourRetentionMs, ['TIME after the hour']],
+  ['the retention of an hour of the status page', hourRetentionMs, ['TIME after the hour']],
   [
-    'the status page covers',
+    'the time span of the status page',
     daysKept * 86_400_000,
     ['of TIME, as a page and as JSON', 'records say of the last TIME'],
   ],
   [
-    'the shortest outage on the status page lasts',
+    'the shortest outage that the status page records',
     minute,
     ['An outage of less than TIME may not be recorded'],
   ],
-  ['a process claims the response of a wallet', requestLockMs, ['A claim ends after TIME']],
+  [
+    'the time for which a process claims the response of an identity wallet',
+    requestLockMs,
+    ['A claim ends after TIME'],
+  ],
 ];
 
 /** Durations that are no limits of this service. */
@@ -424,8 +468,17 @@ const everywhere = [
 ];
 const contents = new Map(everywhere.map((path) => [path, readPage(path)]));
 
-describe('a duration in the docs', () => {
-  it.each(limits)('equals the value in the code, wherever a page states it: %s, %i ms', (_, ms, phrases) => {
+/** Returns a duration in its largest whole unit: `10 minutes`, `2.5 seconds`. */
+function inWords(ms: number): string {
+  const units = { day: 86_400_000, hour: 3_600_000, minute: 60_000 };
+  const [name, unit] = Object.entries(units).find(([, unit]) => ms % unit === 0) ?? ['second', 1_000];
+  return `${ms / unit} ${name}${ms === unit ? '' : 's'}`;
+}
+
+describe('the docs', () => {
+  const durations = limits.map(([what, ms, phrases]) => [what, inWords(ms), ms, phrases] as const);
+
+  it.each(durations)('state %s as %s, which is its value in the code', (_what, _words, ms, phrases) => {
     expect(ms).toBeGreaterThan(0);
     for (const phrase of phrases) {
       const found = [...contents].flatMap(([path, page]) =>
@@ -437,18 +490,17 @@ describe('a duration in the docs', () => {
     }
   });
 
-  it.each(complete)(
-    'is listed in `limits` or `others` of this test wherever the page %s states it',
-    (path) => {
-      const page = contents.get(path) ?? '';
-      const phrases = [...limits.flatMap(([, , own]) => own), ...others];
-      const known = new Set(phrases.flatMap((phrase) => mentionsIn(page, phrase).map(({ at }) => at)));
-      const unknown = mentionsIn(page).filter(({ at }) => !known.has(at));
-      const around = unknown.map(({ at }) => page.slice(Math.max(0, at - 60), at + 60));
-      expect(around, 'name the constant of each new time in `limits`, or say why it has none').toEqual([]);
-    },
-  );
+  it.each(complete)('state in %s no duration that is missing in the tables of this test', (path) => {
+    const page = contents.get(path) ?? '';
+    const phrases = [...limits.flatMap(([, , own]) => own), ...others];
+    const known = new Set(phrases.flatMap((phrase) => mentionsIn(page, phrase).map(({ at }) => at)));
+    const unknown = mentionsIn(page).filter(({ at }) => !known.has(at));
+    const around = unknown.map(({ at }) => page.slice(Math.max(0, at - 60), at + 60));
+    expect(around, 'name the constant of each new time in `limits`, or say why it has none').toEqual([]);
+  });
+});
 
+describe('the search for durations in a text', () => {
   it.each([
     ['10 minutes', 600_000],
     ['an hour', 3_600_000],
@@ -460,7 +512,7 @@ describe('a duration in the docs', () => {
     ['3600 seconds', 3_600_000],
     ['1 day', 86_400_000],
     ['250 ms', 250],
-  ])('is found by the search of this test if it is written as "%s"', (text, ms) => {
+  ])('finds "%s", and converts it to %i ms', (text, ms) => {
     expect(mentionsIn(text)).toEqual([{ at: 0, text }]);
     expect(millisecondsOf(text)).toBe(ms);
   });

@@ -51,44 +51,47 @@ const endpoints: JsonEndpoint[] = [
   },
 ];
 
-describe.each(endpoints)('a JSON body of $endpoint', ({ endpoint, fields, headers, refusal }) => {
-  async function send(body: string): Promise<Answer> {
-    const [method = '', path = ''] = endpoint.split(' ');
-    const given = { 'content-type': 'application/json', ...headers?.(body) };
-    return conform(endpoint, await fetch(`${harness.baseUrl}${path}`, { method, headers: given, body }));
-  }
-  /** Returns a valid body with `more` as its last members. */
-  const bodyWith = (more: string) => `${JSON.stringify(fields()).slice(0, -1)},${more}}`;
-
-  it('is accepted with unknown members', async () => {
-    const { status, body } = await send(bodyWith('"more":{"n":[1,{"n":2}]},"also":null'));
-    expect([status, body]).not.toEqual([400, expect.objectContaining({ error: 'invalid_request' })]);
-    expect(status).not.toBe(500);
-  });
-
-  it('is answered with 400 if it repeats a member that the endpoint reads, and the error names that member', async () => {
-    for (const [name, value] of Object.entries(fields())) {
-      const answer = await send(bodyWith(`${JSON.stringify(name)}:${JSON.stringify(value)}`));
-      expect(answer).toMatchObject({ status: 400, body: refusal(`${name} must be given once`) });
+describe.each(endpoints.map((each) => [each.endpoint, each] as const))(
+  'a JSON body sent to %s',
+  (endpoint, { fields, headers, refusal }) => {
+    async function send(body: string): Promise<Answer> {
+      const [method = '', path = ''] = endpoint.split(' ');
+      const given = { 'content-type': 'application/json', ...headers?.(body) };
+      return conform(endpoint, await fetch(`${harness.baseUrl}${path}`, { method, headers: given, body }));
     }
-  });
+    /** Returns a valid body with `more` as its last members. */
+    const bodyWith = (more: string) => `${JSON.stringify(fields()).slice(0, -1)},${more}}`;
 
-  it('is answered with 400 if it repeats any member at any depth, and the error names that member', async () => {
-    for (const more of ['"n":1,"n":1', '"more":[{"deep":{"n":1,"n":2}}]', '"n":1,"\\u006e":2']) {
-      expect(await send(bodyWith(more))).toMatchObject({
-        status: 400,
-        body: refusal('n must be given once'),
-      });
-    }
-  });
+    it('is accepted with unknown members', async () => {
+      const { status, body } = await send(bodyWith('"more":{"n":[1,{"n":2}]},"also":null'));
+      expect([status, body]).not.toEqual([400, expect.objectContaining({ error: 'invalid_request' })]);
+      expect(status).not.toBe(500);
+    });
 
-  it('is answered with a status below 500 even if it has 30,000 nested levels', async () => {
-    const depth = 30_000;
-    const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`;
-    for (const body of [nested, bodyWith(`"more":${nested}`), `{"code":${nested},"claims":${nested}}`])
-      expect((await send(body)).status).toBeLessThan(500);
-  });
-});
+    it('is answered with 400 if it repeats a member that the endpoint reads, and the error names that member', async () => {
+      for (const [name, value] of Object.entries(fields())) {
+        const answer = await send(bodyWith(`${JSON.stringify(name)}:${JSON.stringify(value)}`));
+        expect(answer).toMatchObject({ status: 400, body: refusal(`${name} must be given once`) });
+      }
+    });
+
+    it('is answered with 400 if it repeats any member at any depth, and the error names that member', async () => {
+      for (const more of ['"n":1,"n":1', '"more":[{"deep":{"n":1,"n":2}}]', '"n":1,"\\u006e":2']) {
+        expect(await send(bodyWith(more))).toMatchObject({
+          status: 400,
+          body: refusal('n must be given once'),
+        });
+      }
+    });
+
+    it('is answered with a status below 500 even if it has 30,000 nested levels', async () => {
+      const depth = 30_000;
+      const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`;
+      for (const body of [nested, bodyWith(`"more":${nested}`), `{"code":${nested},"claims":${nested}}`])
+        expect((await send(body)).status).toBeLessThan(500);
+    });
+  },
+);
 
 it('a storefront call with a wrong signature is answered with 401, even if its JSON repeats a member', async () => {
   const body = '{"code":"a","code":"b"}';

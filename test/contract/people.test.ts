@@ -70,8 +70,35 @@ beforeEach(() => {
   harness.clock.advance(13_000);
 });
 
+/** What the user gets at the token endpoint, in words. */
+function atTokenEndpoint(end: End): string {
+  if ('claims' in end) return `gets a token, and userinfo returns ${changedClaims(end.claims)}`;
+  if ('token' in end) return `gets ${end.token} at the token endpoint, without a charge`;
+  return `gets no code: the event of the failed session has the failure_reason ${end.reason}`;
+}
+
+/** What the user gets at the storefront, in words. */
+function atStorefront(end: End): string {
+  if ('reason' in end) return 'gets no storefront code: the redirect has the error verification_failed';
+  const { storefront } = end;
+  if (storefront === 422) return 'gets 422 at the storefront exchange, because no claim is positive';
+  if ('token' in end) {
+    const [, status = '', firstWords = ''] = /^(\d+) ([^.;]+)/.exec(end.storefront) ?? [];
+    return `gets ${status} "${firstWords}" at the storefront exchange`;
+  }
+  return `gets the same claims and the verification_level ${storefront} at the storefront exchange`;
+}
+
+/** The claims that differ from those of an adult, in words. */
+function changedClaims(claims: Claims): string {
+  const changed = Object.entries(claims).filter(([name, value]) => adult[name as keyof Claims] !== value);
+  if (changed.length === claimNames.length) return 'null for every claim';
+  const list = changed.map(([name, value]) => `${name}: ${value}`).join(', ');
+  return list === '' ? 'all claims of an adult' : `the claims of an adult, except ${list}`;
+}
+
 describe.for(people)('the sandbox user %s', ([person, end]) => {
-  it('gets the documented claims, error or event at the token endpoint', async () => {
+  it(atTokenEndpoint(end), async () => {
     const own = 'reason' in end ? await harness.partner() : partner;
     const before = await harness.balance(own);
     const verified = await harness.verifyUser(own, person, 'reason' in end ? 'age_18_plus' : scope);
@@ -96,7 +123,7 @@ describe.for(people)('the sandbox user %s', ([person, end]) => {
     expect(await harness.balance(own)).toBe(before);
   });
 
-  it('gets the documented claims or error at the storefront exchange', async () => {
+  it(atStorefront(end), async () => {
     const { end: redirect, code } = await harness.verifyUser(shop, person, scope);
     if ('reason' in end) {
       expect(redirect.searchParams.get('error')).toBe('verification_failed');

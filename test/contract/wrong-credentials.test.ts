@@ -54,10 +54,10 @@ describe('the kind of a credential', () => {
   });
 });
 
-describe('a credential of the wrong kind', () => {
+describe('the error for a credential of the wrong kind', () => {
   const invalidClient = (description: string) => oauth(401, 'invalid_client', description);
 
-  it('has its kind named in the text of a 401 if it is sent as client_secret or client_id', async () => {
+  it('names its kind in the 401 for a wrong client_id or client_secret', async () => {
     const notSecret = 'not a client secret (svc_secret_...)';
     const withKey = { client_secret: partner.apiKey };
     const key = invalidClient(`client_secret is an API key (svc_test_...), ${notSecret}`);
@@ -78,7 +78,7 @@ describe('a credential of the wrong kind', () => {
     expect(wrong).toMatchObject(invalidClient('Wrong client_id or client_secret'));
   });
 
-  it('has its kind named in the error text if it is sent as a Bearer token instead of client credentials', async () => {
+  it('names its kind if it was sent as a Bearer token to the token endpoint', async () => {
     const { client_id: _id, client_secret: _secret, ...form } = tokenForm(partner, someCode);
     const body = new URLSearchParams(form);
     const headers = { authorization: `Bearer ${partner.apiKey}` };
@@ -90,7 +90,7 @@ describe('a credential of the wrong kind', () => {
     });
   });
 
-  it('has its kind named in the error text if it is sent as code: a 400 at the token endpoint, a 404 at the storefront', async () => {
+  it('names its kind in the 400 of the token endpoint and the 404 of the storefront for a wrong code', async () => {
     const not = 'not an authorization code (svc_code_...)';
     const code = (text: string) => harness.exchange(partner, { ...someCode, code: text });
     const jwt = `code is an access token (eyJ...), ${not}`;
@@ -107,7 +107,7 @@ describe('a credential of the wrong kind', () => {
     );
   });
 
-  it('has its kind named in the text of a 401 if it is sent as integration id or signature', async () => {
+  it('names its kind in the 401 of the storefront for a wrong integration id or signature', async () => {
     const send = (headers: Record<string, string>) => harness.storefront(shop, fields('svc_code_x'), headers);
     expect(await send({ 'x-svc-integration-id': shop.clientId })).toMatchObject(
       general(
@@ -123,7 +123,7 @@ describe('a credential of the wrong kind', () => {
     );
   });
 
-  it('has its kind named in a 401 if it is sent as API key: in the challenge, and at checkbox also in the body', async () => {
+  it('names its kind in the challenge of the 401 for a wrong API key, and at checkbox also in the body', async () => {
     const named =
       'The bearer token is an access token (eyJ...), not an API key (svc_test_... or svc_live_...)';
     const challenge = `Bearer realm="svc", error="invalid_token", error_description="${named}"`;
@@ -138,7 +138,7 @@ describe('a credential of the wrong kind', () => {
     expect(none.headers.get('www-authenticate')).toBe('Bearer realm="svc"');
   });
 
-  it('has its kind named in the text of a 400 if it is sent as client_id of a start', async () => {
+  it('names its kind in the 400 of /verify/start for a wrong client_id', async () => {
     const not = 'not a client id (cli_...)';
     const key = await harness.start({ ...partner, clientId: partner.keyId });
     expect(key).toMatchObject(general(400, `client_id is the id of an API key (key_...), ${not}`));
@@ -146,7 +146,7 @@ describe('a credential of the wrong kind', () => {
     expect(secret).toMatchObject(general(400, `client_id is a client secret (svc_secret_...), ${not}`));
   });
 
-  it('has its kind named if it is sent as operator token; the kind of an unknown operator token is not named', async () => {
+  it('names its kind if it was sent as an operator token, but names no kind for an unknown operator token', async () => {
     const { as } = harness.server;
     await expect(as(partner.apiKey).operators.whoami.query()).rejects.toThrow(
       'The bearer token is an API key (svc_test_...), not an operator token (svc_admin_...)',

@@ -17,7 +17,7 @@ import {
 const check = createCheck();
 const asked = expectation(ageSettings, ['age_18_plus']);
 
-describe('a proof of age that @owf/mdoc presents', () => {
+describe('a proof of age from the library @owf/mdoc', () => {
   it('yields the requested claim, and no identity of a person', async () => {
     const proven = await check(await ageToken(), asked);
     expect(proven).toEqual({ claims: { age_18_plus: true }, person: undefined });
@@ -46,11 +46,11 @@ describe('a proof of age that @owf/mdoc presents', () => {
 
 describe('the check of a presented proof of age', () => {
   it.each([
-    ['expired', 'attestation expired'],
-    ['not-yet-valid', 'attestation not yet valid'],
-    ['unknown-issuer', 'unknown issuer'],
-    ['revoked', 'attestation revoked'],
-  ] as const)('refuses a proof with the fault "%s" for the reason "%s"', async (flaw, refusal) => {
+    ['an expired proof', 'attestation expired', 'expired'],
+    ['a proof that is not valid yet', 'attestation not yet valid', 'not-yet-valid'],
+    ['a proof of an unknown issuer', 'unknown issuer', 'unknown-issuer'],
+    ['a revoked proof', 'attestation revoked', 'revoked'],
+  ] as const)('refuses %s as "%s"', async (_what, refusal, flaw) => {
     const token = await ageToken({ order: { ...adult, flaw } });
     expect(await refusalOf(check(token, asked))).toBe(refusal);
   });
@@ -135,7 +135,7 @@ describe('the check of a presented proof of age', () => {
 });
 
 describe('a proof of age with one byte changed', () => {
-  it('is never accepted, whichever third byte is changed', async () => {
+  it('is never accepted, for a change at each third byte', async () => {
     const [text = ''] = (await ageToken()).proof_of_age;
     const bytes = Buffer.from(text, 'base64url');
     for (let at = 0; at < bytes.length; at += 3) {

@@ -32,7 +32,7 @@ const ask = () => askIdentityWallet(service, 'age', { partner });
 const wrong = { vp_token: JSON.stringify({ proof_of_age: ['AAAA'] }) };
 const refusals = () => lines.filter((line) => line.includes('refused a presentation')).length;
 
-describe('simultaneous answers to one request', () => {
+describe('simultaneous answers to one wallet request', () => {
   it('are verified once at the response URI: all others get 409 or 404', async () => {
     const { asked, show } = await ask();
     const { response_uri: uri } = await asked();
@@ -53,7 +53,7 @@ describe('simultaneous answers to one request', () => {
   });
 });
 
-describe('a request whose answer is being verified', () => {
+describe('a wallet request whose answer is being verified', () => {
   /** Creates the state of a request that a process leaves if it crashes during the verification. */
   async function claimRequest() {
     const asked = await ask();
@@ -63,7 +63,7 @@ describe('a request whose answer is being verified', () => {
     return { ...asked, session, uri: (await asked.asked()).response_uri };
   }
 
-  it('answers 409 to further answers and errors at the response URI, and the page stays open after a further form', async () => {
+  it('answers 409 to further answers and errors at the response URI, and a further form leaves the page open', async () => {
     const { uri, link, request, post, show } = await claimRequest();
     const refused = await postFields(uri, wrong);
     expect(refused.status).toBe(409);
@@ -108,7 +108,7 @@ describe('a request whose answer is being verified', () => {
   });
 });
 
-describe('a useless answer to a request', () => {
+describe('a useless answer to a wallet request', () => {
   it('does not block the right answer if it is not JSON', async () => {
     const { asked, link, pages } = await ask();
     const { response_uri: uri } = await asked();

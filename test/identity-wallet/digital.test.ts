@@ -39,7 +39,7 @@ describe('a request for the Digital Credentials API', () => {
   });
 });
 
-describe.each(names)('an answer by the Digital Credentials API to %s', (source) => {
+describe.each(names)('an answer by the Digital Credentials API for the source %s', (source) => {
   it('completes the session in the same browser', async () => {
     const { request, post, show } = await ask(source);
     const end = await post(await otherIdentityWallet.pick(request, service.baseUrl));

@@ -23,7 +23,7 @@ describe('the document type of a proof of age', () => {
     expect(await refused({ mso: { docType: licence } })).toBe('wrong type');
   });
 
-  it('is refused as "wrong type" if the unsigned data name another type, even if the device signed that type as well', async () => {
+  it('is refused as "wrong type" if the unsigned data name another type, even if the device signed it', async () => {
     expect(await refused({ outerDocType: licence })).toBe('wrong type');
     expect(await refused({ outerDocType: licence, signedDocType: licence })).toBe('wrong type');
   });
@@ -63,7 +63,7 @@ describe('the signer of a proof of age', () => {
   });
 });
 
-describe('the digest that an issuer signed for an element', () => {
+describe('the signed digest of an element', () => {
   const minorItem = { ...adultItem, elementValue: false };
 
   it('is refused as "malformed" if the issuer signed two digests with the same digest ID', async () => {
@@ -94,31 +94,31 @@ describe('the digest that an issuer signed for an element', () => {
     expect(await refused({ digests: () => new Map() })).toBe('digest mismatch');
   });
 
-  it('is refused as "malformed" if the issuer names SHA-1, and as "digest mismatch" if it names another algorithm than was used', async () => {
+  it('is refused as "malformed" for SHA-1, and as "digest mismatch" for another algorithm than was used', async () => {
     expect(await refused({ mso: { digestAlgorithm: 'SHA-1' } })).toBe('malformed');
     expect(await refused({ mso: { digestAlgorithm: 'SHA-512' } })).toBe('digest mismatch');
   });
 });
 
-describe('a device response', () => {
+describe('a device response (ISO/IEC 18013-5)', () => {
   it.each([
-    ['of another version', { response: { version: '2.0' } }, 'malformed'],
-    ['with an error', { response: { status: 10 } }, 'malformed'],
-    ['without a document', { response: { documents: [] } }, 'malformed'],
-    ['with a zero-knowledge proof', { response: { zkDocuments: [] } }, 'more than was asked for'],
-    ['with errors in its document', { document: { errors: {} } }, 'less than was asked for'],
+    ['has another version', { response: { version: '2.0' } }, 'malformed'],
+    ['has an error status', { response: { status: 10 } }, 'malformed'],
+    ['has no document', { response: { documents: [] } }, 'malformed'],
+    ['has a zero-knowledge proof', { response: { zkDocuments: [] } }, 'more than was asked for'],
+    ['has errors in its document', { document: { errors: {} } }, 'less than was asked for'],
     [
-      'with elements that only the device signed',
+      'has elements that only the device signed',
       { deviceNameSpaces: { [docType]: { a: 1 } } },
       'more than was asked for',
     ],
-    ['with a security object of another version', { mso: { version: '2.0' } }, 'malformed'],
-  ])('is refused if it is one %s', async (_what, parts, refusal) => {
+    ['has a security object of another version', { mso: { version: '2.0' } }, 'malformed'],
+  ])('is refused if it %s', async (_what, parts, refusal) => {
     expect(await refused(parts)).toBe(refusal);
   });
 });
 
-describe('a digest of a disclosure (RFC 9901, 7.1)', () => {
+describe('a digest of an SD-JWT disclosure (RFC 9901, 7.1)', () => {
   const disclosure = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const digestOf = (text: string) => createHash('sha256').update(text).digest('base64url');
   const element = disclosure(['salt', 'DE']);
@@ -131,7 +131,7 @@ describe('a digest of a disclosure (RFC 9901, 7.1)', () => {
     ['in two lists', { a: [{ '...': digestOf(element) }], b: [{ '...': digestOf(element) }] }, [element]],
     ['in a disclosed object', { _sd: [digestOf(claim), digestOf(nested)] }, [claim, nested]],
     ['without any disclosure', { _sd: ['decoy', 'decoy'] }, []],
-  ])('is refused if it is repeated %s', (_where, payload, disclosures) => {
+  ])('is refused as "malformed" if it occurs twice %s', (_where, payload, disclosures) => {
     const work = () => applyDisclosures(payload, disclosures);
     expect(work).toThrow(PresentationRefused);
     expect(work).toThrow('malformed: digest twice');

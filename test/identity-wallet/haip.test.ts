@@ -75,7 +75,7 @@ describe('the query to an identity wallet', () => {
   );
 
   it.each(names)(
-    'marks every mdoc element with intent_to_retain in the link and the API request of %s',
+    'marks every mdoc element with intent_to_retain in link and API request of the source %s',
     async (source) => {
       for (const query of await queriesOf(source)) {
         const retentions = retained(query);
@@ -146,7 +146,7 @@ describe('the trusted authorities of a query', () => {
 });
 
 describe('the certificates of a signed request', () => {
-  it.each(signed)('contain no self-signed certificate, for %s', async (source) => {
+  it.each(signed)('contain no self-signed certificate in a request of the source %s', async (source) => {
     const { request, link } = await askIdentityWallet(service, source);
     const requestUri = new URL(link).searchParams.get('request_uri') ?? '';
     for (const jwt of [request.data.request ?? '', await (await fetch(requestUri)).text()]) {
@@ -194,7 +194,7 @@ describe('the certificates of a signed request', () => {
   });
 });
 
-describe.each(signed)('the request URI of %s (OpenID4VP 1.0, 5.10)', (source) => {
+describe.each(signed)('the request URI of the source %s (OpenID4VP 1.0, 5.10)', (source) => {
   const requestUriOf = (link: string) => new URL(link).searchParams.get('request_uri') ?? '';
 
   it("is in the link with the method POST and the verifier's formats", async () => {

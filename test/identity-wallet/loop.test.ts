@@ -3,6 +3,7 @@ import { testIdentityWalletSources } from '../../contracts/identity-wallet-sourc
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { openPages } from '../verification/sources/oidc-site.ts';
+import { faultsInWords } from './faults.ts';
 
 let service: TestServer;
 const partners = new Map<string, TestPartner>();
@@ -31,8 +32,17 @@ async function ask(source: string, scope: string = claims.join(' ')) {
   return { partner, pages, page, wallet, act, show, sessionId, codeVerifier };
 }
 
+/** Faults with the same reason in all sources: in words, the reason, and the name of the form's button. */
+const faults = [
+  [faultsInWords.expired, 'attestation expired', 'expired'],
+  [faultsInWords['not-yet-valid'], 'attestation not yet valid', 'not-yet-valid'],
+  [faultsInWords['unknown-issuer'], 'unknown issuer', 'unknown-issuer'],
+  [faultsInWords.revoked, 'attestation revoked', 'revoked'],
+  [faultsInWords['too-much'], 'more than was asked for', 'too-much'],
+] as const;
+
 describe.each(testIdentityWalletSources.map(({ name }) => name))(
-  'a flow through the test identity wallet of %s',
+  'a session with the identity wallet %s',
   (source) => {
     it('ends with a code in the same browser', async () => {
       const { wallet, act, show } = await ask(source);
@@ -52,17 +62,21 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
     });
 
     it.each([
-      ['expired', 'attestation expired'],
-      ['not-yet-valid', 'attestation not yet valid'],
-      ['unknown-issuer', 'unknown issuer'],
-      ['revoked', 'attestation revoked'],
-      ['wrong-nonce', source === 'test-wallet-pid' ? 'wrong nonce' : 'holder proof wrong'],
-      ['wrong-audience', source === 'test-wallet-pid' ? 'wrong audience' : 'holder proof wrong'],
-      ['replay', source === 'test-wallet-pid' ? 'wrong nonce' : 'holder proof wrong'],
-      ['too-much', 'more than was asked for'],
+      ...faults,
+      [
+        faultsInWords['wrong-nonce'],
+        source === 'test-wallet-pid' ? 'wrong nonce' : 'holder proof wrong',
+        'wrong-nonce',
+      ],
+      [
+        faultsInWords['wrong-audience'],
+        source === 'test-wallet-pid' ? 'wrong audience' : 'holder proof wrong',
+        'wrong-audience',
+      ],
+      [faultsInWords.replay, source === 'test-wallet-pid' ? 'wrong nonce' : 'holder proof wrong', 'replay'],
     ])(
-      'ends with verification_failed if the wallet presents the fault "%s"; only operators see the reason "%s"',
-      async (name, why) => {
+      'ends with verification_failed for %s; only operators see the reason "%s"',
+      async (_fault, why, name) => {
         const { act, show } = await ask(source);
         const end = await act(name);
         expect(end.returned).toMatchObject({ error: 'verification_failed' });
@@ -94,7 +108,7 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
       expect(end.returned).toHaveProperty('code');
     });
 
-    it('answers 400 to a second answer to the same request', async () => {
+    it('answers 400 to a second answer of the wallet to the same request', async () => {
       const { act } = await ask(source);
       await act('present');
       const again = await act('present');
@@ -106,11 +120,11 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
 
 describe('the page of the test identity wallet', () => {
   it.each([
-    ['de', 'Das zeigen?', 'ltr'],
-    ['fr', 'Montrer ceci ?', 'ltr'],
-    ['es', '¿Mostrar esto?', 'ltr'],
-    ['ar', 'هل تعرض هذا؟', 'rtl'],
-  ])('is shown in %s if that is the language of the session', async (language, title, direction) => {
+    ['German', 'de', 'Das zeigen?', 'ltr'],
+    ['French', 'fr', 'Montrer ceci ?', 'ltr'],
+    ['Spanish', 'es', '¿Mostrar esto?', 'ltr'],
+    ['Arabic', 'ar', 'هل تعرض هذا؟', 'rtl'],
+  ])('is in %s if the user chose this language in the session', async (_name, language, title, direction) => {
     const { pages, page } = await ask('test-wallet-age');
     const { html } = await pages.open(`${page.at}?lang=${language}`);
     const link = /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';

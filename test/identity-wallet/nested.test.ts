@@ -31,14 +31,17 @@ describe('untrusted JSON', () => {
     expect(parseJson(`[${lists(15)},${lists(15)}]`)).toHaveLength(2);
   });
 
-  it.each(levels)('is refused with %d levels, in a disclosure and in the query of a link', async (count) => {
-    const nested = lists(count);
-    expect(() => parseJson(nested)).toThrow('nested deeper than 16 levels');
-    const disclosure = Buffer.from(`["salt","name",${nested}]`).toString('base64url');
-    expect(await refusal(() => applyDisclosures({ _sd: [] }, [disclosure]))).toBe('malformed');
-    const link = `openid4vp://?dcql_query=${encodeURIComponent(`{"credentials":${nested}}`)}`;
-    await expect(readLink(link, async () => '')).rejects.toThrow('nested deeper than 16 levels');
-  });
+  it.each(levels)(
+    'is refused if it has %d levels, in a disclosure and in the query of a link',
+    async (count) => {
+      const nested = lists(count);
+      expect(() => parseJson(nested)).toThrow('nested deeper than 16 levels');
+      const disclosure = Buffer.from(`["salt","name",${nested}]`).toString('base64url');
+      expect(await refusal(() => applyDisclosures({ _sd: [] }, [disclosure]))).toBe('malformed');
+      const link = `openid4vp://?dcql_query=${encodeURIComponent(`{"credentials":${nested}}`)}`;
+      await expect(readLink(link, async () => '')).rejects.toThrow('nested deeper than 16 levels');
+    },
+  );
 
   it('is refused in the header, the payload and the holder proof of a PID if it has 20,000 levels', async () => {
     const check = createCheck();
@@ -56,7 +59,7 @@ describe('untrusted JSON', () => {
 });
 
 describe('untrusted binary data', () => {
-  it.each(levels)('is refused with %d levels, as CBOR lists, CBOR tags and a certificate', async (count) => {
+  it.each(levels)('is refused if CBOR lists, CBOR tags or a certificate have %d levels', async (count) => {
     const lists = new Uint8Array(count).fill(0x81);
     const tags = new Uint8Array(count).fill(0xd8).map((byte, at) => (at % 2 ? 24 : byte));
     expect(await refusal(() => decodeCbor(lists))).toBe('malformed');

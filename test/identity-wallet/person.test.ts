@@ -18,7 +18,7 @@ const ages = ['age_equal_or_over', '18'];
 const number = ['personal_administrative_number'];
 const asked = expectation(personSettings, ['age_18_plus']);
 
-describe('a PID that @sd-jwt presents', () => {
+describe('an identity credential (PID) from the library @sd-jwt', () => {
   it('yields the claims, and identifies the person by the personal number', async () => {
     const claims = ['age_18_plus', 'country', 'identity_verified', 'assurance_level'] as const;
     const token = await personToken({ paths: [ages, ['nationalities', null], number] });
@@ -43,7 +43,7 @@ describe('a PID that @sd-jwt presents', () => {
   });
 });
 
-describe('a PID as an mdoc', () => {
+describe('an identity credential (PID) as an mdoc', () => {
   it('yields the claims, and identifies the person by the personal number', async () => {
     const docType = 'eu.europa.ec.eudi.pid.1';
     const elements = ['birth_date', 'nationality', 'personal_administrative_number'];
@@ -73,13 +73,13 @@ it('a PID is accepted if its holder proof begins now and has not expired', async
   expect(proven.claims).toEqual({ age_18_plus: true });
 });
 
-describe('the check of a PID', () => {
+describe('the check of an identity credential (PID)', () => {
   it.each([
-    ['expired', 'attestation expired'],
-    ['not-yet-valid', 'attestation not yet valid'],
-    ['unknown-issuer', 'unknown issuer'],
-    ['revoked', 'attestation revoked'],
-  ] as const)('refuses a PID with the fault "%s" for the reason "%s"', async (flaw, refusal) => {
+    ['an expired PID', 'attestation expired', 'expired'],
+    ['a PID that is not valid yet', 'attestation not yet valid', 'not-yet-valid'],
+    ['a PID of an unknown issuer', 'unknown issuer', 'unknown-issuer'],
+    ['a revoked PID', 'attestation revoked', 'revoked'],
+  ] as const)('refuses %s as "%s"', async (_what, refusal, flaw) => {
     const token = await personToken({ paths: [ages], order: { ...adult, flaw } });
     expect(await refusalOf(check(token, asked))).toBe(refusal);
   });
@@ -154,8 +154,8 @@ describe('the check of a PID', () => {
   });
 });
 
-describe('a PID with one character changed', () => {
-  it('is never accepted, whichever seventh character is changed', async () => {
+describe('an identity credential (PID) with one character changed', () => {
+  it('is never accepted, for a change at each seventh character', async () => {
     const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
     for (let at = 0; at < whole.length; at += 7) {
       const old = whole.charAt(at);

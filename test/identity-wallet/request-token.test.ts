@@ -17,9 +17,9 @@ const handle: Handle = {
 };
 const others: [keyof Handle, Handle][] = [
   ['source', { ...handle, source: 'pid' }],
-  ['sessionId', { ...handle, sessionId: `ses_${'2'.repeat(22)}` }],
+  ['session', { ...handle, sessionId: `ses_${'2'.repeat(22)}` }],
   ['device', { ...handle, device: 'phone' }],
-  ['binding', { ...handle, binding: 'hash-of-another-cookie' }],
+  ['cookie of its browser', { ...handle, binding: 'hash-of-another-cookie' }],
   ['number', { ...handle, number: 1 }],
 ];
 
@@ -36,14 +36,14 @@ describe('the token, the nonce and the key that are derived for a wallet request
     expect(publicKeyOf({ ...handle })).toBe(publicKeyOf(handle));
   });
 
-  it.each(others)('differ for a request with another value of %s', (_part, other) => {
+  it.each(others)('change if the request has another %s', (_part, other) => {
     expect(handles.isTokenOf(other, handles.tokenOf(handle))).toBe(false);
     expect(secretOf(other)).not.toBe(secretOf(handle));
     expect(handles.nonceOf(other)).not.toBe(handles.nonceOf(handle));
     expect(publicKeyOf(other)).not.toBe(publicKeyOf(handle));
   });
 
-  it('differ for another key of the service, and the token does not contain the nonce', () => {
+  it('change with the key of the service, and the token does not contain the nonce', () => {
     const foreign = createHandles(randomBytes(32));
     expect(foreign.isTokenOf(handle, handles.tokenOf(handle))).toBe(false);
     expect(foreign.nonceOf(handle)).not.toBe(handles.nonceOf(handle));

@@ -42,7 +42,7 @@ describe('the return address of a wallet request', () => {
     expect((await mine.open(back)).returned).toHaveProperty('code');
   });
 
-  it('is answered with 403 if its response code is wrong, and the session page without the response code yields no code', async () => {
+  it('is answered with 403 for a wrong response code, and the session page alone yields no code', async () => {
     const mine = openPages(service);
     const { page } = await mine.start(age, 'age_18_plus');
     const back = await answer(page.html);

@@ -34,7 +34,7 @@ describe('a status list', () => {
     ['JWT', () => jwtList()],
     ['CWT', async () => cwtList()],
   ])(
-    'confirms valid attestations and causes the refusal of revoked, suspended and unlisted ones, if it is a %s',
+    'confirms valid attestations and causes the refusal of revoked, suspended and unlisted ones as a %s',
     async (_format, fetch) => {
       await expect(checkByIndex(fetch, 0)).resolves.toBeUndefined();
       await expect(checkByIndex(fetch, 3)).resolves.toBeUndefined();
@@ -71,27 +71,24 @@ describe('a status list', () => {
     ['cannot be reached', () => Promise.reject(new Error('away'))],
     ['states another address', () => jwtList({ claims: { sub: 'https://other.test/status' } })],
     ['has expired', () => jwtList({ claims: { exp: seconds - 1 } })],
-    ['is from the future', () => jwtList({ claims: { iat: seconds + 3600 } })],
+    ['was issued an hour in the future', () => jwtList({ claims: { iat: seconds + 3600 } })],
     ['does not state when it was issued', () => jwtList({ claims: { iat: undefined } })],
-    ['as a CWT does not state when it was issued', async () => cwtList({ claims: { 6: undefined } })],
-    ['is not yet valid', () => jwtList({ claims: { nbf: seconds + 1 } })],
-    ['as a CWT is not yet valid', async () => cwtList({ claims: { 5: seconds + 1 } })],
-    ['is of another type', () => jwtList({ header: { typ: 'JWT' } })],
-    ['as a CWT is of another type', async () => cwtList({ type: 'application/identifierlist+cwt' })],
+    ['is a CWT without the time of its issue', async () => cwtList({ claims: { 6: undefined } })],
+    ['is not valid yet', () => jwtList({ claims: { nbf: seconds + 1 } })],
+    ['is a CWT that is not valid yet', async () => cwtList({ claims: { 5: seconds + 1 } })],
+    ['is a JWT of another type', () => jwtList({ header: { typ: 'JWT' } })],
+    ['is a CWT of another type', async () => cwtList({ type: 'application/identifierlist+cwt' })],
     ['is signed by another key', () => jwtList({ signer: { ...issuer.signer, key: issuer.holderKey } })],
     ['is by an unknown issuer', () => jwtList({ signer: unknownIssuer })],
-    ['as a CWT is by an unknown issuer', async () => cwtList({ signer: unknownIssuer })],
+    ['is a CWT of an unknown issuer', async () => cwtList({ signer: unknownIssuer })],
     ['is too large', () => jwtList({ claims: { status_list: huge } })],
-    ['is no list', () => jwtList({ claims: { status_list: { bits: 3, lst: '' } } })],
+    ['has no valid status list', () => jwtList({ claims: { status_list: { bits: 3, lst: '' } } })],
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
     ['is an identifier list', async () => identifierList()],
     ['also contains an identifier list', async () => cwtList({ claims: { 65530: { identifiers: {} } } })],
-  ])(
-    'makes the status of the attestation unknown, so that it is refused, if the list %s',
-    async (_what, fetch) => {
-      expect(await refusalOf(checkByIndex(fetch))).toBe('status unknown');
-    },
-  );
+  ])('causes the refusal of the attestation as "status unknown" if the list %s', async (_what, fetch) => {
+    expect(await refusalOf(checkByIndex(fetch))).toBe('status unknown');
+  });
 });
 
 describe('an identifier list (ISO/IEC 18013-5, 12.3.6.4)', () => {
@@ -124,7 +121,7 @@ describe('an identifier list (ISO/IEC 18013-5, 12.3.6.4)', () => {
       'also contains a status list',
       async () => identifierList({ claims: { 65533: { bits: 1, lst: listed } } }),
     ],
-    ['has no list', async () => identifierList({ claims: { 65530: undefined } })],
+    ['contains no identifier list', async () => identifierList({ claims: { 65530: undefined } })],
     ['has no identifiers', async () => identifierList({ claims: { 65530: {} } })],
     [
       'contains identifiers that are strings',
@@ -132,12 +129,9 @@ describe('an identifier list (ISO/IEC 18013-5, 12.3.6.4)', () => {
     ],
     ['is a status list', () => jwtList()],
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
-  ])(
-    'makes the status of the attestation unknown, so that it is refused, if the list %s',
-    async (_what, fetch) => {
-      expect(await refusalOf(checkByIdentifier(fetch))).toBe('status unknown');
-    },
-  );
+  ])('causes the refusal of the attestation as "status unknown" if the list %s', async (_what, fetch) => {
+    expect(await refusalOf(checkByIdentifier(fetch))).toBe('status unknown');
+  });
 });
 
 const day = 86_400_000;
@@ -186,7 +180,7 @@ describe('the status of an mdoc', () => {
     expect(await refusalOf(checkMdoc({ identifier_list: { id: listed, uri } }))).toBe('attestation revoked');
   });
 
-  it('is looked up in an index list and an identifier list if the attestation names both; either can revoke it', async () => {
+  it('is looked up in both lists if the attestation names two, and each list can revoke it', async () => {
     const fetch = async (at: string) => (at === uri ? cwtList() : identifierList({ claims: { 2: at } }));
     const both = (idx: number, id: Uint8Array) =>
       checkMdoc({ status_list: { idx, uri }, identifier_list: { id, uri: `${uri}/identifiers` } }, fetch);
@@ -195,7 +189,7 @@ describe('the status of an mdoc', () => {
     expect(await refusalOf(both(0, listed))).toBe('attestation revoked');
   });
 
-  it('is looked up only by index if its identifier is a string (as the EU reference issuer sends it), and is "malformed" without an index', async () => {
+  it('is looked up by index if its identifier is a string, and is "malformed" if there is no index either', async () => {
     const fetch = async (at: string) => (at === uri ? cwtList() : Promise.reject(new Error('asked')));
     const named = { identifier_list: { id: '450', uri: `${uri}/identifiers` } };
     expect(await checkMdoc({ ...named, status_list: { idx: 0, uri } }, fetch)).toMatchObject(accepted);
@@ -220,31 +214,35 @@ describe('the status of an mdoc', () => {
   });
 
   it.each([
-    ['of an unknown kind', 'status unknown', { revocation_service: { uri } }],
-    ['without a list', 'status unknown', {}],
-    ['that is not a map', 'malformed', { status_list: 'text' }],
-    ['with a negative index', 'malformed', { status_list: { idx: -1, uri } }],
-    ['without an address', 'malformed', { status_list: { idx: 0 } }],
-    ['at a very long address', 'malformed', { identifier_list: { id: listed, uri: uri.padEnd(2049, 'x') } }],
-  ])('%s causes a refusal of the attestation with "%s"', async (_what, refusal, status) => {
+    ['status unknown', 'is of an unknown kind', { revocation_service: { uri } }],
+    ['status unknown', 'names no list', {}],
+    ['malformed', 'is a text in place of a map', { status_list: 'text' }],
+    ['malformed', 'has a negative index', { status_list: { idx: -1, uri } }],
+    ['malformed', 'has no address', { status_list: { idx: 0 } }],
+    [
+      'malformed',
+      'has an address of 2,049 characters',
+      { identifier_list: { id: listed, uri: uri.padEnd(2049, 'x') } },
+    ],
+  ])('causes the refusal of the attestation as "%s" if it %s', async (refusal, _what, status) => {
     expect(await refusalOf(checkMdoc(status))).toBe(refusal);
   });
 });
 
 describe('the status of an SD-JWT VC', () => {
   it.each([
-    ['of an unknown kind', { revocation_service: { uri: statusUri } }],
+    ['is of an unknown kind', { revocation_service: { uri: statusUri } }],
     [
-      'by an identifier list, which HAIP 1.0 does not define for SD-JWT VC',
+      'is in an identifier list, which HAIP 1.0 does not define for SD-JWT VC',
       { identifier_list: { id: 'x', uri: statusUri } },
     ],
-    ['without a list', {}],
-    ['with a negative index', { status_list: { idx: -1, uri: statusUri } }],
-  ])('%s causes a refusal with "status unknown"', async (_what, status) => {
+    ['names no list', {}],
+    ['has a negative index', { status_list: { idx: -1, uri: statusUri } }],
+  ])('causes the refusal of the attestation as "status unknown" if it %s', async (_what, status) => {
     expect(await refusalOf(checkSdJwt(status))).toBe('status unknown');
   });
 
-  it('is accepted if the list marks it as valid, and refused with "attestation revoked" if the list marks it as revoked', async () => {
+  it('is accepted if the list marks it as valid, and refused as "attestation revoked" if it is marked as revoked', async () => {
     expect(await checkSdJwt({ status_list: { idx: 0, uri: statusUri } })).toMatchObject({
       claims: { country: 'EU' },
     });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testIdentityWalletSources } from '../../contracts/identity-wallet-sources.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { askIdentityWallet, digitalRequestsIn } from './asking.ts';
+import { faultsInWords } from './faults.ts';
 
 let service: TestServer;
 beforeAll(async () => {
@@ -27,42 +28,39 @@ async function ask(source: string, instruction: object = {}) {
 }
 
 describe.each(testIdentityWalletSources.map(({ name }) => name))(
-  'the test identity wallet of %s in Annex C format',
+  'an answer of the identity wallet %s in Annex C format (ISO/IEC TS 18013-7)',
   (source) => {
-    it('presents an attestation that is accepted, and the session becomes complete', async () => {
+    it('completes the session if its attestation has no fault', async () => {
       const { end, show } = await ask(source);
       expect(end.returned).toHaveProperty('code');
       expect(await show()).toMatchObject({ status: 'complete', source });
     });
 
     it.each([
-      ['expired', 'attestation expired'],
-      ['not-yet-valid', 'attestation not yet valid'],
-      ['unknown-issuer', 'unknown issuer'],
-      ['revoked', 'attestation revoked'],
-      ['wrong-nonce', 'holder proof wrong'],
-      ['wrong-audience', 'holder proof wrong'],
-      ['replay', 'holder proof wrong'],
-      ['too-much', 'more than was asked for'],
-    ])(
-      'presents the fault "%s", and the session fails as document_rejected with the note "%s"',
-      async (act, refusal) => {
-        const { end, show } = await ask(source, { act });
-        expect(end.returned).toMatchObject({ error: 'verification_failed' });
-        expect((await show()).timeline.at(-1)?.note).toMatch(new RegExp(`^document_rejected: ${refusal}`));
-      },
-    );
+      [faultsInWords.expired, 'attestation expired', 'expired'],
+      [faultsInWords['not-yet-valid'], 'attestation not yet valid', 'not-yet-valid'],
+      [faultsInWords['unknown-issuer'], 'unknown issuer', 'unknown-issuer'],
+      [faultsInWords.revoked, 'attestation revoked', 'revoked'],
+      [faultsInWords['wrong-nonce'], 'holder proof wrong', 'wrong-nonce'],
+      [faultsInWords['wrong-audience'], 'holder proof wrong', 'wrong-audience'],
+      [faultsInWords.replay, 'holder proof wrong', 'replay'],
+      [faultsInWords['too-much'], 'more than was asked for', 'too-much'],
+    ])('fails the session for %s, with the note "document_rejected: %s"', async (_fault, refusal, act) => {
+      const { end, show } = await ask(source, { act });
+      expect(end.returned).toMatchObject({ error: 'verification_failed' });
+      expect((await show()).timeline.at(-1)?.note).toMatch(new RegExp(`^document_rejected: ${refusal}`));
+    });
   },
 );
 
-describe('a request that the test identity wallet cannot answer', () => {
+describe('the test identity wallet', () => {
   it.each([
     ['without a protocol', []],
     ['in another protocol', [{ protocol: 'openid4vp-v1-signed', data: { request: 'x' } }]],
     ['without data', [{ ...iso, data: {} }]],
     ['that is not CBOR', [{ ...iso, data: { deviceRequest: '____', encryptionInfo: '____' } }]],
     ['that asks for nothing', [{ ...iso, data: { deviceRequest: 'oA', encryptionInfo: 'gA' } }]],
-  ])('is answered with 400 if it is a request %s', async (_what, requests) => {
+  ])('answers 400 to a request %s', async (_what, requests) => {
     expect((await toWallet({ requests })).status).toBe(400);
   });
 });

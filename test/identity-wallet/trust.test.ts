@@ -40,7 +40,7 @@ function validate(path: Buffer[], anchor = root(), at = now): string {
 }
 
 describe('a certificate path', () => {
-  it('is valid from the signer to an anchor: directly, with the certificate of the anchor, or through an intermediate authority', () => {
+  it('is valid to an anchor directly, with the certificate of the anchor, and through an intermediate authority', () => {
     expect(validate([signer('root')])).toBe('valid');
     expect(validate([signer('root'), root()])).toBe('valid');
     expect(validate([signer('middle'), make('middle', 'root', { isAuthority: true })])).toBe('valid');
@@ -55,7 +55,7 @@ describe('a certificate path', () => {
     isAuthority: true,
   });
 
-  it.each([
+  const refusals: [what: string, outcome: () => unknown, expected: string][] = [
     ['an unknown root', () => validate([signer('other')]), 'unknown issuer'],
     [
       'a root of the same name with another key',
@@ -149,7 +149,10 @@ describe('a certificate path', () => {
       () => validate([root()]),
       'issuer certificate unusable: a certificate authority must not sign attestations',
     ],
-  ])('is refused with %s', (_what, outcome, expected) => {
+  ];
+  const cases = refusals.map(([what, outcome, expected]) => [what, expected, outcome] as const);
+
+  it.each(cases)('is refused with %s, as "%s"', (_what, expected, outcome) => {
     expect(outcome()).toBe(expected);
   });
 

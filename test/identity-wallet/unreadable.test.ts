@@ -22,7 +22,7 @@ async function encrypt(text: string, key: Record<string, string>): Promise<strin
     .encrypt(await importJWK(key as JWK, 'ECDH-ES'));
 }
 
-describe('the form of the Digital Credentials API', () => {
+describe('the form for answers by the Digital Credentials API', () => {
   it.each([
     ['is not JSON', 'age', 'no JSON'],
     ['is nested too deeply', 'age', nested],
@@ -47,7 +47,7 @@ describe('the form of the Digital Credentials API', () => {
   });
 });
 
-describe('the response URI', () => {
+describe('the response URI of a wallet request', () => {
   it.each([
     ['is not JSON', { vp_token: 'no JSON' }, 'vp_token is not JSON'],
     ['is nested too deeply', { vp_token: nested }, `vp_token is ${deep}`],

@@ -78,9 +78,9 @@ describe('the mobile driving licence of ISO/IEC 18013-5, annex D', () => {
   });
 
   it.each([
-    ['before it was signed', '2020-10-01T13:30:01Z', 'attestation not yet valid'],
-    ['after its end', '2021-10-01T13:30:02Z', 'issuer certificate unusable'],
-  ])('is refused %s', async (_when, at, refusal) => {
+    ['attestation not yet valid', 'before it was signed', '2020-10-01T13:30:01Z'],
+    ['issuer certificate unusable', 'after it has expired', '2021-10-01T13:30:02Z'],
+  ])('is refused as "%s" %s', async (refusal, _when, at) => {
     const work = async () => verifyMdoc(presented(), { ...expected, now: Date.parse(at) });
     expect(await refusalOf(work())).toBe(refusal);
   });

@@ -11,7 +11,7 @@ const { audience, nonce, type, madeAt } = person;
 const expected = { types: [type], audience, nonce, now: (madeAt + 1) * 1000 };
 const presentation = [person.issued, ...person.disclosures, person.keyBinding].join('~');
 
-describe('the PID of RFC 9901, appendix A.3', () => {
+describe('the identity credential (PID) of RFC 9901, appendix A.3', () => {
   it('yields the claims that the specification names', async () => {
     const { claims, disclosed, statuses } = await verifySigned(presentation, key, expected);
     const { cnf, ...rest } = claims;
@@ -35,14 +35,14 @@ describe('the PID of RFC 9901, appendix A.3', () => {
   });
 
   it.each([
-    ['another nonce', { nonce: '1234567891' }, 'wrong nonce'],
-    ['another audience', { audience: 'https://verifier.example.com' }, 'wrong audience'],
-    ['another type', { types: ['urn:eudi:pid:1'] }, 'wrong type'],
-    ['an hour later', { now: (madeAt + 3600) * 1000 }, 'holder proof wrong'],
-    ['an hour earlier', { now: (madeAt - 3600) * 1000 }, 'holder proof wrong'],
-    ['a time after its end', { now: 1883000000 * 1000 }, 'attestation expired'],
-    ['a time before its issuance', { now: 1682990000 * 1000 }, 'attestation not yet valid'],
-  ])('is refused for %s', async (_what, change, refusal) => {
+    ['wrong nonce', 'another nonce is expected', { nonce: '1234567891' }],
+    ['wrong audience', 'another audience is expected', { audience: 'https://verifier.example.com' }],
+    ['wrong type', 'another type is expected', { types: ['urn:eudi:pid:1'] }],
+    ['holder proof wrong', 'its holder proof is an hour old', { now: (madeAt + 3600) * 1000 }],
+    ['holder proof wrong', 'its holder proof is an hour in the future', { now: (madeAt - 3600) * 1000 }],
+    ['attestation expired', 'it has expired', { now: 1883000000 * 1000 }],
+    ['attestation not yet valid', 'it was not issued yet', { now: 1682990000 * 1000 }],
+  ])('is refused as "%s" if %s', async (refusal, _what, change) => {
     expect(await refusalOf(verifySigned(presentation, key, { ...expected, ...change }))).toBe(refusal);
   });
 

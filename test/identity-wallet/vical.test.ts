@@ -104,7 +104,7 @@ describe('a list of issuing authorities (VICAL)', () => {
 
   const swapped = (bytes: Uint8Array) =>
     new Uint8Array(Buffer.from(Buffer.from(bytes).toString('latin1').replace('Test', 'Tost'), 'latin1'));
-  it.each<[string, Parts, string]>([
+  const refusals: [which: string, parts: Parts, refusal: string][] = [
     ['of another provider', { issuer: 'other' }, 'unknown issuer'],
     [
       'of a signer that may sign documents only',
@@ -121,10 +121,10 @@ describe('a list of issuing authorities (VICAL)', () => {
       { signerValidity: { notBefore: now - 2 * day, notAfter: now - day } },
       'issuer certificate unusable',
     ],
-    ['that was changed', { change: swapped }, 'issuer signature wrong'],
+    ['that was changed after signing', { change: swapped }, 'issuer signature wrong'],
     ['that is truncated', { change: (bytes) => bytes.slice(0, -20) }, 'malformed'],
     ['of another version', { content: { version: '2.0' } }, 'malformed'],
-    ['dated tomorrow', { content: { date: textDate(now + day) } }, 'attestation not yet valid'],
+    ['with the date of tomorrow', { content: { date: textDate(now + day) } }, 'attestation not yet valid'],
     ['with a date that is no CBOR date', { content: { date: '2026-11-22' } }, 'malformed'],
     ['with certificates that are no list', { content: { certificateInfos: {} } }, 'malformed'],
     [
@@ -137,11 +137,14 @@ describe('a list of issuing authorities (VICAL)', () => {
       { content: { certificateInfos: Array(2_001).fill(entries[0]) } },
       'malformed',
     ],
-  ])('is refused if it is a list %s', async (_which, parts, refusal) => {
+  ];
+  const cases = refusals.map(([which, parts, refusal]) => [which, refusal, parts] as const);
+
+  it.each(cases)('%s is refused as "%s"', async (_which, refusal, parts) => {
     expect(await refusalOf((async () => readVical(vical(parts), expected))())).toBe(refusal);
   });
 
-  it("is refused if another key than that of its signer's certificate made the signature", async () => {
+  it("is refused if its signature is by another key than that of its signer's certificate", async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const own = readVical(vical(), expected);
     expect(own.authorities).toHaveLength(2);

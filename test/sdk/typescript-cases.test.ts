@@ -1,19 +1,37 @@
-import { expect, it } from 'vitest';
-import { allCases, callbackCases, errorCases, typescript } from './cases.ts';
+import { describe, expect, it } from 'vitest';
+import { type Answer, allCases, callbackCases, errorCases, typescript } from './cases.ts';
 
-it.each(callbackCases)(
-  'the TypeScript SDK gives in callback the result in the shared test cases of all SDKs, for a redirect with %s',
-  async (_about, given, answer) => {
+/** The result of `callback` in words. An error has one field or four, a success two. */
+function callbackResult([code, reason, ...more]: Answer): string {
+  if (more.length > 0) return `throws the error ${code}, with the reason ${reason ?? 'undefined'},`;
+  return reason === undefined ? `throws the error ${code}` : 'returns the code';
+}
+
+/** The error of a refused call in words. */
+function errorResult([code, seconds, isRetryable]: Answer): string {
+  const wait = seconds === null ? '' : `, which can be repeated after ${seconds} s`;
+  return `${isRetryable ? 'a retryable' : 'an unretryable'} ${code}${wait}`;
+}
+
+describe('callback of the TypeScript SDK', () => {
+  const cases = callbackCases.map(
+    ([about, given, answer]) => [callbackResult(answer), about, given, answer] as const,
+  );
+
+  it.each(cases)('%s for a redirect with %s', async (_result, _about, given, answer) => {
     expect(await typescript.callback(given)).toEqual(answer);
-  },
-);
+  });
+});
 
-it.each(errorCases)(
-  'the TypeScript SDK throws the error from the shared test cases of all SDKs, for a refusal with %s',
-  async (_about, given, answer) => {
+describe('a call of the TypeScript SDK', () => {
+  const cases = errorCases.map(
+    ([about, given, answer]) => [errorResult(answer), about, given, answer] as const,
+  );
+
+  it.each(cases)('throws %s, for the answer %s', async (_result, _about, given, answer) => {
     expect(await typescript.error(given)).toEqual(answer);
-  },
-);
+  });
+});
 
 it('the TypeScript SDK throws no error of an unexpected class for 1,200 random callbacks, deliveries and errors', async () => {
   const { callbacks, deliveries, errors } = await allCases();

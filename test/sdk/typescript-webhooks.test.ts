@@ -20,12 +20,15 @@ const codeOf = async (call: Promise<unknown>): Promise<string> =>
   );
 
 describe('verifyWebhook of the TypeScript SDK', () => {
-  it.each(deliveryCases)(
-    'has the result from the shared test cases of all SDKs, for %s',
-    async (_about, given, answer) => {
-      expect(await typescript.delivery(given)).toEqual(answer);
-    },
-  );
+  const cases = deliveryCases.map(([about, given, answer]) => {
+    const [idOrCode] = answer;
+    const isAccepted = String(idOrCode).startsWith('evt_');
+    return [isAccepted ? 'returns the event' : `throws ${idOrCode}`, about, given, answer] as const;
+  });
+
+  it.each(cases)('%s for %s', async (_result, _about, given, answer) => {
+    expect(await typescript.delivery(given)).toEqual(answer);
+  });
 
   it('accepts a body as bytes or text, and headers in capitals or as an object of the class Headers', async () => {
     const headers = headersOf();

@@ -22,14 +22,22 @@ describe('confirmation of a command that has --yes and --dry-run', () => {
     ['a script without --yes continues on a server that is not production', { isProduction: false }, 'act'],
     ['a script without --yes continues if only test mode is affected', { isLive: false }, 'act'],
     [
-      'a script without --yes may not do what cannot be undone, on any server',
+      'a script without --yes is refused on every server if the change cannot be undone',
       { confirm: 'always', isProduction: false },
       'refuse',
     ],
     ['--yes confirms a change that affects live users on production', { hasYes: true }, 'act'],
-    ['--yes also confirms what cannot be undone', { confirm: 'always', hasYes: true }, 'act'],
-    ['a person at a terminal is asked on every server', { isInteractive: true, isProduction: false }, 'ask'],
-    ['a person at a terminal is asked about test mode too', { isInteractive: true, isLive: false }, 'ask'],
+    ['--yes confirms a change that cannot be undone', { confirm: 'always', hasYes: true }, 'act'],
+    [
+      'a person at a terminal is asked even on a server that is not production',
+      { isInteractive: true, isProduction: false },
+      'ask',
+    ],
+    [
+      'a person at a terminal is asked even if only test mode is affected',
+      { isInteractive: true, isLive: false },
+      'ask',
+    ],
     [
       'a person at a terminal is not asked about small changes in test mode',
       { confirm: 'only-live-at-terminal', isInteractive: true, isLive: false },
@@ -64,7 +72,7 @@ const production = {
   SVC_PORTAL: 'on',
 };
 
-describe('a command on a production server, without a terminal', () => {
+describe('svcadmin for a production server, without a terminal,', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer({ env: production });
@@ -102,14 +110,14 @@ describe('a command on a production server, without a terminal', () => {
   });
 });
 
-describe('a command on a development server, without a terminal', () => {
+describe('svcadmin for a development server, without a terminal,', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer({ env: { SVC_PORTAL: 'on' } });
   });
   afterAll(() => server.stop());
 
-  it.each(alwaysAsked)('%s is refused without --yes (exit 2)', async (name) => {
+  it.each(alwaysAsked)('%s exits with 2 if --yes is missing', async (name) => {
     expect(await svcadmin(server.adminUrl, await prepare(server, name))).toMatchObject({
       code: 2,
       stdout: '',
@@ -117,7 +125,7 @@ describe('a command on a development server, without a terminal', () => {
   });
 
   const others = names.filter((name) => !alwaysAsked.includes(name));
-  it.each(others)('%s needs no --yes, and describes the change on stderr', async (name) => {
+  it.each(others)('%s makes the change without --yes, and describes it on stderr', async (name) => {
     const { code, stderr } = await svcadmin(server.adminUrl, await prepare(server, name));
     expect([code, stderr.split('\n').length]).toEqual([0, expect.any(Number)]);
     expect(stderr).toMatch(/\.\n/);
@@ -134,7 +142,7 @@ describe('a command on a development server, without a terminal', () => {
     expect((await admin.partners.show.query({ partnerId })).status).toBe('active');
   });
 
-  it('limits set --dry-run shows the present and the new limits', async () => {
+  it('limits set --dry-run shows the present and the new spend caps', async () => {
     const [, , partnerId = ''] = await prepare(server, 'partners suspend');
     const wallet = { partnerId, mode: 'test' as const };
     await server.admin.limits.set.mutate({ ...wallet, perMinute: 60, perHour: 900 });

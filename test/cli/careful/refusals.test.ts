@@ -34,7 +34,7 @@ async function refused(args: string[], env: Record<string, string> = {}) {
   return { exit: plain.code, code: error.code, message: error.message };
 }
 
-describe('the exit code', () => {
+describe('the exit code of svcadmin', () => {
   it('is 2 for wrong usage', async () => {
     expect(await refused(['partners', 'create'])).toMatchObject({ exit: 2, code: 'usage' });
     expect(await refused(['partners', 'list', '--limt', '3'])).toMatchObject({ exit: 2, code: 'usage' });
@@ -203,12 +203,12 @@ async function oneOfEach(): Promise<Ids> {
   };
 }
 
-describe('commands that have --yes and --dry-run', async () => {
+describe('svcadmin', async () => {
   const asking = (await loadCommands())
     .filter(({ flags }) => 'yes' in flags && 'dry-run' in flags)
     .map(({ id }) => id.replaceAll(':', ' '));
 
-  it('all have sample arguments in the table `careful` or `carefulSince` of this test', () => {
+  it('has no command with --yes and --dry-run that the tables of this test do not list', () => {
     expect(asking).toEqual([...Object.keys(careful), ...Object.keys(carefulSince)].sort());
   });
 
@@ -235,7 +235,7 @@ describe('commands that have --yes and --dry-run', async () => {
     },
   );
 
-  it('print a LIVE notice on stderr, without colour if there is no terminal', async () => {
+  it('begins stderr with "LIVE: …" if a command affects live mode or the whole service', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const { stdout, stderr } = await svcadmin.run(['wallets', 'show', id, '--mode', 'live']);
     expect(stderr).toBe('LIVE: live mode\n');

@@ -69,7 +69,7 @@ describe('svcadmin partners', () => {
 });
 
 describe('svcadmin keys, clients and webhooks', () => {
-  it('creates a key, a client and an endpoint, changes them, and ends the endpoint and the key', async () => {
+  it('create a key, a client and an endpoint, change them, unset the endpoint and revoke the key', async () => {
     const { id: partner } = await create();
     const { apiKey, ...key } = await svcadmin.json<KeyView & { apiKey: string }>(
       'keys',
@@ -138,7 +138,7 @@ describe('svcadmin keys, clients and webhooks', () => {
 });
 
 describe('svcadmin keys list', () => {
-  it('--unused-since lists only keys whose secrets were not used since then', async () => {
+  it('lists with --unused-since only keys whose secrets were not used since that time', async () => {
     const { id: partnerId } = await create();
     const dayMs = 86_400_000;
     const ago = (days: number) => new Date(Date.now() - days * dayMs);
@@ -160,7 +160,7 @@ describe('svcadmin keys list', () => {
 });
 
 describe('svcadmin wallets, limits and prices', () => {
-  it('funds a wallet once for each reference, sets spend caps and prices, and shows them', async () => {
+  it('fund a wallet once for each reference, set spend caps and prices, and show them', async () => {
     const { id } = await create();
     const fund = ['wallets', 'fund', id, '--mode', 'test', '--amount', '50.25', '--reference', 'INV-1'];
     expect(await svcadmin.json(...fund)).toMatchObject({ amount: 5025, balanceAfter: 5025, repeated: false });

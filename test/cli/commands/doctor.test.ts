@@ -3,11 +3,11 @@ import { checkShards } from '../../../cli/commands/doctor.ts';
 
 const difference = { collection: 'ledger', expected: '{walletId: 1}', found: '{_id: hashed}' };
 
-it('doctor makes no sharding check if the database is not a sharded cluster', () => {
+it('svcadmin doctor makes no sharding check if the database is not a sharded cluster', () => {
   expect(checkShards({ sharded: false, differences: [], unread: [] })).toEqual([]);
 });
 
-it('doctor passes its sharding check if shard keys are as declared, and otherwise names each collection that differs', () => {
+it('svcadmin doctor passes its sharding check if shard keys are as declared, and otherwise names each collection that differs', () => {
   expect(checkShards({ sharded: true, differences: [], unread: [] })).toEqual([
     { check: 'sharding', ok: true, found: 'as declared', fix: null },
   ]);
@@ -30,7 +30,7 @@ it('doctor passes its sharding check if shard keys are as declared, and otherwis
   ]);
 });
 
-it('doctor still passes its sharding check if it may not read some data, and names that data and the missing role clusterMonitor', () => {
+it('svcadmin doctor still passes its sharding check if it may not read some data, and names that data and the missing role clusterMonitor', () => {
   const found = checkShards({ sharded: true, differences: [], unread: ['shard keys', 'shards of meta'] });
   expect(found.map(({ ok }) => ok)).toEqual([true, true]);
   expect(found.at(-1)).toMatchObject({

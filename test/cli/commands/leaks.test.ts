@@ -50,22 +50,17 @@ describe('secrets find', () => {
 
   it.each([
     [
-      'a secret as an argument',
-      async () => svcadmin.run(['secrets', 'find', partner.apiKey]),
       2,
       'not sent anywhere',
+      'a secret as an argument',
+      () => svcadmin.run(['secrets', 'find', partner.apiKey]),
     ],
-    ['text without a secret', async () => find('hello'), 2, 'No secret of this service'],
-    ['empty input', async () => find(''), 2, 'No secret of this service'],
-    ['input without end', async () => find('x'.repeat(70_000)), 2, 'More than 64 KiB'],
-    ['an authorization code', async () => find(randomSecret('code')), 2, 'has no owner'],
-    [
-      'an unknown secret',
-      async () => find(randomSecret('integrationSecret')),
-      4,
-      'Nothing here has this secret',
-    ],
-  ])('exits with 2 or 4 for %s, says why, and does not print the secret', async (_name, run, exit, words) => {
+    [2, 'No secret of this service', 'text without a secret', () => find('hello')],
+    [2, 'No secret of this service', 'empty input', () => find('')],
+    [2, 'More than 64 KiB', 'input of 70,000 characters', () => find('x'.repeat(70_000))],
+    [2, 'has no owner', 'an authorization code', () => find(randomSecret('code'))],
+    [4, 'Nothing here has this secret', 'an unknown secret', () => find(randomSecret('integrationSecret'))],
+  ])('exits with %i and prints "%s", but no secret, for %s', async (exit, words, _name, run) => {
     const { code, stdout, stderr } = await run();
     expect([code, stdout]).toEqual([exit, '']);
     expect(stderr).toContain(words);
@@ -79,7 +74,7 @@ describe('secrets find', () => {
 });
 
 describe('keyring retire --compromised', () => {
-  it('says in a dry run what becomes invalid; with --yes, old tokens get 401 and a new key signs', async () => {
+  it('lists in a dry run what becomes invalid; with --yes, old access tokens get 401 and a new key signs', async () => {
     const token = async () => {
       const answer = await exchangeCode(server, other, await verifyUser(server, other));
       return ((await answer.json()) as { access_token: string }).access_token;

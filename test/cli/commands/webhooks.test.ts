@@ -68,7 +68,7 @@ describe('webhooks health', () => {
 });
 
 describe('svcadmin for events, deliveries and jobs', () => {
-  it('triggers an event, and lists, shows and explains it and its delivery', async () => {
+  it('triggers an event, lists and shows the event and its delivery, and explains the event', async () => {
     const key = await keyWithEndpoint('/ok');
     const { eventId, id } = DeliveryView.parse(
       await svcadmin.json('webhooks', 'trigger', 'vae.resolved', '--key', key),
@@ -178,7 +178,7 @@ describe('svcadmin for events, deliveries and jobs', () => {
 });
 
 describe('webhooks test', () => {
-  it('exits with 0 if the endpoint accepts the sample; after a 500 with 1 and the status', async () => {
+  it('exits with 0 if the endpoint accepts the sample, and with 1 and the status if it answers 500', async () => {
     const well = await svcadmin.run(['webhooks', 'test', await keyWithEndpoint('/ok')]);
     expect(well).toMatchObject({ code: 0, stdout: expect.stringContaining('delivered') });
     const broken = await svcadmin.run(['webhooks', 'test', await keyWithEndpoint('/broken'), '--json']);
@@ -188,7 +188,7 @@ describe('webhooks test', () => {
     expect(refused.stderr).toContain('Have the partner accept the POST without one');
   });
 
-  it('exits with 1 and says why, if the sample is skipped', async () => {
+  it('exits with 1 and prints the reason if the sample is skipped', async () => {
     const key = await keyWithEndpoint('/ok');
     await server.admin.webhooks.unset.mutate({ keyId: key });
     const { code, stderr } = await svcadmin.run(['webhooks', 'test', key]);
@@ -199,7 +199,7 @@ describe('webhooks test', () => {
 });
 
 describe('webhooks verify', () => {
-  it('accepts the signature of a captured request; without its prefix, the command exits with 1 and says so', async () => {
+  it('accepts the signature of a captured request, and exits with 1 if the prefix of the signature is missing', async () => {
     const key = await keyWithEndpoint('/ok');
     const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
     await settled(key, '204');
@@ -271,7 +271,7 @@ describe('webhooks listen', () => {
     expect(seen.output).not.toContain('whsec_');
   });
 
-  it('prints the status 401 and the text of a receiver that answers so to an event', async () => {
+  it('prints the status 401 and the body of a receiver that refuses an event', async () => {
     const key = await keyWithEndpoint('/ok');
     const { seen, end } = listen(key, '/refused');
     await expect.poll(() => seen.notices, { timeout: within(15_000) }).toContain('Relaying events');

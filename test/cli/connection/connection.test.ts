@@ -68,7 +68,7 @@ describe('the .svc directory of a local server', () => {
     expect(connection).toThrow('No operator token for https://198.51.100.7');
   });
 
-  it('has a token that SVCADMIN_TOKEN replaces if SVC_DATA_DIR or SVCADMIN_URL names this server', async () => {
+  it('has a token that is not used if SVCADMIN_TOKEN is set and SVC_DATA_DIR or SVCADMIN_URL names the server', async () => {
     const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     for (const named of [{ SVC_DATA_DIR: dataDir }, { SVCADMIN_URL: address }]) {
@@ -92,11 +92,11 @@ describe('the .svc directory of a local server', () => {
   });
 
   it.each([
-    ['the directory', '', 0o770],
-    ['the directory', '', 0o707],
-    ['the token', 'admin-token', 0o620],
-    ['the address', 'admin-url', 0o602],
-  ])('is ignored with a warning if others can write %s', async (_what, name, mode) => {
+    ['its group can write the directory', '', 0o770],
+    ['all users can write the directory', '', 0o707],
+    ['its group can write the file of the token', 'admin-token', 0o620],
+    ['all users can write the file of the address', 'admin-url', 0o602],
+  ])('is ignored with a warning if %s', async (_condition, name, mode) => {
     const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     await chmod(join(dataDir, name), mode);
@@ -213,7 +213,7 @@ describe('--ca', () => {
     expect(await run(['whoami', '--profile', 'own'])).toMatchObject({ code: 0 });
   });
 
-  it('exits with 2 if the named file does not exist, and says so if it has no certificate', async () => {
+  it('exits with 2 if the named file does not exist, and names the fault if the file has no certificate', async () => {
     const { run } = await commandLine('https://localhost:9', 'svc_op_none');
     const empty = join(temporaryFolder('ca'), 'empty.pem');
     await writeFile(empty, 'nothing');

@@ -110,7 +110,7 @@ describe('webhooks pause', () => {
     ]);
   });
 
-  it('is refused until a time that has passed (exit 2), or that is 8 days ahead (exit 5)', async () => {
+  it('is refused for an end that has passed (exit 2), or that is 8 days ahead (exit 5)', async () => {
     const key = await keyWithSkipped(0);
     for (const until of ['2020-01-01', 'tomorrow'])
       expect((await svcadmin.run(['webhooks', 'pause', key, '--until', until, '--yes'])).code).toBe(2);

@@ -22,54 +22,41 @@ const row = {
 };
 const meets = (...where: string[]) => createFilter(where, ['reason'])(row);
 
+/** The values of the row in words, with conditions that accept the row and conditions that reject it. */
+const values: [value: string, accepted: string[], rejected: string[]][] = [
+  [
+    'the partnerName Acme & Co',
+    ['partnerName=acme & co', 'partnerName~acme', 'partnerName!=Acme'],
+    ['partnerName=Acme', 'partnerName>5', 'partnerName<5'],
+  ],
+  ['the lastStatus 301', ['lastStatus=301', 'last_status=301'], ['Last status=302', 'lastStatus!=301']],
+  ['the durationMs 1250', ['durationMs>1000'], ['durationMs<1000', 'durationMs>1250']],
+  ['a balance of 12345 cents', ['balance=123.45', 'balance<200'], ['balance=12345']],
+  ['the successShare "12.5 %"', ['successShare<50', 'successShare=12.5 %'], ['successShare>12.5']],
+  ['the lastAnswer "503"', ['lastAnswer>499'], ['lastAnswer<500']],
+  ['the value true in expired', ['expired=yes', 'expired=true'], ['expired=no']],
+  ['the claims age_18_plus and country', ['claims=country', 'claims~age'], ['claims=age', 'claims!=country']],
+  ['an empty list in none', ['none='], ['none!=']],
+  ['no lastUsedAt', ['lastUsedAt=', 'lastUsedAt!=yes'], ['lastUsedAt!=', 'lastUsedAt>7d']],
+  ['no reason', ['reason='], []],
+  ['the id dlv_1', ['id!='], []],
+  [
+    'the createdAt 2026-07-01T12:30Z',
+    ['createdAt=2026-07-01', 'createdAt>2026-07-01T12:00:00Z'],
+    ['createdAt=2026-07-02', 'createdAt<2026-07-01T12:00:00Z'],
+  ],
+  ['an expiresAt in 6 days', ['expiresAt<+7d'], ['expiresAt<+5d']],
+  ['a usedAt of 10 minutes ago', ['usedAt>1h'], ['usedAt>5m']],
+];
+
 describe('--where', () => {
-  it.each([
-    ['partnerName=acme & co', true],
-    ['partnerName=Acme', false],
-    ['partnerName~acme', true],
-    ['partnerName!=Acme', true],
-    ['lastStatus=301', true],
-    ['last_status=301', true],
-    ['Last status=302', false],
-    ['lastStatus!=301', false],
-    ['durationMs>1000', true],
-    ['durationMs<1000', false],
-    ['durationMs>1250', false],
-    ['balance=123.45', true],
-    ['balance=12345', false],
-    ['balance<200', true],
-    ['successShare<50', true],
-    ['lastAnswer>499', true],
-    ['lastAnswer<500', false],
-    ['successShare>12.5', false],
-    ['successShare=12.5 %', true],
-    ['expired=yes', true],
-    ['expired=true', true],
-    ['expired=no', false],
-    ['claims=country', true],
-    ['claims=age', false],
-    ['claims~age', true],
-    ['claims!=country', false],
-    ['none=', true],
-    ['none!=', false],
-    ['lastUsedAt=', true],
-    ['lastUsedAt!=', false],
-    ['lastUsedAt>7d', false],
-    ['lastUsedAt!=yes', true],
-    ['reason=', true],
-    ['id!=', true],
-    ['partnerName>5', false],
-    ['partnerName<5', false],
-    ['createdAt=2026-07-01', true],
-    ['createdAt=2026-07-02', false],
-    ['createdAt>2026-07-01T12:00:00Z', true],
-    ['createdAt<2026-07-01T12:00:00Z', false],
-    ['expiresAt<+7d', true],
-    ['expiresAt<+5d', false],
-    ['usedAt>1h', true],
-    ['usedAt>5m', false],
-  ])('evaluates the condition %s to %s for the sample row of this test', (condition, expected) => {
-    expect(meets(condition)).toBe(expected);
+  it.each(
+    values.flatMap(([value, accepted, rejected]) => [
+      ...accepted.map((condition) => ['accepts', value, condition] as const),
+      ...rejected.map((condition) => ['rejects', value, condition] as const),
+    ]),
+  )('%s a row with %s for the condition %s', (verb, _value, condition) => {
+    expect(meets(condition)).toBe(verb === 'accepts');
   });
 
   describe('a day', () => {
@@ -104,7 +91,7 @@ describe('--where', () => {
     ['balance<1.005', '1.005 is not a number'],
     ['createdAt>soon', 'soon is not a time'],
     ['partnerName>a', 'partnerName has neither numbers nor times'],
-  ])('throws for the condition %s an error with the text "%s"', (condition, message) => {
+  ])('throws for the condition %s the error "%s"', (condition, message) => {
     expect(() => meets(condition)).toThrow(message);
   });
 });

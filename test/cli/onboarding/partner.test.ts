@@ -145,8 +145,8 @@ describe('svcadmin request ID', () => {
   });
 });
 
-describe('a mistyped command or argument', () => {
-  it('causes an error with the usage or the most similar command', async () => {
+describe('svcadmin without a right command or argument', () => {
+  it('prints the usage, the list of commands or the most similar command', async () => {
     const stderrOf = async (...args: string[]) => (await svcadmin.run(args)).stderr;
     const [trigger, verb, topic] = await Promise.all([
       stderrOf('webhooks', 'trigger', 'key_1'),
@@ -158,6 +158,14 @@ describe('a mistyped command or argument', () => {
       'Error: partners foo is not a svcadmin command\n`svcadmin partners --help` lists what there is.\n',
     );
     expect(topic).toContain('did you mean partners?');
+  });
+
+  it('exits with 2 and suggests partners list for parners list', async () => {
+    const { code, stderr } = await svcadmin.run(['parners', 'list']);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('did you mean partners list?'),
+    });
   });
 });
 
@@ -171,13 +179,5 @@ describe('svcadmin --help', () => {
     const { stdout } = await svcadmin.run(['partners', 'create', '--help']);
     const sections = stdout.match(/^[A-Z ]+$/gm);
     expect(sections?.filter((line) => line.trim())[0]).toBe('EXAMPLES');
-  });
-
-  it('suggests the most similar command', async () => {
-    const { code, stderr } = await svcadmin.run(['parners', 'list']);
-    expect({ code, stderr }).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('did you mean partners list?'),
-    });
   });
 });

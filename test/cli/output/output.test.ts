@@ -89,7 +89,7 @@ describe('renderListing', () => {
       width,
     });
 
-  it('omits the least important columns, and names them', () => {
+  it('omits the least important columns on a narrow terminal, and names them', () => {
     expect(list(160).leftOut).toEqual([]);
     expect(list(100).leftOut).toEqual(['Key ID']);
     expect(list(80).leftOut).toEqual(['Mode', 'Key ID']);

@@ -10,23 +10,31 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The arguments, the exit code, and the differing environment or input. */
-const calls: [args: string, code: number, options?: { input?: string; env?: Record<string, string> }][] = [
-  ['partners create --help', 0],
-  ['whoami --json', 0],
-  ['partners list', 0],
-  ['login --token-stdin', 0, { input: adminToken }],
-  ['doctor --json', 1, { env: { SVCADMIN_TOKEN: 'wrong' } }],
-  ['partners conjure', 2],
-  ['whoami --json', 3, { env: { SVCADMIN_TOKEN: 'wrong' } }],
-  ['partners show ptr_0000000000000000000000', 4],
-  ['whoami', 7, { env: { SVCADMIN_URL: 'http://127.0.0.1:1' } }],
+const wrongToken = { env: { SVCADMIN_TOKEN: 'wrong' } };
+const noServer = { env: { SVCADMIN_URL: 'http://127.0.0.1:1' } };
+
+/** The arguments, the condition, the exit code, and the differing environment or input. */
+const calls: [
+  args: string,
+  condition: string,
+  code: number,
+  options?: { input?: string; env?: Record<string, string> },
+][] = [
+  ['partners create --help', 'with a valid token', 0],
+  ['whoami --json', 'with a valid token', 0],
+  ['partners list', 'with a valid token', 0],
+  ['login --token-stdin', 'with a valid token on stdin', 0, { input: adminToken }],
+  ['doctor --json', 'with a wrong token', 1, wrongToken],
+  ['partners conjure', 'a command that does not exist', 2],
+  ['whoami --json', 'with a wrong token', 3, wrongToken],
+  ['partners show ptr_0000000000000000000000', 'an unknown partner', 4],
+  ['whoami', 'with the address of no server', 7, noServer],
 ];
 
 /** Most tests run commands in this process, so a real process must end the same way. */
 it.each(calls)(
-  'the executable svcadmin %s exits with %i, with the output of the same command in this process',
-  async (words, code, options = {}) => {
+  'a process of svcadmin %s (%s) exits with %i, with the output of the same command in the process of the test',
+  async (words, _condition, code, options = {}) => {
     const args = words.split(' ');
     const started = await svcadmin.start(args, options);
     expect(started.code).toBe(code);

@@ -13,35 +13,33 @@ afterAll(() => server.stop());
 
 const run = async (...args: string[]) => (await commandLine(server.adminUrl)).run(args);
 
-describe('a misspelt flag', () => {
+describe('svcadmin with a misspelt flag', () => {
   it.each([
-    [['partners', 'list', '--limt', '3'], 'Nonexistent flag: --limt; did you mean --limit?'],
-    [['partners', 'list', '--jsno'], 'Nonexistent flag: --jsno; did you mean --json?'],
-    [['partners', 'suspend', 'ptr_1', '--dryrun'], 'Nonexistent flag: --dryrun; did you mean --dry-run?'],
-    [['partners', 'list', '--statsu=pending'], '--status?'],
-  ])('causes an error with the most similar flag: %j', async (args, said) => {
-    const { code, stderr } = await run(...args);
+    ['--limit', 'partners list --limt 3', 'Nonexistent flag: --limt; did you mean --limit?'],
+    ['--json', 'partners list --jsno', 'Nonexistent flag: --jsno; did you mean --json?'],
+    ['--dry-run', 'partners suspend ptr_1 --dryrun', 'Nonexistent flag: --dryrun; did you mean --dry-run?'],
+    ['--status', 'partners list --statsu=pending', 'did you mean --status?'],
+  ])('exits with 2 and suggests %s for %s', async (_flag, words, said) => {
+    const { code, stderr } = await run(...words.split(' '));
     expect(code).toBe(2);
     expect(stderr).toContain(said);
   });
 
-  it('causes no suggestion if it resembles no flag', async () => {
+  it('suggests no flag if none is similar', async () => {
     expect((await run('partners', 'list', '--colour')).stderr).not.toContain('did you mean');
   });
 });
 
-describe('an argument that begins with a dash', () => {
+describe('a subject (SUB) that begins with a dash', () => {
   const subject = `-${'h'.repeat(42)}`;
-  it.each([
-    [['users', 'show', subject]],
-    [['users', 'show', '--json', subject]],
-    [['users', 'show', subject, '--reason', subject]],
-    [['users', 'show', '--', subject]],
-  ])('is not parsed as a flag in %j', async (args) => {
-    const { code, stderr } = await run(...args);
-    expect(stderr).toContain('No user');
-    expect(code).toBe(4);
-  });
+  it.each(['users show SUB', 'users show --json SUB', 'users show SUB --reason SUB', 'users show -- SUB'])(
+    'is read as the argument, and not as a flag, in svcadmin %s',
+    async (words) => {
+      const { code, stderr } = await run(...words.replaceAll('SUB', subject).split(' '));
+      expect(stderr).toContain('No user');
+      expect(code).toBe(4);
+    },
+  );
 });
 
 describe('the version of svcadmin', () => {
@@ -60,7 +58,7 @@ describe('the version of svcadmin', () => {
 });
 
 describe('login', () => {
-  it('checks the address before it asks for a token', async () => {
+  it('exits with 7 before it reads a token if no server of this service is at the address', async () => {
     const other = createServer((_request, response) => void response.end('<html>')).listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     onTestFinished(() => void other.close());
@@ -79,7 +77,7 @@ describe('login', () => {
 });
 
 describe('a command whose output is piped to a program that ends early', () => {
-  it('exits with 0', async () => {
+  it('exits with 0 and prints no error', async () => {
     for (let n = 0; n < 3; n += 1)
       await server.admin.partners.create.mutate({ name: 'A long name '.repeat(10) });
     const { cwd, env } = await commandLine(server.adminUrl);

@@ -30,7 +30,7 @@ afterAll(() => desk.stop());
 describe('an argument of svcadmin show', () => {
   const kinds = ['partner', 'client', 'apiKey', 'integration', 'session', 'enrollment', 'event'] as const;
   it.each([...kinds, 'delivery', 'entry', 'operator', 'user'] satisfies IdentifierKind[])(
-    'may be a sentence or a URL that contains an identifier of the kind %s',
+    'is recognised as an id of the kind %s, also within a sentence or a URL',
     (kind) => {
       const id = randomId(kind);
       for (const text of [id, `see ${id}.`, `https://x.example/a/${id}?b=c`, `"${id}"`])
@@ -38,7 +38,7 @@ describe('an argument of svcadmin show', () => {
     },
   );
 
-  it('may be the id of a wallet, a refund, a subject or a job; an incomplete or malformed id is not recognised', () => {
+  it('is recognised as the id of a wallet, a refund, a user or a job, but not if it is incomplete or malformed', () => {
     const [partner, entry] = [randomId('partner'), randomId('entry')];
     expect(identify(`${partner}:live`)).toEqual({ kind: 'wallet', id: `${partner}:live` });
     expect(identify(`rev_${entry}`)).toEqual({ kind: 'entry', id: `rev_${entry}` });
@@ -49,16 +49,16 @@ describe('an argument of svcadmin show', () => {
   });
 
   it.each([
-    ['clientSecret', 'a client secret'],
-    ['testKey', 'a test API key'],
-    ['liveKey', 'a live API key'],
-    ['code', 'an authorization code'],
-    ['webhookSecret', 'a webhook signing secret'],
-    ['integrationSecret', 'an integration secret'],
-    ['operatorToken', 'an operator token'],
+    ['a client secret', 'clientSecret'],
+    ['a test API key', 'testKey'],
+    ['a live API key', 'liveKey'],
+    ['an authorization code', 'code'],
+    ['a webhook signing secret', 'webhookSecret'],
+    ['an integration secret', 'integrationSecret'],
+    ['an operator token', 'operatorToken'],
   ] as const)(
-    'is recognised if it is a secret of the kind %s, and at most the last characters of the secret are shown',
-    (kind, name) => {
+    'is recognised as %s, of which the result contains at most the last characters',
+    (name, kind) => {
       const secret = randomSecret(kind);
       for (const text of [secret, `Authorization: Bearer ${secret}`, `?code=${secret}&state=x`]) {
         const found = findSecret(text);
@@ -129,14 +129,6 @@ describe('svcadmin show', () => {
     expect(shown.related.filter(({ kind }) => kind === 'request').length).toBeGreaterThan(2);
   });
 
-  it('is not needed for the session, client and enrollment of a charge, because wallets statement --csv prints them', async () => {
-    const { partner, entry, sessions, enrollment } = desk;
-    const { stdout } = await desk.run(['wallets', 'statement', partner.partnerId, '--csv']);
-    const line = stdout.split('\n').find((one) => one.includes(entry));
-    const cause = [sessions.charged, partner.clientId, enrollment.active].join(',');
-    expect(line?.endsWith(`,USD,,,${cause}`)).toBe(true);
-  });
-
   it('accepts the URL of a hosted page, prints its session, and names the next command', async () => {
     const { sessions, partner } = desk;
     const url = `https://verify.example/verify/session/${sessions.rejected}?lang=de`;
@@ -146,29 +138,36 @@ describe('svcadmin show', () => {
     expect(stdout).toContain(`partner\t${partner.partnerId}`);
     expect(stderr).toContain('Next: svcadmin requests list --partner');
   });
+});
+
+describe('svcadmin', () => {
+  it('prints with wallets statement --csv the session, client and enrollment of a charge', async () => {
+    const { partner, entry, sessions, enrollment } = desk;
+    const { stdout } = await desk.run(['wallets', 'statement', partner.partnerId, '--csv']);
+    const line = stdout.split('\n').find((one) => one.includes(entry));
+    const cause = [sessions.charged, partner.clientId, enrollment.active].join(',');
+    expect(line?.endsWith(`,USD,,,${cause}`)).toBe(true);
+  });
 
   it.each([
-    [['show', 'hello'], 2, 'svcadmin partners list --search TEXT'],
-    [['show', 'invalid_grant'], 2, 'svcadmin error invalid_grant'],
-    [['show', 'ses_0000000000000000000000'], 4, 'No session ses_0000000000000000000000'],
-    [['show', '0123456789abcdef01234567'], 3, 'ops or an owner may do it'],
-    [['users', 'find'], 2, 'Name a person'],
-    [['requests', 'list', '--status', '9xx'], 2, 'such as 4xx'],
-    [['requests', 'refused', '--partner', 'cli_1'], 2, 'is a client'],
-    [['sessions', 'list', '--since', '1h', '--until', '2h'], 2, 'before it begins'],
-    [['wallets', 'list', '--days-left', 'soon'], 2, 'number of days'],
-    [['partners', 'list', '--search', 'a'], 2, 'at least two characters'],
-  ])(
-    'exits, like other searching commands, for the arguments %j with code %i and a hint',
-    async (args, exit, words) => {
-      const { code, stdout, stderr } = await desk.run(args);
-      expect([code, stdout]).toEqual([exit, '']);
-      expect(stderr).toContain(words);
-    },
-  );
+    ['show hello', 2, 'svcadmin partners list --search TEXT'],
+    ['show invalid_grant', 2, 'svcadmin error invalid_grant'],
+    ['show ses_0000000000000000000000', 4, 'No session ses_0000000000000000000000'],
+    ['show 0123456789abcdef01234567', 3, 'ops or an owner may do it'],
+    ['users find', 2, 'Name a person'],
+    ['requests list --status 9xx', 2, 'such as 4xx'],
+    ['requests refused --partner cli_1', 2, 'cli_1 is a client'],
+    ['sessions list --since 1h --until 2h', 2, 'before it begins'],
+    ['wallets list --days-left soon', 2, 'number of days'],
+    ['partners list --search a', 2, 'at least two characters'],
+  ])('%s exits with %i, and stderr says "%s"', async (args, exit, words) => {
+    const { code, stdout, stderr } = await desk.run(args.split(' '));
+    expect([code, stdout]).toEqual([exit, '']);
+    expect(stderr).toContain(words);
+  });
 
   it.each(['show', 'partners list --search', 'users find', 'error'])(
-    'exits with 2 and sends nothing to the server, like other searching commands, for: %s SECRET',
+    '%s exits with 2 if its argument is a client secret, and says that the secret was not sent',
     async (words) => {
       const secret = desk.partner.clientSecret;
       const { code, stdout, stderr } = await desk.run([...words.split(' '), secret]);
@@ -191,15 +190,15 @@ describe('svcadmin error', () => {
   });
 
   it.each([
-    ['Spend limit exceeded: hour bucket', 'rate_limited'],
-    ['Authorization code already used at 2026-07-01T09:00:00.000Z; charge txn_abc', 'invalid_grant'],
-    ['redirect_uri differs from the one used at authorization', 'invalid_redirect_uri'],
-    ['insufficient wallet balance', 'payment_required'],
-    ['Forbidden: this session belongs to a different API key', 'foreign_session'],
-    ['This client may no longer ask for age_18_plus', 'invalid_scope'],
-    ['the user cancelled the verification', 'abandoned'],
-    ['Session not found or expired', 'session_not_found'],
-  ])('finds an error by its message: %s', (message, code) => {
+    ['rate_limited', 'Spend limit exceeded: hour bucket'],
+    ['invalid_grant', 'Authorization code already used at 2026-07-01T09:00:00.000Z; charge txn_abc'],
+    ['invalid_redirect_uri', 'redirect_uri differs from the one used at authorization'],
+    ['payment_required', 'insufficient wallet balance'],
+    ['foreign_session', 'Forbidden: this session belongs to a different API key'],
+    ['invalid_scope', 'This client may no longer ask for age_18_plus'],
+    ['abandoned', 'the user cancelled the verification'],
+    ['session_not_found', 'Session not found or expired'],
+  ])('finds %s by the message "%s"', (code, message) => {
     expect(searchErrors(message)[0]?.code).toBe(code);
   });
 

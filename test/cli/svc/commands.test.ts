@@ -32,7 +32,7 @@ describe('every command of svc', () => {
     }
   });
 
-  it('begins its examples with itself, and its topic is in the list of topics', () => {
+  it('has examples that begin with its own name, and a topic that is in the list of topics', () => {
     for (const [id, { examples = [] }] of rows) {
       const [topic = '', verb] = id.split(':');
       if (verb !== undefined) expect(Object.keys(topics)).toContain(topic);
