@@ -79,7 +79,7 @@ describe('GET /api/events', () => {
     expect(await read(partner, { after: last })).toMatchObject({ events: [], hasMore: false });
   });
 
-  it('lists an event once it is 30 seconds old, so that no other event can appear before it later', async () => {
+  it('lists an event from 30 seconds after its time, so that no earlier event can appear after it', async () => {
     const partner = await harness.partner();
     await declineConsent(partner);
     await expect.poll(() => stored({ keyId: partner.keyId })).toBe(1);
@@ -127,14 +127,14 @@ describe('GET /api/events', () => {
   });
 
   it.each([
-    ['after=evt_x', 'after must be an event_id'],
-    [`after=${'x'.repeat(5_000)}`, 'after must be an event_id'],
-    ['limit=0', 'limit must be a number from 1 to 200'],
-    ['limit=201', 'limit must be a number from 1 to 200'],
-    ['limit=1.5', 'limit must be a number from 1 to 200'],
-    ['limit=ten', 'limit must be a number from 1 to 200'],
-    ['limit=1&limit=2', 'limit must be given once'],
-  ])('answers 400 to the query %s', async (query, error) => {
+    ['a malformed event_id as `after`', 'after=evt_x', 'after must be an event_id'],
+    ['a text of 5,000 characters as `after`', `after=${'x'.repeat(5_000)}`, 'after must be an event_id'],
+    ['the limit 0', 'limit=0', 'limit must be a number from 1 to 200'],
+    ['the limit 201', 'limit=201', 'limit must be a number from 1 to 200'],
+    ['the limit 1.5', 'limit=1.5', 'limit must be a number from 1 to 200'],
+    ['the limit "ten"', 'limit=ten', 'limit must be a number from 1 to 200'],
+    ['two limits', 'limit=1&limit=2', 'limit must be given once'],
+  ])('answers 400 to a query with %s', async (_what, query, error) => {
     const answer = await ask('events', bearer(await harness.partner()), `?${query}`);
     expect(answer).toMatchObject({ status: 400, body: { success: false, error } });
   });

@@ -71,7 +71,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('marks a repeated funding as unchanged and one with another amount as refused, and lists entries of a wallet also under its partner', async () => {
+  it('marks a repeated funding as unchanged, marks one with another amount as refused, and lists both under the partner', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const wallet = { partnerId, mode: 'live' as const };
     const fund = (amount: number) =>

@@ -37,7 +37,10 @@ async function timed<T>(call: () => Promise<T>): Promise<{ value: T; ms: number 
   return { value, ms: performance.now() - since };
 }
 
-describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (%s)', (how) => {
+describe.concurrent.each([
+  ['refuses connections', 'cut'],
+  ['does not answer', 'hang'],
+] as const)('while the database %s', (_what, how) => {
   let environment: Environment;
   beforeAll(async () => {
     environment = await startEnvironment();
@@ -45,7 +48,7 @@ describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (
   afterAll(() => environment.stop());
 
   it(
-    'status and /ops answer from memory with the reason and the start of the outage, and recover with the database',
+    'status and /ops answer from memory with reason and start of the outage, and recover with the database',
     async ({ expect }) => {
       const { server, ops, late, proxy } = environment;
       const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
@@ -173,7 +176,7 @@ describe('createRememberedRead', () => {
   });
 });
 
-describe('an operator whose token the process has accepted before', () => {
+describe('an operator whose token was accepted before', () => {
   const token = randomSecret('operatorToken');
   const kim = { _id: 'opr_kim', name: 'Kim', role: 'ops', status: 'active' } as Operator;
   const away: DatabaseFault = { reason: 'gone', since: new Date() };
@@ -211,7 +214,7 @@ describe('an operator whose token the process has accepted before', () => {
     };
   }
 
-  it('can call status, /ops and /metrics while the database is away, and these calls do not read the operator', async () => {
+  it('can call status, /ops and /metrics while the database is away, without a read of the operator', async () => {
     const { call, lose, asked } = setUp();
     await call();
     lose();

@@ -138,7 +138,7 @@ describe('requests list and refused', () => {
     await vi.waitFor(async () => expect(await kept()).toHaveLength(1), { timeout: within(10_000) });
   });
 
-  it('list requests with partner, key or client, and filter by status, path, error and session', async () => {
+  it('list requests with their partner, key or client, and can filter by status, path, error and session', async () => {
     const { partnerId, keyId, clientId } = partner;
     const [asked] = await list({ partnerId, path: '/api/verify' });
     expect(asked).toMatchObject({ partnerId, keyId, sessionId: sessions.failed, status: 200 });
@@ -155,7 +155,7 @@ describe('requests list and refused', () => {
     expect(await list({ partnerId, clientId: other.clientId })).toEqual([]);
   });
 
-  it('list requests in pages and of a time span', async () => {
+  it('list the requests of a time span, in pages', async () => {
     const { partnerId } = partner;
     const all = await list({ partnerId, status: '4xx' });
     const first = await list({ partnerId, status: '4xx', limit: 2 });
@@ -165,7 +165,7 @@ describe('requests list and refused', () => {
     expect(await list({ partnerId, status: '4xx', until: iso(-30_000) })).toEqual(all.slice(1));
   });
 
-  it('counts refused exchanges of the last seven days at most by partner and error, and names the last request', async () => {
+  it('count refused exchanges by partner and error, for seven days at most, and name the last request', async () => {
     const since = iso(-60 * minute);
     const { rows, countedSince } = await server.admin.requests.refused.query({ since });
     expect(countedSince).toBe(since);
@@ -194,14 +194,14 @@ describe('requests list and refused', () => {
   });
 
   it.each([
-    [{ status: '4x' }, 'such as 404'],
-    [{ status: '600' }, 'such as 404'],
-    [{ path: 'api' }, 'the beginning of a path'],
-    [{ after: 'req_1' }, 'X-Request-Id'],
-    [{ after: 'req_0000000000000000000000' }, 'No request'],
-    [{ partnerId: 'cli_1' }, 'is a client'],
-    [{ limit: 0 }, 'limit'],
-  ])('throws an error that names the fault for the filter %j', async (wanted, words) => {
+    ['the status 4x', { status: '4x' }, 'such as 404'],
+    ['the status 600', { status: '600' }, 'such as 404'],
+    ['a path without a slash', { path: 'api' }, 'the beginning of a path'],
+    ['a malformed request id', { after: 'req_1' }, 'X-Request-Id'],
+    ['an unknown request id', { after: 'req_0000000000000000000000' }, 'No request'],
+    ['a client id as partnerId', { partnerId: 'cli_1' }, 'is a client'],
+    ['the limit 0', { limit: 0 }, 'limit'],
+  ])('throw an error that names the fault if the filter has %s', async (_what, wanted, words) => {
     await expect(list(wanted)).rejects.toThrow(words);
   });
 });

@@ -55,7 +55,7 @@ describe('a page of /ops', () => {
     expect(page + endpoint + delivery).not.toMatch(/<script|<form|<i>|<b>/);
   });
 
-  it('shows the events of a session without the subject of its user, and a wallet or a bulk job with its commands', async () => {
+  it('shows a session with its events but without its subject, and a wallet or a bulk job with its commands', async () => {
     await verifyUser(server, partner);
     const { rows } = await server.admin.sessions.list.query({ partnerId: partner.partnerId });
     const sessionId = rows[0]?.id ?? '';
@@ -91,7 +91,7 @@ describe('a page of /ops', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('shows what was last read while the database is away, and no data if nothing was read', async () => {
+  it('shows the last read data while the database is away, and none if there are none', async () => {
     let fault: DatabaseFault | undefined;
     const read = createRecordReads({
       api: server.services.admin.router.createCaller({

@@ -194,7 +194,7 @@ describe('the permissions of roles', () => {
     );
   });
 
-  it('allow the roles support and ops what that table says, and owners everything', async () => {
+  it('allow support and ops exactly what the table of this test says, and owners everything', async () => {
     const answers: Record<string, unknown> = {};
     for (const path of Object.keys(table))
       answers[path] = await Promise.all([
@@ -223,7 +223,7 @@ describe('the permissions of roles', () => {
     expect(await call('owner')).toBe('done');
   });
 
-  it('show an operator of support, in the audit log, its own entries and all changes of partners, but no reads by others', async () => {
+  it('show support in the audit log its own entries and all changes of partners, but no reads by others', async () => {
     const { token, id } = await server.admin.operators.create.mutate({ name: 'Robin', role: 'support' });
     const robin = server.as(token);
     const { id: partnerId } = await robin.partners.create.mutate({ name: 'Acme' });

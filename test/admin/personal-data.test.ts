@@ -107,7 +107,7 @@ describe('an operator of the role ops', () => {
     expect(shown.attempts[0]?.answer).toBe(answer);
   });
 
-  it('causes no audit entry by these queries, because their results have no personal data', async () => {
+  it('causes no audit entry by queries whose personal data are masked for this role', async () => {
     for (const ask of Object.values(queries)) await ask(operators.ops.admin);
     expect(await server.admin.auditLog.list.query({ actor: operators.ops.id })).toEqual([]);
   });

@@ -43,7 +43,7 @@ describe('the log of requests', () => {
     });
   });
 
-  it('stores a session query with a 404 if it has a known API key, and a 401 if its access token names a known client', async () => {
+  it('stores a 404 of a session query with a known API key, and a 401 for a token of a known client', async () => {
     const queried = await fetch(sessionUrl('ses_unknown'), { headers: bearer(partner.apiKey) });
     const claims = Buffer.from(JSON.stringify({ client_id: partner.clientId })).toString('base64url');
     const read = await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: bearer(`eyJ.${claims}.x`) });
@@ -88,7 +88,7 @@ describe('secrets in the log of requests', () => {
     ['eyJhbGciOi.eyJzdWIi.sig', 'eyJ…'],
     ['100%', '100%'],
     ['cli_1', 'cli_1'],
-  ])('are masked so that the text %s is logged as %s', (text, kept) => {
+  ])('are masked: the text "%s" is logged as "%s"', (text, kept) => {
     expect(maskSecrets(text)).toBe(kept);
   });
 });
@@ -145,7 +145,7 @@ describe('the redirect URI in the log of requests', () => {
     return loggedRequest(idOf(answer));
   };
 
-  it('is stored for a refused start, with user name, secrets and e-mail addresses masked, without fragment and control characters', async () => {
+  it('is stored for a refused start, with personal data and secrets masked, without fragment and control characters', async () => {
     expect(await start('http://localhost:9999/callback/')).toMatchObject({
       redirectUri: 'http://localhost:9999/callback/',
     });

@@ -69,7 +69,7 @@ describe('secrets.find for a leaked secret', () => {
   );
 
   it.each(kinds)(
-    'answers not_found to an unknown or incomplete secret of the kind %s, and to one that is sent as another kind',
+    'answers not_found to an unknown or incomplete %s, and to one that is sent as another kind',
     async (kind) => {
       for (const secret of [randomSecret(kind), secrets[kind].secret.slice(0, -1)])
         expect(await refusal(find(kind, secret))).toBe('not_found');
@@ -78,7 +78,7 @@ describe('secrets.find for a leaked secret', () => {
     },
   );
 
-  it('answers bad_input if it gets the secret itself, an empty text or an incomplete hash in place of a whole hash', async () => {
+  it('answers bad_input to the secret itself, an empty text and an incomplete hash', async () => {
     const { secret } = secrets.clientSecret;
     for (const hash of [secret, '', sha256(secret).slice(1)])
       expect(await refusal(server.admin.secrets.find.query({ kind: 'clientSecret', hash }))).toBe(
@@ -102,7 +102,7 @@ describe('secrets.find for a leaked secret', () => {
     });
   });
 
-  it('finds a signing secret although the value of another API key cannot be unsealed', async () => {
+  it('finds a signing secret although that of another API key cannot be decrypted', async () => {
     const { secret, id } = secrets.webhookSecret;
     const broken = await createPartner(server);
     await server.admin.webhooks.set.mutate({ keyId: broken.keyId, url: 'https://partner.example/' });
@@ -157,8 +157,8 @@ async function keepOld() {
   return kept;
 }
 
-describe('secrets.find for a replaced or refused secret', () => {
-  it('says that an old secret has expired, or that a prepared one signs nothing yet; a discarded one is not_found', async () => {
+describe('secrets.find for an inactive secret', () => {
+  it('says that an old secret has expired or a prepared one is not used yet; for a discarded one, it answers not_found', async () => {
     const { admin } = server;
     const { clientId } = partner;
     const first = secrets.clientSecret.secret;
@@ -192,7 +192,7 @@ describe('secrets.find for a replaced or refused secret', () => {
     expect(await refusal(find('testKey', partner.apiKey))).toBe('not_found');
   });
 
-  it('says that the partner, key, integration or operator is inactive, and names a command only if one can help', async () => {
+  it('says that its partner, key, integration or operator is inactive, and names a command only if one can help', async () => {
     const { admin } = server;
     const { partnerId } = partner;
     await admin.partners.suspend.mutate({ partnerId });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe('the grant (user, client and claims) in the ledger entry of a charge', () => {
+describe('the grant in a ledger entry', () => {
   it('is deleted after 30 days, while the entry, the digest of the grant and the digests of the pages stay', async () => {
     const partner = await createPartner(server);
     expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);

@@ -45,7 +45,7 @@ const order = (change: Partial<Order> = {}): Order => ({
   ...change,
 });
 
-it('a charge is marked as still needing a vae.resolved event only if it issues a token to a returning user', async () => {
+it('a charge has a pending vae.resolved event only if it issues a token to a returning user', async () => {
   const { charges, postings } = chargesThatAreWritten();
   await charges.charge(order(), () => undefined);
   await charges.charge(order({ kind: 'storefront' }), () => undefined);
@@ -75,7 +75,7 @@ it('the sandbox user for a low balance causes payment_required in test mode, and
 });
 
 it.each(['test', 'live'] as const)(
-  "charges.past, charges.access and charges.charge in %s mode use the partner's wallet of that mode",
+  'charges are made and found in the %s wallet of the partner if that is the mode of the request',
   async (mode) => {
     const { charges, postings, asked } = chargesThatAreWritten();
     await charges.past({ partnerId: 'ptr_1', mode, cause: 'a code' });

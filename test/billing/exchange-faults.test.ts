@@ -24,12 +24,12 @@ async function expectChargedOnce(): Promise<void> {
 const unavailable = { status: 503, error: 'service_unavailable', retryAfter: '5' };
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-describe('a database connection that breaks once during an exchange', () => {
+describe('an exchange during which the database connection breaks once', () => {
   it.each([
     ['before the page insert', 'before'],
-    ['after the page insert, whose reply is lost', 'after'],
+    ['after the page insert, before its reply', 'after'],
   ] as const)(
-    'leaves the caller with a token and one charge, because the server tries again, if it breaks %s',
+    'yields a token and one charge, because the server tries again, if this happens %s',
     async (_, when) => {
       await newVerifiedUser();
       server.at('insert', { [when]: once(lostConnection) });
@@ -41,8 +41,8 @@ describe('a database connection that breaks once during an exchange', () => {
   );
 });
 
-describe("a database that stays unreachable until the caller's deadline", () => {
-  it('causes a 503 without a charge if it fails before the ledger page is inserted; the code can be exchanged later', async () => {
+describe('a database that is away until the deadline', () => {
+  it('causes a 503 without a charge if it fails before the page insert; the code stays valid', async () => {
     await newVerifiedUser();
     server.at('insert', { before: lostConnection });
     expect(await server.exchange(partner, verified)).toMatchObject(unavailable);
@@ -52,7 +52,7 @@ describe("a database that stays unreachable until the caller's deadline", () => 
     await expectChargedOnce();
   });
 
-  it('yields a token if it fails after the ledger page was inserted, because the server finds that page', async () => {
+  it('does not prevent a token if it fails after the page insert, because the server finds the page', async () => {
     await newVerifiedUser();
     server.at('insert', { after: lostConnection });
     const { status, access_token: token } = await server.exchange(partner, verified);
@@ -62,7 +62,7 @@ describe("a database that stays unreachable until the caller's deadline", () => 
     await expectChargedOnce();
   });
 
-  it('makes the server insert a fence entry, so that a delayed page of the failed exchange cannot appear later', async () => {
+  it('makes the server insert a fence, so that a delayed page of the exchange cannot appear', async () => {
     await newVerifiedUser();
     server.at('insert', { before: lostConnection });
     await server.exchange(partner, verified);
@@ -74,8 +74,8 @@ describe("a database that stays unreachable until the caller's deadline", () => 
   });
 });
 
-describe("a database that is slower than the caller's deadline", () => {
-  it('causes a 503 although the charge is written; a later exchange gets 400 with the id of the charge', async () => {
+describe('a database slower than the deadline of an exchange', () => {
+  it('causes a 503 although the charge is written; a second exchange gets 400 with its id', async () => {
     await newVerifiedUser();
     const reply = gate();
     server.at('insert', { after: () => reply.passed });
@@ -91,7 +91,7 @@ describe("a database that is slower than the caller's deadline", () => {
     await expectChargedOnce();
   });
 
-  it('causes no charge for five callers that got 503 while they waited, and their codes can be exchanged later', async () => {
+  it('causes 503 without a charge for five waiting callers, whose codes can be exchanged later', async () => {
     await newVerifiedUser();
     const reply = gate();
     server.at('insert', { after: once(() => reply.passed) });
@@ -131,7 +131,7 @@ describe('the event vae.resolved of a charge', () => {
     (await server.ledgerNow(partner)).pages.filter((page) => page.unpublished).length;
 
   it.each(['before', 'after'] as const)(
-    'is published once, and a sweep leaves no mark in the ledger, if the connection breaks %s the mark is removed',
+    'is published once if the connection breaks %s its ledger mark is removed, and a sweep removes the mark',
     async (when) => {
       await newVerifiedUser();
       expect((await server.exchange(partner, verified)).status).toBe(200);
@@ -150,7 +150,7 @@ describe('the event vae.resolved of a charge', () => {
     },
   );
 
-  it('keeps its mark in the ledger until a sweep 10 s later, because the process that wrote the charge tries first', async () => {
+  it('keeps its ledger mark in a sweep within 10 s of the charge, and loses it in a later sweep', async () => {
     await newVerifiedUser();
     expect((await server.exchange(partner, verified)).status).toBe(200);
     await expect.poll(unpublished).toBe(0);
@@ -167,7 +167,7 @@ describe('the event vae.resolved of a charge', () => {
     expect(await unpublished()).toBe(0);
   });
 
-  it('is not marked as pending in the ledger after the first exchange of a user, because only returning users cause it', async () => {
+  it('has no ledger mark after the first exchange of a user, because only returning users cause the event', async () => {
     await newVerifiedUser();
     expect((await server.exchange(partner, verified)).status).toBe(200);
     const { pages, charges } = await server.ledgerNow(partner);

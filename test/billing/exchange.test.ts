@@ -42,7 +42,7 @@ describe('codes exchanged simultaneously at two servers', () => {
     expect(charges.map(({ id }) => id).toSorted()).toEqual(ids);
   });
 
-  it('yield ten tokens and 20 answers with 402 if 30 codes are exchanged and the wallet can pay ten', async () => {
+  it('yield ten tokens and 20 answers 402 if there are 30 and the wallet can pay for ten', async () => {
     const partner = await pair.partner({ funds: 5_000 });
     const { partnerId } = partner;
     await pair.first.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 500 });
@@ -57,7 +57,7 @@ describe('codes exchanged simultaneously at two servers', () => {
     ['perMinute', 'minute'],
     ['perHour', 'hour'],
   ])(
-    'yield ten tokens and 20 answers with 429 if 30 codes are exchanged and the spend cap %s is ten',
+    'yield ten tokens and 20 answers 429 if there are 30 and the spend cap %s is ten',
     async (cap, bucket) => {
       const partner = await pair.partner();
       const { partnerId } = partner;

@@ -165,7 +165,7 @@ describe('a writer that hangs', () => {
   });
 });
 
-describe('a posting whose caller no longer waits', () => {
+describe('a handed-over charge whose caller no longer waits', () => {
   it("is removed by the writer after the caller's abort: the caller gets 503 and no charge", async () => {
     const { fleet, writer, other } = await pair();
     const insert = gate();
@@ -185,7 +185,7 @@ describe('a posting whose caller no longer waits', () => {
   });
 });
 
-describe('a posting whose caller waits only 300 ms more', () => {
+describe('a charge whose caller waits only 300 ms more', () => {
   it("is written by the caller's own process, and not handed over", async () => {
     const { other } = await pair();
     const signal = { aborted: false, reason: undefined, endsAt: performance.now() + 300 };

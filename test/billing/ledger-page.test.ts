@@ -59,7 +59,7 @@ function changes(
   return [{ path: path.join('.'), changed }];
 }
 
-describe('the digest of a page', () => {
+describe('the digest of a ledger page', () => {
   const outside = /^(digest|unpublished|purgeGrantsAt|entries\.\d+\.grant\..*)$/;
 
   it('changes with every field of the page, except the grants and the marks for later work', () => {
@@ -98,7 +98,7 @@ describe('draftPage', () => {
     expect(entry?.grant?.expiresAt).toEqual(new Date(noon + 3_600_000));
   });
 
-  it('applies the postings in order: every balance equals the balance before plus the amount', () => {
+  it('applies the entries in order: every balance equals the balance before plus the amount', () => {
     const amounts = fc.array(fc.integer({ min: -20_000, max: 20_000 }), { maxLength: 40 });
     fc.assert(
       fc.property(amounts, (all) => {
@@ -118,7 +118,7 @@ describe('draftPage', () => {
     );
   });
 
-  it('returns the second posting with the same id as `later`, and places or refuses each of 130 charges at the spend cap', () => {
+  it('places one of two entries with the same id, and either places or refuses each of 130 charges at the cap', () => {
     const twice = draftPage(head, [charge('txn_1'), charge('txn_1')], noon);
     expect([twice.placed.length, twice.later.length]).toEqual([1, 1]);
     const many = draftPage(

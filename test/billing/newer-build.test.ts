@@ -40,10 +40,10 @@ const unavailable = { status: 503, retryAfter: '5', error: 'service_unavailable'
 
 describe('a wallet whose last page a newer build has written', () => {
   it.each([
-    ['this process has written the page before', true],
-    ['this process has not used the wallet yet', false],
+    ['has written the previous page', true],
+    ['has not used the wallet yet', false],
   ])(
-    'gets no entry: exchanges, fundings and adjustments get service_unavailable, even if %s',
+    'causes service_unavailable for exchanges, fundings and adjustments in a process that %s',
     async (_, isKnown) => {
       const partner = await createPartner(server, { funds: isKnown ? 10_000 : 0 });
       const { partnerId } = partner;

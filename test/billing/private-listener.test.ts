@@ -144,7 +144,7 @@ describe('the list of processes that take hand-overs', () => {
     expect(writer.ways['answering']).toBe(1);
   });
 
-  it('counts a process that does not answer as silent, not as answering', async () => {
+  it('counts a stopped process as silent, and only the running one as answering', async () => {
     const fleet = await startFleet(2);
     const third = await fleet.start();
     await third.stop();

@@ -37,8 +37,8 @@ function startWriter() {
 
 const three = ['one', 'two', 'three'].map((id) => ({ posting: posting(id), withinMs: 1_000 }));
 
-describe('a posting (a ledger entry to be written) that another process handed over', () => {
-  it('is cancelled by its sender, while the other postings of the same request stay pending', async () => {
+describe('a ledger entry that another process handed over', () => {
+  it('is cancelled if its sender cancels it, while the other entries of the same request stay pending', async () => {
     const { aborted, send } = startWriter();
     void send({ postings: three });
     expect(aborted()).toEqual([false, false, false]);
@@ -48,7 +48,7 @@ describe('a posting (a ledger entry to be written) that another process handed o
     expect(aborted()).toEqual([false, true, true]);
   });
 
-  it('stays pending if the sender cancels a posting of another request', async () => {
+  it('stays pending if the sender cancels an entry of another request', async () => {
     const { aborted, send } = startWriter();
     void send({ postings: three.slice(0, 1) });
     void send({ postings: three.slice(1, 2) });

@@ -15,9 +15,12 @@ describe("the choice of a wallet's writer", () => {
     [8, 2],
     [9, 3],
     [24, 6],
-  ])('makes one in four processes a writer: of %i processes, %i write', (processes, writers) => {
-    expect(writersAmong(ids(processes)).size).toBe(writers);
-  });
+  ])(
+    'chooses one in four processes, rounded up: of %i processes, %i become writers',
+    (processes, writers) => {
+      expect(writersAmong(ids(processes)).size).toBe(writers);
+    },
+  );
 
   it('yields the same writer for a wallet in each process, whatever the order of the list of processes', () => {
     fc.assert(
@@ -37,7 +40,7 @@ describe("the choice of a wallet's writer", () => {
     );
   });
 
-  it('yields a new writer in place of a failed one, and the second writer stays a writer', () => {
+  it('replaces a failed writer by another process, and a second writer remains one', () => {
     const before = ids(8);
     const [failed, other] = writersAmong(before);
     const after = before.filter((id) => id !== failed);
@@ -46,7 +49,7 @@ describe("the choice of a wallet's writer", () => {
     expect(writers).toContain(other);
   });
 
-  it('is undefined if no process can write', () => {
+  it('returns undefined if no process can write', () => {
     expect(writerOf('ptr_1:live', [])).toBeUndefined();
   });
 });

@@ -155,7 +155,7 @@ describe('the refusal of POST /api/checkbox/resolve', () => {
     expect((await resolve(ask('country'), {}, other.apiKey)).status).toBe(404);
   });
 
-  it('is 422 if no requested claim is both consented and fresh, or if the idempotency key was used with another body', async () => {
+  it('is 422 if no requested claim is consented and fresh, or if the idempotency key had another body', async () => {
     const balanceBefore = await balance();
     expect((await resolve(ask('identity_verified'))).status).toBe(422);
     expect(await balance()).toBe(balanceBefore);
@@ -167,13 +167,13 @@ describe('the refusal of POST /api/checkbox/resolve', () => {
   });
 
   it.each([
-    ['low-balance', 402],
-    ['minute-cap', 429],
-    ['hour-cap', 429],
-    ['unavailable', 503],
+    [402, 'low-balance'],
+    [429, 'minute-cap'],
+    [429, 'hour-cap'],
+    [503, 'unavailable'],
   ] as const)(
-    'occurs for the enrollment of the sandbox user %s with the status %i, and nothing is charged',
-    async (person, status) => {
+    'is %i for the enrollment of the sandbox user %s, and nothing is charged',
+    async (status, person) => {
       const own = await createPartner(server);
       const id = await enroll(person, 'country', own);
       const answer = await resolve({ enrollment_id: id, claims: ['country'] }, {}, own.apiKey);

@@ -171,7 +171,7 @@ const endpoints = Object.entries(document.paths).flatMap(([path, methods]) =>
   })),
 );
 
-describe('a generated request that conforms to the OpenAPI document', () => {
+describe('a request generated from the OpenAPI document', () => {
   const cases = endpoints.map(({ endpoint, operation }) => [endpoint, operation] as const);
 
   it.each(cases)('is never answered as malformed by %s', async (endpoint, operation) => {
@@ -188,7 +188,7 @@ describe('a generated request that conforms to the OpenAPI document', () => {
     );
   });
 
-  it('occurs at the token endpoint as form and as JSON, with and without Basic credentials, and with long text', () => {
+  it('occurs at the token endpoint as form and JSON, with and without Basic credentials, sometimes with long text', () => {
     const { operation } = endpoints.find(({ endpoint }) => endpoint === 'POST /api/oauth/token') ?? {};
     const sample = fc.sample(conformingRequests(operation ?? {}), { numRuns: 300, seed: 7 });
     const kinds = new Set(sample.map(({ media, body }) => `${media} ${isBasic(body)}`));

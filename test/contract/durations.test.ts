@@ -379,7 +379,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   ],
   ['the retention of a removed member', removedRetentionMs, ['TIME after the member was removed']],
   [
-    'the time for which the passkey sign-in of a member counts as recent',
+    'the time for which a passkey sign-in of a member counts as recent',
     freshForMs,
     ['need a passkey of the last TIME', 'with a passkey of TIME', 'no secrets after TIME'],
   ],
@@ -478,7 +478,7 @@ function inWords(ms: number): string {
 describe('the docs', () => {
   const durations = limits.map(([what, ms, phrases]) => [what, inWords(ms), ms, phrases] as const);
 
-  it.each(durations)('state %s as %s, which is its value in the code', (_what, _words, ms, phrases) => {
+  it.each(durations)('state %s as %s, its value in the code', (_what, _words, ms, phrases) => {
     expect(ms).toBeGreaterThan(0);
     for (const phrase of phrases) {
       const found = [...contents].flatMap(([path, page]) =>

@@ -68,14 +68,14 @@ describe.each(endpoints.map((each) => [each.endpoint, each] as const))(
       expect(status).not.toBe(500);
     });
 
-    it('is answered with 400 if it repeats a member that the endpoint reads, and the error names that member', async () => {
+    it('gets 400 if it repeats a member that the endpoint reads, and the error names the member', async () => {
       for (const [name, value] of Object.entries(fields())) {
         const answer = await send(bodyWith(`${JSON.stringify(name)}:${JSON.stringify(value)}`));
         expect(answer).toMatchObject({ status: 400, body: refusal(`${name} must be given once`) });
       }
     });
 
-    it('is answered with 400 if it repeats any member at any depth, and the error names that member', async () => {
+    it('gets 400 if it repeats any member at any depth, and the error names the member', async () => {
       for (const more of ['"n":1,"n":1', '"more":[{"deep":{"n":1,"n":2}}]', '"n":1,"\\u006e":2']) {
         expect(await send(bodyWith(more))).toMatchObject({
           status: 400,

@@ -158,7 +158,7 @@ describe('the redirect to the partner', () => {
   );
   rule(
     '7.3 invalid_redirect_uri',
-    'has the error invalid_redirect_uri, and leads to the new URI, if the registered URI has changed since the start',
+    'has the error invalid_redirect_uri, and leads to the new URI, if the registered URI has changed',
     async () => {
       const own = await harness.partner();
       const { browser, first, state } = await harness.open(own);

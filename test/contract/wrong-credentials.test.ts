@@ -90,7 +90,7 @@ describe('the error for a credential of the wrong kind', () => {
     });
   });
 
-  it('names its kind in the 400 of the token endpoint and the 404 of the storefront for a wrong code', async () => {
+  it('names its kind for a wrong code: 400 at the token endpoint, 404 at the storefront', async () => {
     const not = 'not an authorization code (svc_code_...)';
     const code = (text: string) => harness.exchange(partner, { ...someCode, code: text });
     const jwt = `code is an access token (eyJ...), ${not}`;
@@ -123,7 +123,7 @@ describe('the error for a credential of the wrong kind', () => {
     );
   });
 
-  it('names its kind in the challenge of the 401 for a wrong API key, and at checkbox also in the body', async () => {
+  it('names its kind for a wrong API key in the challenge and, at checkbox, in the body', async () => {
     const named =
       'The bearer token is an access token (eyJ...), not an API key (svc_test_... or svc_live_...)';
     const challenge = `Bearer realm="svc", error="invalid_token", error_description="${named}"`;
@@ -146,7 +146,7 @@ describe('the error for a credential of the wrong kind', () => {
     expect(secret).toMatchObject(general(400, `client_id is a client secret (svc_secret_...), ${not}`));
   });
 
-  it('names its kind if it was sent as an operator token, but names no kind for an unknown operator token', async () => {
+  it('names its kind if sent as an operator token, but no kind for an unknown token', async () => {
     const { as } = harness.server;
     await expect(as(partner.apiKey).operators.whoami.query()).rejects.toThrow(
       'The bearer token is an API key (svc_test_...), not an operator token (svc_admin_...)',

@@ -123,7 +123,7 @@ describe('an error of the demo partner', () => {
 });
 
 describe('the demo partner under attack', () => {
-  it('answers 400 to a callback with an unknown state, and 404 to one from a visitor who has started no verification', async () => {
+  it('answers 400 to a callback with an unknown state, and 404 to a visitor without a verification', async () => {
     const shop = openShop();
     await shop.ask('/verify', 'POST');
     const forged = await shop.ask(`/callback?code=x&state=x&iss=${service.baseUrl}`);

@@ -20,17 +20,17 @@ describe('the time limits of tests', () => {
   });
 
   it.each(['0', '0.5', '-2', 'much', 'Infinity'])(
-    'throw an error for the factor %s, which must be a number from 1',
+    'cause an error if the factor is "%s", because it must be a number from 1',
     (given) => {
       expect(() => timeoutFactor(given, 1)).toThrow(`must be a number from 1, not "${given}"`);
     },
   );
 
-  it('use one factor in all processes of a run', () => {
+  it('are multiplied by one factor in all processes of a test run', () => {
     expect(within(1_000)).toBe(Math.ceil(1_000 * Number(process.env['SVC_TEST_TIMEOUT_FACTOR'])));
   });
 
-  it('depend on this factor in every test file', () => {
+  it('are multiplied by the factor in every test file: none has a fixed limit', () => {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
       (name) => name.endsWith('.ts') && !name.includes('node_modules'),
     );

@@ -95,7 +95,7 @@ function authorityKeyOf(der: Uint8Array): string {
   return Buffer.from(keyIdentifier?.buffer ?? new ArrayBuffer(0)).toString('base64url');
 }
 
-describe('the trusted authorities of a query', () => {
+describe('the trusted authorities of a query to identity wallets', () => {
   const [certificate = new Uint8Array()] = issuer.signer.certificates;
   const own = authorityKeyOf(certificate);
   const authorities = (queries: Query[]) =>
@@ -145,7 +145,7 @@ describe('the trusted authorities of a query', () => {
   });
 });
 
-describe('the certificates of a signed request', () => {
+describe('the certificates of a signed wallet request', () => {
   it.each(signed)('contain no self-signed certificate in a request of the source %s', async (source) => {
     const { request, link } = await askIdentityWallet(service, source);
     const requestUri = new URL(link).searchParams.get('request_uri') ?? '';

@@ -35,7 +35,7 @@ async function openWallet() {
   };
 }
 
-it('the list of methods still offers an identity wallet in which the user refused', async () => {
+it('the list of verification methods still offers an identity wallet in which the user refused', async () => {
   const { act, last } = await openWallet();
   const list = await act('refuse');
   expect(list.html).toContain('You stopped with');
@@ -43,7 +43,7 @@ it('the list of methods still offers an identity wallet in which the user refuse
   expect(await last()).toBe('method_failed test-wallet-age: abandoned: wallet: access_denied');
 });
 
-it('the list of methods no longer offers an identity wallet whose proof was refused', async () => {
+it('the list of verification methods no longer offers an identity wallet whose proof was refused', async () => {
   const { pages, act, last } = await openWallet();
   const list = await act('expired');
   expect(list.html).toContain('could not be accepted');

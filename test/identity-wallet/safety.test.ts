@@ -63,7 +63,7 @@ describe('the return address of a wallet request', () => {
   });
 });
 
-describe('the response URI', () => {
+describe('the response URI of a wallet request', () => {
   it('answers 404 if any part of its token is changed', async () => {
     const { page } = await openPages(service).start(age, 'age_18_plus');
     const uri = new URL(linkIn(page.html)).searchParams.get('response_uri') ?? '';

@@ -86,7 +86,7 @@ describe('a status list', () => {
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
     ['is an identifier list', async () => identifierList()],
     ['also contains an identifier list', async () => cwtList({ claims: { 65530: { identifiers: {} } } })],
-  ])('causes the refusal of the attestation as "status unknown" if the list %s', async (_what, fetch) => {
+  ])('causes the refusal of the attestation as "status unknown" if it %s', async (_what, fetch) => {
     expect(await refusalOf(checkByIndex(fetch))).toBe('status unknown');
   });
 });
@@ -129,7 +129,7 @@ describe('an identifier list (ISO/IEC 18013-5, 12.3.6.4)', () => {
     ],
     ['is a status list', () => jwtList()],
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
-  ])('causes the refusal of the attestation as "status unknown" if the list %s', async (_what, fetch) => {
+  ])('causes the refusal of the attestation as "status unknown" if it %s', async (_what, fetch) => {
     expect(await refusalOf(checkByIdentifier(fetch))).toBe('status unknown');
   });
 });

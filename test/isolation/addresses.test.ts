@@ -107,7 +107,7 @@ describe.each([
       expect(await wrongFrom('2001:db8:0:1::1')).toBe(401);
     });
 
-    it('are counted separately from forms of the test identity wallet; these forms get 429 after 60 from a /64 network', async () => {
+    it('are counted separately from forms of the test identity wallet, which get 429 after 60 in a minute', async () => {
       const answerFrom = (forwardedFor: string) =>
         ask(
           `${server.baseUrl}/verify/test-wallet`,

@@ -109,7 +109,7 @@ describe('the same Idempotency-Key', () => {
     expect([await balance(one), await balance(other)]).toEqual([9_900, 9_900]);
   });
 
-  it('is refused with 422 if the API key sends it for another enrollment, and the answer has no claims of the first user', async () => {
+  it('is refused with 422 for another enrollment of the API key, without claims of the first user', async () => {
     const partner = await createBankPartner(server);
     await exchanged(partner);
     const adult = await enrollmentOf(partner);
@@ -136,7 +136,7 @@ describe('the same Idempotency-Key', () => {
 });
 
 describe('a claim that was removed from a client', () => {
-  it('is ignored at checkbox, even if the user consented to it; a request for only that claim gets 422', async () => {
+  it('is ignored at checkbox although the user consented to it; a request for only this claim gets 422', async () => {
     const partner = await createBankPartner(server);
     await exchanged(partner);
     const { apiKey, clientId } = partner;

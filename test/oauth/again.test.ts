@@ -23,10 +23,10 @@ const found = (status: 'active' | 'suspended', secret: string): Authenticated =>
 const allowed = async () => ({ allowed: true, retryAfter: 1, limit: 1, remaining: 1 });
 
 it.each([
-  ['a partner that was suspended', found('suspended', 'right')],
-  ['a secret from before a rotation', found('active', 'old')],
+  ['a suspended partner', found('suspended', 'right')],
+  ['a secret that was rotated', found('active', 'old')],
 ])(
-  'client authentication reads a cached client from the database again before it refuses it for %s',
+  'client authentication reads a cached client from the database again before it refuses %s',
   async (_what, old) => {
     const clients = createClientAuthentication({
       findClient: cached(old, found('active', 'right')),

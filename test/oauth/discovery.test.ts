@@ -31,7 +31,7 @@ describe('GET /.well-known/oauth-authorization-server', () => {
       expect((await call(path)).status, path).toBe(404);
   });
 
-  it('answers 200 with every endpoint, and the supported scopes, response types and ways of client authentication (RFC 8414)', async () => {
+  it('answers 200 with all endpoints, scopes, response types and ways of client authentication (RFC 8414)', async () => {
     const response = await call('/.well-known/oauth-authorization-server');
     expect(response.status).toBe(200);
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
@@ -82,14 +82,14 @@ describe('GET /.well-known/jwks.json', () => {
   });
 });
 
-describe('unknown paths and methods', () => {
-  it('answer 404 in the general format for /.well-known/openid-configuration', async () => {
+describe('the paths below /.well-known', () => {
+  it('answer 404 in the general error format to GET openid-configuration', async () => {
     const response = await call('/.well-known/openid-configuration');
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({ success: false, error: 'No such path' });
   });
 
-  it('answer 405 in the general format for another method', async () => {
+  it('answer 405 in the general error format to POST jwks.json', async () => {
     const response = await call('/.well-known/jwks.json', { method: 'POST' });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, HEAD');

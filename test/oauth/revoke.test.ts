@@ -31,7 +31,7 @@ const fields = (token = 'eyJ.eyJ.eyJ') => ({
 });
 const done = { status: 200, body: undefined };
 
-describe('POST /api/oauth/revoke: 200 with an empty body', () => {
+describe('a 200 with an empty body from POST /api/oauth/revoke', () => {
   it('is the answer to a valid token: this token ends, other tokens stay valid, and no money moves', async () => {
     const [token, other] = [await newToken(), await newToken()];
     const before = await oauth.wallet(partner);
@@ -42,7 +42,7 @@ describe('POST /api/oauth/revoke: 200 with an empty body', () => {
     expect(await oauth.wallet(partner)).toEqual(before);
   });
 
-  it('is the answer to a JSON body, to credentials in a Basic header, and to the token_type_hint access_token; each token ends', async () => {
+  it('is the answer to JSON, to Basic credentials and to token_type_hint access_token; each token ends', async () => {
     const [one, two, three] = [await newToken(), await newToken(), await newToken()];
     await answerOf(post(url, fields(one), 'json'));
     const headers = basic(partner.clientId, partner.clientSecret);
@@ -51,7 +51,7 @@ describe('POST /api/oauth/revoke: 200 with an empty body', () => {
     expect(await Promise.all([one, two, three].map(statusOf))).toEqual([401, 401, 401]);
   });
 
-  it('is also the answer for an unknown, malformed, expired or revoked token (RFC 7009 2.2)', async () => {
+  it('is the answer for an unknown, malformed, expired or revoked token (RFC 7009 2.2)', async () => {
     const token = await newToken();
     await oauth.revoke(partner, token);
     for (const each of [token, 'x', 'eyJ.eyJ.eyJ', partner.apiKey]) {
@@ -99,7 +99,7 @@ describe('a revocation', () => {
   });
 });
 
-describe('POST /api/oauth/revoke: 400 invalid_request', () => {
+describe('a 400 invalid_request from POST /api/oauth/revoke', () => {
   const refused = (description: unknown) => ({
     status: 400,
     error: 'invalid_request',
@@ -149,7 +149,7 @@ describe('POST /api/oauth/revoke: 400 invalid_request', () => {
   });
 });
 
-describe('POST /api/oauth/revoke: 401 invalid_client', () => {
+describe('a 401 invalid_client from POST /api/oauth/revoke', () => {
   it('refuses wrong credentials, and the token stays valid', async () => {
     const token = await newToken();
     const answer = await oauth.revoke(partner, token, { client_secret: 'svc_secret_wrong' });
@@ -165,7 +165,7 @@ describe('POST /api/oauth/revoke: 401 invalid_client', () => {
   });
 });
 
-describe('POST /api/oauth/revoke: 403 client_inactive', () => {
+describe('a 403 client_inactive from POST /api/oauth/revoke', () => {
   it('refuses a suspended partner, a disabled client and a revoked key', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
@@ -186,8 +186,8 @@ describe('POST /api/oauth/revoke: 403 client_inactive', () => {
   });
 });
 
-describe('POST /api/oauth/revoke: 429 rate_limited', () => {
-  it('counts requests together with the token endpoint: 30 a minute', async () => {
+describe('a 429 rate_limited from POST /api/oauth/revoke', () => {
+  it('is the answer after 30 requests of a client in a minute to the token and revoke endpoints', async () => {
     const other = await oauth.partner();
     const token = await newToken(other);
     const exchange = () => oauth.exchange(other, { code: 'svc_code_unknown', codeVerifier: 'v'.repeat(43) });
@@ -221,7 +221,7 @@ describe('POST /api/oauth/revoke: 429 rate_limited', () => {
   });
 });
 
-describe('/api/oauth/revoke: 405', () => {
+describe('a 405 from /api/oauth/revoke', () => {
   it.each(['GET', 'PUT', 'DELETE'])(
     'is the answer to the method %s, with the header Allow: POST',
     async (method) => {

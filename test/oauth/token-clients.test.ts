@@ -14,7 +14,7 @@ afterAll(() => oauth.stop());
 const unknownCode = { code: 'svc_code_unknown', codeVerifier: 'v'.repeat(43) };
 const inactive = { status: 403, error: 'client_inactive' };
 
-describe('POST /api/oauth/token: 401 invalid_client', () => {
+describe('a 401 invalid_client from POST /api/oauth/token', () => {
   const refused = { status: 401, error: 'invalid_client' };
 
   it('refuses a wrong secret, a wrong checksum, an unknown client, and credentials of different clients', async () => {
@@ -74,7 +74,7 @@ describe('POST /api/oauth/token: 401 invalid_client', () => {
   });
 });
 
-describe('POST /api/oauth/token: 403 client_inactive', () => {
+describe('a 403 client_inactive from POST /api/oauth/token', () => {
   it('refuses a client of a partner that was never activated', async () => {
     const { admin } = oauth.server;
     const { id: partnerId } = await admin.partners.create.mutate({ name: 'Pending' });
@@ -133,7 +133,7 @@ describe('POST /api/oauth/token: 403 client_inactive', () => {
   });
 });
 
-describe('POST /api/oauth/token: 403 access_denied', () => {
+describe('a 403 access_denied from POST /api/oauth/token', () => {
   it('is the answer for a duplicate identity, without a charge', async () => {
     const before = await oauth.wallet(partner);
     const answer = await oauth.exchange(partner, await oauth.verified(partner, 'duplicate'));

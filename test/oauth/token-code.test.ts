@@ -38,8 +38,8 @@ const invalidGrant = (description: RegExp) => ({
   error_description: expect.stringMatching(description),
 });
 
-describe('POST /api/oauth/token: 400 invalid_grant: an unknown or foreign code', () => {
-  it('is refused if it is malformed, or a real code with another last character or in lower case', async () => {
+describe('POST /api/oauth/token for an unknown code', () => {
+  it('answers 400 invalid_grant if the code is malformed, has another last character or is in lower case', async () => {
     const verified = await oauth.verified(partner);
     for (const code of ['svc_code_x', `${verified.code.slice(0, -1)}~`, verified.code.toLowerCase()]) {
       expect(await oauth.exchange(partner, { ...verified, code })).toMatchObject(
@@ -48,7 +48,7 @@ describe('POST /api/oauth/token: 400 invalid_grant: an unknown or foreign code',
     }
   });
 
-  it('is the same answer, after the same database reads, for a wrong secret in a real code as for an unknown session', async () => {
+  it('gives the same answer after the same database reads for a code with a wrong secret as for an unknown session', async () => {
     const verified = await oauth.verified(partner);
     const bytes = bytesOfSecret('code', verified.code) ?? expect.fail('no code');
     const forged = secretOfBytes('code', Buffer.concat([bytes.subarray(0, 16), randomBytes(16)]));
@@ -77,7 +77,7 @@ describe('POST /api/oauth/token: 400 invalid_grant: an unknown or foreign code',
     expect(await told(forged)).toEqual(of);
   });
 
-  it('refuses the code of another client, and the code stays valid for its owner', async () => {
+  it('answers 400 invalid_grant to the code of another client, and the code stays valid for its owner', async () => {
     const verified = await oauth.verified(partner);
     const { id: clientId, clientSecret } = await oauth.server.admin.clients.create.mutate({
       partnerId: partner.partnerId,
@@ -96,8 +96,8 @@ describe('POST /api/oauth/token: 400 invalid_grant: an unknown or foreign code',
   });
 });
 
-describe('POST /api/oauth/token: 400 invalid_grant: a storefront code', () => {
-  it('refuses a storefront code at the token endpoint, without a charge', async () => {
+describe('POST /api/oauth/token for a storefront code', () => {
+  it('answers 400 invalid_grant, without a charge', async () => {
     const storefront = await oauth.partner({ client: { kind: 'storefront', ...manyRequests } });
     const { partnerId, clientId } = storefront;
     await oauth.server.admin.integrations.create.mutate({ partnerId, clientId, shops: ['shop.example'] });
@@ -108,8 +108,8 @@ describe('POST /api/oauth/token: 400 invalid_grant: a storefront code', () => {
   });
 });
 
-describe('POST /api/oauth/token: 400 invalid_grant: expired', () => {
-  it('accepts a code until its ten minutes are over, and refuses it at that moment', async () => {
+describe('POST /api/oauth/token for an expired code', () => {
+  it('answers 200 until the ten minutes of the code are over, and 400 invalid_grant at that moment', async () => {
     const [good, late] = [await oauth.verified(partner), await oauth.verified(partner)];
     oauth.clock.advance(600_000 - 1);
     expect((await oauth.exchange(partner, good)).status).toBe(200);
@@ -120,7 +120,7 @@ describe('POST /api/oauth/token: 400 invalid_grant: expired', () => {
   });
 });
 
-describe('POST /api/oauth/token: 400 invalid_grant: used', () => {
+describe('POST /api/oauth/token for a used code', () => {
   async function useCode() {
     const verified = await oauth.verified(partner);
     const { access_token: token = '' } = await oauth.exchange(partner, verified);
@@ -128,7 +128,7 @@ describe('POST /api/oauth/token: 400 invalid_grant: used', () => {
   }
   const statusOfToken = async (token: string) => (await oauth.userinfo(bearer(token))).status;
 
-  it('names when the code was used and its charge; sessions show has the same charge, which operators can refund', async () => {
+  it('names the time of the use and the charge, which svcadmin sessions show names too and operators can refund', async () => {
     const { admin, db } = oauth.server;
     const { verified, usedAt } = await useCode();
     const before = await oauth.wallet(partner);
@@ -150,7 +150,7 @@ describe('POST /api/oauth/token: 400 invalid_grant: used', () => {
     expect((await oauth.wallet(partner)).balance).toBe(before.balance + 50);
   });
 
-  it('does not revoke the token for ten seconds, because two workers of one partner may race', async () => {
+  it('does not revoke the token within ten seconds, because two workers of one partner may race', async () => {
     const { verified, token } = await useCode();
     oauth.clock.advance(10_000);
     expect((await oauth.exchange(partner, verified)).error).toBe('invalid_grant');
@@ -173,17 +173,17 @@ describe('POST /api/oauth/token: 400 invalid_grant: used', () => {
     expect(await statusOfToken(token)).toBe(200);
   });
 
-  it('says that a used code was used, even after the code has expired', async () => {
+  it('says that the code was used, even after it has expired', async () => {
     const { verified } = await useCode();
     oauth.clock.advance(700_000);
     expect(await oauth.exchange(partner, verified)).toMatchObject(invalidGrant(/already used/));
   });
 });
 
-describe('POST /api/oauth/token: 400 invalid_grant: code_verifier', () => {
+describe('POST /api/oauth/token with a wrong code_verifier', () => {
   const wrong = { code_verifier: 'w'.repeat(43) };
 
-  it('counts four wrong verifiers and names the tries that are left; then the right verifier gets a token', async () => {
+  it('answers 400 with the number of remaining tries four times; then the right verifier gets a token', async () => {
     const verified = await oauth.verified(partner);
     for (const left of [4, 3, 2, 1]) {
       expect(await oauth.exchange(partner, verified, wrong)).toMatchObject(
@@ -193,7 +193,7 @@ describe('POST /api/oauth/token: 400 invalid_grant: code_verifier', () => {
     expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 
-  it('invalidates the code at the fifth wrong verifier', async () => {
+  it('invalidates the code at the fifth try', async () => {
     const verified = await oauth.verified(partner);
     for (let n = 0; n < 5; n += 1) await oauth.exchange(partner, verified, wrong);
     const before = await oauth.wallet(partner);
@@ -203,20 +203,20 @@ describe('POST /api/oauth/token: 400 invalid_grant: code_verifier', () => {
     expect(await oauth.wallet(partner)).toEqual(before);
   });
 
-  it('does not count a wrong verifier that another client sends', async () => {
+  it('does not count the try if another client sends it', async () => {
     const [verified, other] = [await oauth.verified(partner), await oauth.partner({ client: manyRequests })];
     for (let n = 0; n < 6; n += 1) await oauth.exchange(other, verified, wrong);
     expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 });
 
-describe('POST /api/oauth/token: 400 invalid_redirect_uri', () => {
+describe('a 400 invalid_redirect_uri from POST /api/oauth/token', () => {
   it.each([
-    ['a trailing slash', `${redirectUri}/`],
-    ['another case', redirectUri.replace('callback', 'Callback')],
-    ['a query', `${redirectUri}?x=1`],
-    ['an encoded character', redirectUri.replace('callback', '%63allback')],
-  ])('refuses %s, and the code stays valid', async (_, uri) => {
+    ['with a trailing slash', `${redirectUri}/`],
+    ['in another letter case', redirectUri.replace('callback', 'Callback')],
+    ['with a query', `${redirectUri}?x=1`],
+    ['with an encoded character', redirectUri.replace('callback', '%63allback')],
+  ])('refuses the registered URI %s, and the code stays valid', async (_, uri) => {
     const verified = await oauth.verified(partner);
     const before = await oauth.wallet(partner);
     const answer = await oauth.exchange(partner, verified, { redirect_uri: uri });
@@ -226,7 +226,7 @@ describe('POST /api/oauth/token: 400 invalid_redirect_uri', () => {
   });
 });
 
-describe('POST /api/oauth/token: 400 invalid_scope', () => {
+describe('a 400 invalid_scope from POST /api/oauth/token', () => {
   it('names the claims that the client has lost since the start; once they are restored, the code can be exchanged', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;

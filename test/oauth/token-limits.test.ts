@@ -33,7 +33,7 @@ async function expectUsable(partner: TestPartner, verified: Verified): Promise<v
   expect(await oauth.wallet(partner)).toEqual({ balance: balance - 50, entries: entries + 1 });
 }
 
-describe('POST /api/oauth/token: 402 payment_required', () => {
+describe('a 402 payment_required from POST /api/oauth/token', () => {
   it('is the answer for an empty wallet, without a token or charge; after a funding, the code can be exchanged', async () => {
     const partner = await oauth.partner({ funds: 0 });
     const verified = await oauth.verified(partner);
@@ -69,14 +69,14 @@ describe('POST /api/oauth/token: 402 payment_required', () => {
   });
 });
 
-describe('POST /api/oauth/token: 429 rate_limited: the token endpoint', () => {
+describe('the answer 429 of POST /api/oauth/token at its request limit', () => {
   const limited = {
     status: 429,
     error: 'rate_limited',
     error_description: 'Token endpoint rate limit exceeded',
   };
 
-  it('is returned after 30 requests a minute of one client, for the rest of the minute', async () => {
+  it('follows after 30 requests of one client in a minute, for the rest of the minute', async () => {
     const partner = await oauth.partner();
     const verified = await oauth.verified(partner);
     for (let n = 0; n < 30; n += 1) {
@@ -108,7 +108,7 @@ describe('POST /api/oauth/token: 429 rate_limited: the token endpoint', () => {
     expect(await oauth.exchange(partner, unknownCode)).toMatchObject({ error: 'invalid_grant' });
   });
 
-  it('admits exactly 30 of many parallel requests', async () => {
+  it('is the answer to all but 30 of many parallel requests', async () => {
     const partner = await oauth.partner();
     const answers = await Promise.all(Array.from({ length: 60 }, () => oauth.exchange(partner, unknownCode)));
     expect(answers.filter(({ error }) => error === 'invalid_grant')).toHaveLength(30);
@@ -116,7 +116,7 @@ describe('POST /api/oauth/token: 429 rate_limited: the token endpoint', () => {
   });
 });
 
-describe('POST /api/oauth/token: 429 rate_limited: wrong client secrets', () => {
+describe('the answer 429 of POST /api/oauth/token after wrong client secrets', () => {
   it('replaces 401 after 20 wrong secrets a minute; the right secret is still accepted', async () => {
     const partner = await oauth.partner();
     const verified = await oauth.verified(partner);
@@ -141,7 +141,7 @@ describe('POST /api/oauth/token: 429 rate_limited: wrong client secrets', () => 
   });
 });
 
-describe('POST /api/oauth/token: 429 rate_limited: spend limits', () => {
+describe('the answer 429 of POST /api/oauth/token at a spend cap', () => {
   const capped = (bucket: string) => ({
     status: 429,
     error: 'rate_limited',
@@ -193,7 +193,7 @@ describe('POST /api/oauth/token: 429 rate_limited: spend limits', () => {
     expect(retryAfter(refused)).toBe('290');
   });
 
-  it('is the answer, and not 402, if the wallet is empty too', async () => {
+  it('has priority over 402 if the wallet is empty too', async () => {
     const partner = await oauth.partner({ funds: 0 });
     await setLimits(partner, { perMinute: 0 });
     expect(await oauth.exchange(partner, await oauth.verified(partner))).toMatchObject(capped('minute'));
@@ -211,7 +211,7 @@ describe('POST /api/oauth/token: 429 rate_limited: spend limits', () => {
     expect(used).toEqual({ minute: 3, hour: 3 });
   });
 
-  it('has the default caps of 60 exchanges a minute and 1,000 an hour', async () => {
+  it('depends by default on caps of 60 exchanges a minute and 1,000 an hour', async () => {
     const { partnerId } = await oauth.partner();
     expect(await oauth.server.admin.limits.show.query({ partnerId, mode: 'test' })).toMatchObject({
       perMinute: 60,
@@ -220,7 +220,7 @@ describe('POST /api/oauth/token: 429 rate_limited: spend limits', () => {
   });
 });
 
-describe('POST /api/oauth/token: 503 service_unavailable', () => {
+describe('a 503 service_unavailable from POST /api/oauth/token', () => {
   it('is the answer while the process does not trust its clock; afterwards the code can be exchanged', async () => {
     const partner = await oauth.partner();
     const verified = await oauth.verified(partner);
@@ -234,21 +234,18 @@ describe('POST /api/oauth/token: 503 service_unavailable', () => {
   });
 });
 
-describe('the exchange of a code of a sandbox user', () => {
+describe('the exchange of a code', () => {
   it.each([
-    ['low-balance', 402, 'payment_required', null],
-    ['minute-cap', 429, 'rate_limited', '50'],
-    ['hour-cap', 429, 'rate_limited', '290'],
-    ['unavailable', 503, 'service_unavailable', '5'],
-  ])(
-    'is answered, for the user %s, with %i %s, and moves no money',
-    async (person, status, error, seconds) => {
-      const partner = await oauth.partner();
-      const answer = await oauth.exchange(partner, await oauth.verified(partner, person));
-      expect(answer).toMatchObject({ status, error });
-      expect(retryAfter(answer)).toBe(seconds);
-      expect(await oauth.wallet(partner)).toEqual({ balance: 10_000, entries: 1 });
-      expect((await oauth.exchange(partner, await oauth.verified(partner))).status).toBe(200);
-    },
-  );
+    [402, 'payment_required', 'low-balance', null],
+    [429, 'rate_limited', 'minute-cap', '50'],
+    [429, 'rate_limited', 'hour-cap', '290'],
+    [503, 'service_unavailable', 'unavailable', '5'],
+  ])('gets %i %s for the sandbox user %s, and moves no money', async (status, error, person, seconds) => {
+    const partner = await oauth.partner();
+    const answer = await oauth.exchange(partner, await oauth.verified(partner, person));
+    expect(answer).toMatchObject({ status, error });
+    expect(retryAfter(answer)).toBe(seconds);
+    expect(await oauth.wallet(partner)).toEqual({ balance: 10_000, entries: 1 });
+    expect((await oauth.exchange(partner, await oauth.verified(partner))).status).toBe(200);
+  });
 });

@@ -12,7 +12,7 @@ afterAll(() => oauth.stop());
  * redirect_uri → PKCE → scope → enrollment → spend caps → balance. The request starts with every fault, and the test
  * removes one after another.
  */
-describe('the order of checks', () => {
+describe('the order of checks at the token endpoint', () => {
   it('is fixed: each corrected fault of one request leads to the next error, and at the end to 200', async () => {
     const { admin } = oauth.server;
     const partner = await oauth.partner({ funds: 0 });

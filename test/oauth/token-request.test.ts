@@ -27,7 +27,7 @@ const without = (body: URLSearchParams, ...names: string[]) => {
 const send = (body: URLSearchParams, headers: Record<string, string> = {}) =>
   oauth.send('token', { body, headers });
 
-describe('an unknown grant_type', () => {
+describe('an unknown grant_type in a token request', () => {
   const unsupported = { status: 400, error: 'unsupported_grant_type' };
 
   it('is refused with unsupported_grant_type if the request has no other parameters, as a form and as JSON', async () => {
@@ -40,7 +40,7 @@ describe('an unknown grant_type', () => {
   it.each([
     ['an unreadable Authorization header', { authorization: 'Basic !!!' }],
     ['a Basic header with a wrong secret', basic('cli_unknown', 'wrong')],
-    ['another scheme', { authorization: 'Bearer svc_test_x' }],
+    ['an Authorization header of another scheme', { authorization: 'Bearer svc_test_x' }],
   ])('is the reported error, and not %s in the same request', async (_, headers) => {
     expect(await send(new URLSearchParams({ grant_type: 'password' }), headers)).toMatchObject(unsupported);
   });
@@ -61,7 +61,7 @@ describe('an unknown grant_type', () => {
   });
 });
 
-describe('the body', () => {
+describe('the body of a token request', () => {
   it.each([
     ['unreadable', { authorization: 'Basic !!!' }],
     ['of another scheme', { authorization: 'Bearer svc_test_x' }],
@@ -92,7 +92,7 @@ describe('an Authorization header beside credentials in the body', () => {
   });
 
   it.each(['Basic', 'Basic !!!', 'basic'])(
-    'is a second place for credentials if it is "%s", and causes invalid_request',
+    'causes invalid_request, as a second place for credentials, if it is "%s"',
     async (header) => {
       const answer = await send(form(), { authorization: header });
       expect(answer).toMatchObject(malformed(expect.stringMatching(/not in both/)));

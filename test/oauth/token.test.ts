@@ -26,7 +26,7 @@ const fieldNames = [
   'code_verifier',
 ] as const;
 
-describe('POST /api/oauth/token: 200', () => {
+describe('a 200 from POST /api/oauth/token', () => {
   it('is the answer to a valid code, with a bearer token and one charge', async () => {
     const before = await oauth.wallet(partner);
     const answer = await oauth.exchange(partner, await oauth.verified(partner));
@@ -111,7 +111,7 @@ describe('POST /api/oauth/token: 200', () => {
   });
 });
 
-describe('POST /api/oauth/token: 400 invalid_request', () => {
+describe('a 400 invalid_request from POST /api/oauth/token', () => {
   const refused = (description: unknown) => ({
     status: 400,
     error: 'invalid_request',
@@ -134,12 +134,18 @@ describe('POST /api/oauth/token: 400 invalid_request', () => {
     expect(answer).toMatchObject(refused(`${name} is required`));
   });
 
-  it.each(fieldNames.slice(1))('refuses an oversized %s', async (name) => {
+  it.each(fieldNames.slice(1))('refuses a %s of 3,000 characters', async (name) => {
     const answer = await oauth.exchange(partner, unknownCode, { [name]: 'x'.repeat(3_000) });
     expect(answer).toMatchObject(refused(expect.stringMatching(new RegExp(`^${name}`))));
   });
 
-  it.each([7, true, null, ['a'], { a: 1 }])('refuses a JSON value that is not text: %j', async (value) => {
+  it.each([
+    ['a number', 7],
+    ['true', true],
+    ['null', null],
+    ['a list', ['a']],
+    ['an object', { a: 1 }],
+  ])('refuses %s as the JSON value of any parameter', async (_what, value) => {
     for (const name of fieldNames) {
       const answer = await answerOf(post(url, { ...form(), [name]: value }, 'json'));
       expect(answer).toMatchObject(refused(expect.stringMatching(new RegExp(`^${name}`))));
@@ -166,13 +172,13 @@ describe('POST /api/oauth/token: 400 invalid_request', () => {
   );
 
   it.each([
-    ['malformed', '{"grant_type":', 'The request body is not valid JSON'],
-    ['without a field but in a prototype', '{"__proto__":{"code":"x"}}', 'grant_type is required'],
-    ['empty', '', 'The request body is empty'],
-    ['a list', '[]', 'The request body must be a form or a JSON object'],
-    ['text', '"code"', 'The request body must be a form or a JSON object'],
-    ['null', 'null', 'The request body must be a form or a JSON object'],
-  ])('refuses JSON that is %s', async (_, body, description) => {
+    ['malformed JSON', '{"grant_type":', 'The request body is not valid JSON'],
+    ['a JSON object with its fields in __proto__', '{"__proto__":{"code":"x"}}', 'grant_type is required'],
+    ['an empty JSON body', '', 'The request body is empty'],
+    ['a JSON list', '[]', 'The request body must be a form or a JSON object'],
+    ['a JSON text', '"code"', 'The request body must be a form or a JSON object'],
+    ['the JSON value null', 'null', 'The request body must be a form or a JSON object'],
+  ])('refuses %s', async (_, body, description) => {
     const headers = { 'content-type': 'application/json' };
     expect(await oauth.send('token', { headers, body })).toMatchObject(refused(description));
   });
@@ -183,7 +189,7 @@ describe('POST /api/oauth/token: 400 invalid_request', () => {
     );
   });
 
-  it.each(['form', 'json'] as const)('refuses a %s of more than 64 KiB', async (as) => {
+  it.each(['form', 'json'] as const)('refuses a body of more than 64 KiB as %s', async (as) => {
     const answer = await answerOf(post(url, { ...form(), padding: 'x'.repeat(65_536) }, as));
     expect(answer).toMatchObject(refused('The request body is larger than 64 KiB'));
   });
@@ -204,7 +210,7 @@ describe('POST /api/oauth/token: 400 invalid_request', () => {
   });
 });
 
-describe('POST /api/oauth/token: 400 unsupported_grant_type', () => {
+describe('a 400 unsupported_grant_type from POST /api/oauth/token', () => {
   it.each(['client_credentials', 'refresh_token', 'AUTHORIZATION_CODE', 'authorization_code ', ' '])(
     'refuses the grant type "%s"',
     async (grantType) => {
@@ -214,9 +220,9 @@ describe('POST /api/oauth/token: 400 unsupported_grant_type', () => {
   );
 });
 
-describe('POST /api/oauth/token: unknown paths and methods', () => {
+describe('the token endpoint', () => {
   it.each(['GET', 'PUT', 'DELETE', 'PATCH'])(
-    'the method %s is answered with 405 and the header Allow: POST',
+    'answers 405 with the header Allow: POST to the method %s',
     async (method) => {
       const answer = await answerOf(fetch(url, { method }));
       expect(answer).toMatchObject({ status: 405, error: 'invalid_request' });
@@ -225,7 +231,7 @@ describe('POST /api/oauth/token: unknown paths and methods', () => {
   );
 
   it.each(['/tokens', '/token/', '/token/x', '/%ZZ'])(
-    'the path /api/oauth%s is answered with 404 in the OAuth format',
+    'answers 404 in the OAuth format to the path /api/oauth%s',
     async (path) => {
       const answer = await answerOf(fetch(`${oauth.server.baseUrl}/api/oauth${path}`, { method: 'POST' }));
       expect(answer).toMatchObject({ status: 404, error: 'invalid_request' });
@@ -233,7 +239,7 @@ describe('POST /api/oauth/token: unknown paths and methods', () => {
   );
 });
 
-describe('POST /api/oauth/token: 500 server_error', () => {
+describe('a 500 server_error from POST /api/oauth/token', () => {
   it('says only "Internal server error" after a defect in the service, without a charge; the code can be exchanged later', async () => {
     const verified = await oauth.verified(partner);
     const before = await oauth.wallet(partner);

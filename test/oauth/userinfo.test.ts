@@ -30,7 +30,7 @@ async function claimsOf(token: string): Promise<UserinfoResponse> {
 
 const invalid = { status: 401, error: 'invalid_token' };
 
-describe('userinfo: 200', () => {
+describe('a 200 from userinfo', () => {
   it('returns sub, evaluated_at, the requested claims, and meta with lists of the resolved, null and ignored claims', async () => {
     const at = new Date(oauth.clock.now()).toISOString();
     expect(await claimsOf(await newToken())).toEqual({
@@ -112,7 +112,7 @@ describe('the sub of userinfo', () => {
   });
 });
 
-describe('userinfo: 401 invalid_token', () => {
+describe('a 401 invalid_token from userinfo', () => {
   const [noHeader, noForm, unknown] = [
     'No Authorization header: send Authorization: Bearer {access token}',
     'The Authorization header is not of the form Bearer {access token}',
@@ -197,7 +197,7 @@ describe('userinfo: 401 invalid_token', () => {
   });
 });
 
-describe('userinfo: 405', () => {
+describe('a 405 from userinfo', () => {
   it('refuses POST, which RFC 6750 would allow', async () => {
     const token = await newToken();
     const url = `${oauth.server.baseUrl}/api/oauth/userinfo`;
@@ -208,7 +208,7 @@ describe('userinfo: 405', () => {
   });
 });
 
-describe('userinfo: 429 rate_limited', () => {
+describe('a 429 rate_limited from userinfo', () => {
   it('is the answer after 120 requests a minute of one client, with any of its tokens', async () => {
     const other = await oauth.partner();
     const tokens = [await newToken('adult', undefined, other), await newToken('teen', undefined, other)];

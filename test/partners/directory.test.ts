@@ -7,7 +7,7 @@ import { createPartner, redirectUri } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 
-describe('the directory cache', () => {
+describe('the cache of partner records', () => {
   /** Creates a directory cache whose reads end when the test answers them. */
   function slowMemory() {
     const answers: ((value: number | undefined) => void)[] = [];
@@ -87,7 +87,7 @@ describe('the directory cache', () => {
     expect(await cache.read('b', false)).toBe(3);
   });
 
-  it('reads again on a call for a fresh entry, and stores the result', async () => {
+  it('reads the database again if its caller asks for a fresh entry, and stores the result', async () => {
     const { source, cache } = memory();
     await cache.read('a', false);
     source.set('a', 2);
@@ -110,7 +110,7 @@ describe('the directory cache', () => {
   });
 });
 
-describe('the change watch', () => {
+describe('the poll for changes of partners and clients', () => {
   /**
    * A document of changes in memory, and the notifications of a watch on it. `all` means that any record may have
    * changed.
@@ -157,7 +157,7 @@ describe('the change watch', () => {
     expect(seen).toHaveLength(3);
   });
 
-  it('polls in the background one second after its last poll; after two seconds, callers wait for the poll', async () => {
+  it('runs in the background one second after the last one; after two seconds, callers wait for it', async () => {
     const { seen, upToDate, add, wait, reads } = watched();
     await upToDate();
     add('cli_1');
@@ -193,7 +193,7 @@ describe('the change watch', () => {
     expect(seen).toEqual(['all', 'all']);
   });
 
-  it('rejects while the database is away, from two seconds after its last poll on', async () => {
+  it('rejects its callers while the database is away, from two seconds after the last poll on', async () => {
     const { upToDate, wait, away } = watched();
     await upToDate();
     away(true);
@@ -207,7 +207,7 @@ describe('the change watch', () => {
   });
 });
 
-describe('the directory of a process', () => {
+describe('the directory of partners in a process', () => {
   const elsewherePorts = { clock: { now: Date.now }, onSecretUsed: () => undefined };
   let server: TestServer;
   beforeAll(async () => {

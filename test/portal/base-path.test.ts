@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe('the portal behind a proxy that removes the path /svc of SVC_BASE_URL', () => {
+describe('the portal below the path /svc of SVC_BASE_URL', () => {
   it('has /svc in the action of its forms and in the redirect after a form', async () => {
     const { html } = await owner.browser.open('/warnings');
     expect(html).toContain('action="/svc/portal/warnings"');

@@ -23,7 +23,7 @@ afterAll(() => site.stop());
 
 const german = { 'accept-language': 'de' };
 
-it("a page answers 503 in the member's language while the database is away, and recovers without a restart", {
+it("a page of the portal answers 503 in the member's language while the database is away, and recovers without a restart", {
   timeout: within(90_000),
 }, async () => {
   const { browser } = owner;

@@ -14,29 +14,31 @@ const keys = Object.keys(en) as (keyof typeof en)[];
 /** Words that are the same in several languages. */
 const international = /^(name|direction)$/;
 
-describe.each(Object.entries(languages).filter(([code]) => code !== 'en'))(
-  'the texts of the portal in %s',
-  (code, words) => {
-    it('have the same keys as in English, and none is empty', () => {
-      expect(Object.keys(words).toSorted()).toEqual(keys.toSorted());
-      for (const key of keys) expect([key, words[key].trim() === '']).toEqual([key, false]);
-    });
+const names = new Intl.DisplayNames('en', { type: 'language' });
+const translations = Object.entries(languages)
+  .filter(([code]) => code !== 'en')
+  .map(([code, words]) => [names.of(code), code, words] as const);
 
-    it('are translated: no text of several words equals the English one', () => {
-      const same = keys.filter((key) => words[key] === en[key] && !international.test(key));
-      expect(same.filter((key) => en[key].includes(' '))).toEqual([]);
-      // Related languages share some single words: fewer than an eighth of all texts.
-      expect([code, same.length < keys.length / 8]).toEqual([code, true]);
-    });
+describe.each(translations)('the texts of the portal in %s', (_name, code, words) => {
+  it('have the same keys as in English, and none is empty', () => {
+    expect(Object.keys(words).toSorted()).toEqual(keys.toSorted());
+    for (const key of keys) expect([key, words[key].trim() === '']).toEqual([key, false]);
+  });
 
-    it('end with the same punctuation as in English', () => {
-      const differing = keys.filter((key) => /[.:]$/.test(en[key]) !== /[.:]$/.test(words[key].trim()));
-      expect(differing).toEqual([]);
-    });
-  },
-);
+  it('are translated: no text of several words equals the English one', () => {
+    const same = keys.filter((key) => words[key] === en[key] && !international.test(key));
+    expect(same.filter((key) => en[key].includes(' '))).toEqual([]);
+    // Related languages share some single words: fewer than an eighth of all texts.
+    expect([code, same.length < keys.length / 8]).toEqual([code, true]);
+  });
 
-it('every text is used by a page, and every text that a page uses exists', () => {
+  it('end with the same punctuation as in English', () => {
+    const differing = keys.filter((key) => /[.:]$/.test(en[key]) !== /[.:]$/.test(words[key].trim()));
+    expect(differing).toEqual([]);
+  });
+});
+
+it('every text of the portal is used by a page, and every text that a page uses exists', () => {
   const used = new Set([...sources.matchAll(/\bm\.(\w+)|'(\w+)'/g)].map(([, a, b]) => a ?? b));
   expect(keys.filter((key) => !used.has(key))).toEqual([]);
   const asked = [...sources.matchAll(/\bm\.([a-z]\w+)\b/g)].map(([, key = '']) => key);

@@ -51,7 +51,7 @@ const owner = () => {
 };
 
 describe('a page of the portal', () => {
-  it('answers 200 to roles that may call its procedure, linked on their first page; others get 403 and no link', async () => {
+  it('answers 200 to roles that may call its procedure, which have a link to it; others get 403 and no link', async () => {
     for (const [role, { browser }] of Object.entries(members)) {
       const { html } = await browser.open('/');
       for (const [path, may] of Object.entries(pages)) {
@@ -342,7 +342,7 @@ describe('a member of the role finance', () => {
   });
 });
 
-it('the overview shows one charge today after an exchange and a negative adjustment', async () => {
+it('the overview of the portal counts one charge today after an exchange and a negative adjustment', async () => {
   const partner = await createPartner(server);
   const { partnerId } = partner;
   const { browser } = await signedIn(server, partnerId, 'viewer', 'counter');
@@ -353,7 +353,7 @@ it('the overview shows one charge today after an exchange and a negative adjustm
   expect([...html.matchAll(/Charges today<\/dt><dd>([^<]*)/g)].map(([, count]) => count)).toEqual(['0', '1']);
 });
 
-it('an owner invites and changes members, and must sign in again 30 minutes after the passkey (401)', async () => {
+it('an owner invites and changes members, and gets 401 from 30 minutes after the passkey sign-in on', async () => {
   const invited = await submit(owner(), '/members', {
     act: 'invite',
     email: 'new@shop.example',

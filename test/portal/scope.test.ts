@@ -198,7 +198,7 @@ function namingFields(path: string): { field: string; kind: OwnedKind; inputOf: 
 /** Returns an unknown id of the same kind. */
 const madeUp = (id: string) => id.replace(/.{6}$/, 'zzzzzz');
 
-describe("a member's scope", () => {
+describe('the admin API for members of a partner', () => {
   it(
     'allows exactly the procedures that the table of this test lists for the role',
     async () => {
@@ -250,7 +250,7 @@ describe("a member's scope", () => {
   );
 
   it(
-    'allows every query of the own records, and no result names a record of another partner',
+    'allows every query of own records, and no result names a record of another partner',
     async () => {
       const since = new Date(clock.now() - 86_400_000).toISOString();
       const foreign = Object.values(other.ids);
@@ -290,7 +290,7 @@ describe("a member's scope", () => {
     expect(shown).not.toContain(sub);
   });
 
-  it('does not include settings of operators: an update of a client with a request limit or sources fails as "Unrecognized key"', async () => {
+  it('refuses settings of operators: an update of a client with a request limit or sources is an "Unrecognized key"', async () => {
     const { api } = own.members.owner;
     const clientId = own.ids.client;
     const wanted = { clientId, tokenRequestsPerMinute: 1_000_000 };
@@ -321,7 +321,7 @@ describe("a member's scope", () => {
     expect(acts.some(({ operatorId }) => operatorId.startsWith('opr_'))).toBe(false);
   });
 
-  it('allows an owner to remove another member, but neither to remove the own membership nor to change its role', async () => {
+  it('allows an owner to remove other members, but not to remove itself or change its own role', async () => {
     const { api, id: memberId } = own.members.owner;
     await expect(api.members.remove.mutate({ memberId })).rejects.toThrow('Another owner');
     await expect(api.members.setRole.mutate({ memberId, role: 'viewer' })).rejects.toThrow('Another owner');

@@ -53,7 +53,7 @@ describe('an invitation', () => {
     expect(ended.map(({ status }) => status).toSorted()).toEqual([303, 404]);
   });
 
-  it('gets 401 with a passkey of another site or a malformed answer, 403 with a forged CSRF token, and can then still be accepted', async () => {
+  it('gets 401 with a foreign passkey or a malformed answer, 403 with a forged CSRF token, and stays valid', async () => {
     clock.advance(minute);
     const wanted = { partnerId: partner.partnerId, email: 'forged@shop.example', role: 'owner' } as const;
     const { link } = await server.admin.members.invite.mutate(wanted);

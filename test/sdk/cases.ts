@@ -88,18 +88,18 @@ export const callbackCases: [about: string, given: CallbackCase, answer: Answer]
   ['an empty code', { query: `${ours}&code=`, state }, ['missing_code']],
   ['neither code nor error', { query: ours, state }, ['missing_code']],
   [
-    'an error_description of document_rejected',
+    'the failure reason document_rejected',
     { query: failed('document_rejected: no'), state },
     ['verification_failed', 'document_rejected', true, 'ses_1'],
   ],
   [
-    'an error_description of an unknown reason',
+    'an unknown failure reason',
     { query: failed('new: x'), state },
     ['verification_failed', 'new', false, 'ses_1'],
   ],
   // Property names of the object prototype are no reasons.
   [
-    'an error_description of constructor, a property of every object',
+    'the failure reason constructor, a property of every object',
     { query: failed('constructor: x'), state },
     ['verification_failed', 'constructor', false, 'ses_1'],
   ],

@@ -3,14 +3,16 @@ import { type Answer, allCases, callbackCases, errorCases, typescript } from './
 
 /** The result of `callback` in words. An error has one field or four, a success two. */
 function callbackResult([code, reason, ...more]: Answer): string {
-  if (more.length > 0) return `throws the error ${code}, with the reason ${reason ?? 'undefined'},`;
-  return reason === undefined ? `throws the error ${code}` : 'returns the code';
+  const error = `throws ${String(code).replace('\uFFFD', 'U+FFFD')}`;
+  if (more.length > 0)
+    return `${error} ${reason === null ? 'without a reason' : `with the reason ${reason}`}`;
+  return reason === undefined ? error : 'returns the code';
 }
 
 /** The error of a refused call in words. */
 function errorResult([code, seconds, isRetryable]: Answer): string {
-  const wait = seconds === null ? '' : `, which can be repeated after ${seconds} s`;
-  return `${isRetryable ? 'a retryable' : 'an unretryable'} ${code}${wait}`;
+  if (!isRetryable) return `${code}, not retryable,`;
+  return `${code}, retryable ${seconds === null ? 'at an unstated time' : `after ${seconds} s`},`;
 }
 
 describe('callback of the TypeScript SDK', () => {
@@ -28,7 +30,7 @@ describe('a call of the TypeScript SDK', () => {
     ([about, given, answer]) => [errorResult(answer), about, given, answer] as const,
   );
 
-  it.each(cases)('throws %s, for the answer %s', async (_result, _about, given, answer) => {
+  it.each(cases)('throws %s for %s', async (_result, _about, given, answer) => {
     expect(await typescript.error(given)).toEqual(answer);
   });
 });

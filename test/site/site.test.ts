@@ -37,7 +37,7 @@ const asText = (html: string) =>
 const visible = (html: string) => asText(html).replaceAll(/\s/g, '');
 const article = (html: string) => /<article>([\s\S]*)<\/article>/.exec(html)?.[1] ?? '';
 
-describe.each([...names, 'reference'])('the page of /docs/ with the name %s', (name) => {
+describe.each([...names, 'reference'])('the page %s of the documentation site', (name) => {
   it("has a strict content security policy, and loads only the site's style sheet and script", async () => {
     const { status, headers, html } = await open(addressOf(name));
     expect(status).toBe(200);
@@ -60,7 +60,7 @@ describe.each([...names, 'reference'])('the page of /docs/ with the name %s', (n
   });
 });
 
-describe.each(names)('the site, for docs/%s.md,', (name) => {
+describe.each(names)('the documentation site, for docs/%s.md,', (name) => {
   it('shows every code block byte for byte, and no Markdown syntax', async () => {
     const html = article((await open(addressOf(name))).html);
     const shown = [...html.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, code = '']) =>

@@ -68,8 +68,8 @@ describe('svcadmin partners', () => {
   });
 });
 
-describe('svcadmin keys, clients and webhooks', () => {
-  it('create a key, a client and an endpoint, change them, unset the endpoint and revoke the key', async () => {
+describe('svcadmin', () => {
+  it('creates a key, a client and an endpoint, changes them, unsets the endpoint and revokes the key', async () => {
     const { id: partner } = await create();
     const { apiKey, ...key } = await svcadmin.json<KeyView & { apiKey: string }>(
       'keys',

@@ -16,7 +16,7 @@ afterAll(() => server.stop());
 
 const find = (input: string, ...flags: string[]) => svcadmin.run(['secrets', 'find', ...flags], { input });
 
-describe('secrets find', () => {
+describe('svcadmin secrets find', () => {
   it('names the owner of the secret on stdin and the command that replaces it, and never prints the secret', async () => {
     const { clientSecret, clientId, partnerId } = partner;
     const { code, stdout, stderr } = await find(`CLIENT_SECRET="${clientSecret}"\n`);
@@ -73,7 +73,7 @@ describe('secrets find', () => {
   });
 });
 
-describe('keyring retire --compromised', () => {
+describe('svcadmin keyring retire --compromised', () => {
   it('lists in a dry run what becomes invalid; with --yes, old access tokens get 401 and a new key signs', async () => {
     const token = async () => {
       const answer = await exchangeCode(server, other, await verifyUser(server, other));
@@ -130,7 +130,7 @@ describe('personal data of a live user', () => {
     ['show', enrollment.sub],
   ];
 
-  it('are shown to the role support only with --reason (else exit code 5), and the audit log records this reason', async () => {
+  it('are shown to support only with --reason (else exit code 5), and the audit log has this reason', async () => {
     for (const command of commands()) {
       const plain = await support.run(command);
       expect([command, plain.code, plain.stdout]).toEqual([command, 5, '']);
@@ -168,7 +168,7 @@ describe('personal data of a live user', () => {
     );
   });
 
-  it('are read by `users erase` with the recorded reason "erasure", and by `enrollments block` with the reason of the block', async () => {
+  it('are read by `users erase` for the reason "erasure", and by `enrollments block` for the reason of the block', async () => {
     const erase = await svcadmin.json('users', 'erase', enrollment.sub, '--dry-run');
     expect(erase).toMatchObject({ dryRun: true });
     const block = ['enrollments', 'block', enrollment.id, '--reason', 'a report', '--dry-run'];

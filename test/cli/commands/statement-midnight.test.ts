@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it('wallets statement --from --to begins and ends at local midnight: entries at --from are included, those at --to are not', async () => {
+it('svcadmin wallets statement --from --to begins and ends at local midnight: entries at --from are included, those at --to are not', async () => {
   const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
   const fund = (at: number, amount: number) => {
     clock.set(at);

@@ -28,7 +28,7 @@ async function busyWallet(): Promise<string> {
   return id;
 }
 
-describe('wallets statement', () => {
+describe('svcadmin wallets statement', () => {
   it('prints entries that add up from the opening to the closing balance', async () => {
     const id = await busyWallet();
     const statement = await svcadmin.json<StatementView>('wallets', 'statement', id);
@@ -56,7 +56,7 @@ describe('wallets statement', () => {
   });
 });
 
-describe('wallets statement --by', () => {
+describe('svcadmin wallets statement --by', () => {
   it('prints the count and the sum of the entries for each value; an unknown column exits with 2', async () => {
     const id = await busyWallet();
     await server.admin.wallets.adjust.mutate({ partnerId: id, mode: 'test', amount: -250, reason: 'again' });
@@ -71,7 +71,7 @@ describe('wallets statement --by', () => {
   });
 });
 
-describe('wallets statement of more entries than one response of the server has', () => {
+describe('svcadmin wallets statement of more entries than one response of the server has', () => {
   it('prints every entry once, with the first opening and the last closing balance', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     await addFullPages(server.db, `${id}:test`, { pages: 9, at: Date.now() });
@@ -85,7 +85,7 @@ describe('wallets statement of more entries than one response of the server has'
   });
 });
 
-describe('wallets verify', () => {
+describe('svcadmin wallets verify', () => {
   const files = temporaryFolder('statement');
   const [jws, jwks] = [join(files, 'june.jws'), join(files, 'keys.json')];
 
@@ -153,7 +153,7 @@ describe('in test mode', () => {
   });
 });
 
-describe('wallets audit', () => {
+describe('svcadmin wallets audit', () => {
   it('exits with 0 for a correct wallet, and with 5 for a wrong balance, and then names the wallet and the page', async () => {
     const id = await busyWallet();
     expect(await svcadmin.json('wallets', 'audit', id)).toMatchObject([{ findings: [] }, { findings: [] }]);

@@ -50,7 +50,7 @@ const settled = (key: string, status: string) =>
     .poll(async () => (await server.admin.deliveries.list.query({ keyId: key }))[0]?.attempts[0]?.status)
     .toBe(Number(status));
 
-describe('webhooks health', () => {
+describe('svcadmin webhooks health', () => {
   it('shows the partner and the status of the last attempt, although another status was more frequent', async () => {
     const key = await keyWithEndpoint('/ok');
     const send = () => svcadmin.json('webhooks', 'test', key);
@@ -67,8 +67,8 @@ describe('webhooks health', () => {
   });
 });
 
-describe('svcadmin for events, deliveries and jobs', () => {
-  it('triggers an event, lists and shows the event and its delivery, and explains the event', async () => {
+describe('svcadmin', () => {
+  it('webhooks trigger makes an event, which events list, show and why and deliveries show and list return', async () => {
     const key = await keyWithEndpoint('/ok');
     const { eventId, id } = DeliveryView.parse(
       await svcadmin.json('webhooks', 'trigger', 'vae.resolved', '--key', key),
@@ -141,7 +141,7 @@ describe('svcadmin for events, deliveries and jobs', () => {
     });
   });
 
-  it('jobs cancel exits with 2 and names the deliveries without --yes, only names them with --dry-run, and skips them with --yes', async () => {
+  it('jobs cancel skips the deliveries of a job with --yes; else it only names them (exit 2, or 0 with --dry-run)', async () => {
     const { id, jobId } = await waitingForJob();
     const asked = await svcadmin.run(['jobs', 'cancel', jobId]);
     expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining(`attempt 2 of ${id}`) });
@@ -177,7 +177,7 @@ describe('svcadmin for events, deliveries and jobs', () => {
   });
 });
 
-describe('webhooks test', () => {
+describe('svcadmin webhooks test', () => {
   it('exits with 0 if the endpoint accepts the sample, and with 1 and the status if it answers 500', async () => {
     const well = await svcadmin.run(['webhooks', 'test', await keyWithEndpoint('/ok')]);
     expect(well).toMatchObject({ code: 0, stdout: expect.stringContaining('delivered') });
@@ -198,7 +198,7 @@ describe('webhooks test', () => {
   });
 });
 
-describe('webhooks verify', () => {
+describe('svcadmin webhooks verify', () => {
   it('accepts the signature of a captured request, and exits with 1 if the prefix of the signature is missing', async () => {
     const key = await keyWithEndpoint('/ok');
     const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
@@ -230,7 +230,7 @@ describe('webhooks verify', () => {
   });
 });
 
-describe('webhooks listen', () => {
+describe('svcadmin webhooks listen', () => {
   /** Starts `webhooks listen`, which is killed when the test ends. */
   function listen(key: string, path: string, ...more: string[]) {
     const args = [executable, 'webhooks', 'listen', key, '--forward-to', `${receiverUrl}${path}`, ...more];

@@ -159,7 +159,7 @@ describe("svcadmin in a directory with an attacker's .svc directory", () => {
   });
 });
 
-it('a command exits with 1 and says when to try again, while the server still starts', async () => {
+it('svcadmin exits with 1 and says when to try again, while the server still starts', async () => {
   const { port } = await createReceiver((_count, _request, response) => {
     response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '5' });
     response.end(JSON.stringify({ success: false, error: 'This process is starting' }));
@@ -171,7 +171,7 @@ it('a command exits with 1 and says when to try again, while the server still st
   });
 });
 
-it('a command exits with 1 and says when to try again, if a proxy answers 503 with a page', async () => {
+it('svcadmin exits with 1 and says when to try again, if a proxy answers 503 with a page', async () => {
   const { port } = await createReceiver((_count, _request, response) => {
     response.writeHead(503, { 'content-type': 'text/html', 'retry-after': '5' }).end('<h1>Unavailable</h1>');
   });
@@ -182,7 +182,7 @@ it('a command exits with 1 and says when to try again, if a proxy answers 503 wi
   });
 });
 
-it('a command exits with 7 if the certificate authority is unknown, and names --ca and NODE_EXTRA_CA_CERTS', async () => {
+it('svcadmin exits with 7 if the certificate authority is unknown, and names --ca and NODE_EXTRA_CA_CERTS', async () => {
   const port = await listen(createServer({ cert: certificate, key: certificateKey }));
   const { run } = await commandLine(`https://localhost:${port}`, 'svc_op_none');
   const { code, stderr } = await run(['whoami']);
@@ -190,7 +190,7 @@ it('a command exits with 7 if the certificate authority is unknown, and names --
   expect(stderr).toContain('by --ca, or set NODE_EXTRA_CA_CERTS to the file');
 });
 
-describe('--ca', () => {
+describe('svcadmin --ca', () => {
   it('trusts a private certificate authority, and login stores that authority in the profile', async () => {
     const server = await startTestServer();
     onTestFinished(server.stop);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => environment.stop());
 
-it('status and doctor print the reason and the start of a database outage for an operator who signed in before', async () => {
+it('svcadmin status and doctor print the reason and the start of a database outage for an operator who signed in before', async () => {
   const well = await svcadmin.json<Found[]>('doctor');
   expect(well.find(({ check }) => check === 'database')).toMatchObject({ ok: true, found: 'up', fix: null });
   expect((await svcadmin.run(['status'])).stdout).not.toContain('Away');

@@ -17,7 +17,7 @@ async function withoutServer() {
   return { ...svcadmin, run: (args: string[], input = '') => svcadmin.run(args, { input, env }) };
 }
 
-describe('login', () => {
+describe('svcadmin login', () => {
   it('stores a profile that only its owner can read, and logout deletes it', async () => {
     const svcadmin = await withoutServer();
     const login = await svcadmin.run(
@@ -53,7 +53,7 @@ describe('login', () => {
   });
 });
 
-describe('the address of the server and the token', () => {
+describe('address and token of the server', () => {
   it('are read from the .svc directory of a local server, and its token is sent to no other --url (exit 3)', async () => {
     const svcadmin = await withoutServer();
     await mkdir(join(svcadmin.cwd, '.svc'));

@@ -82,7 +82,7 @@ describe('a bulk command over deliveries', () => {
   });
 });
 
-describe('webhooks pause', () => {
+describe('svcadmin webhooks pause', () => {
   it('needs --yes; until webhooks resume, waiting deliveries do not count as late', async () => {
     const key = await keyWithSkipped(1);
     const paused = ['webhooks', 'pause', key, '--until', '2h'];

@@ -37,7 +37,7 @@ afterAll(() => server.stop());
 
 const list = (...args: string[]) => svcadmin.run(['requests', 'list', ...args]);
 
-describe('a list command', () => {
+describe('a list command of svcadmin', () => {
   it('states how many of all records are shown, and how to see the others', async () => {
     const { stdout, stderr } = await list();
     expect(stdout.trimEnd().split('\n')).toHaveLength(51);
@@ -168,7 +168,7 @@ describe('a list command', () => {
   });
 });
 
-describe('the count of a list', () => {
+describe('the count of a list of svcadmin', () => {
   it('equals the number of rows of the list', async () => {
     const { admin } = server;
     const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
@@ -237,7 +237,7 @@ describe('the count of a list', () => {
   });
 });
 
-describe('requests refused', () => {
+describe('svcadmin requests refused', () => {
   it('prints with --by the sum of the request counts of its rows', async () => {
     const { stdout, stderr } = await svcadmin.run(['requests', 'refused', '--by', 'partnerName']);
     expect(stdout).toBe(`partnerName\tcount\tshare\nAcme, Ltd\t${failures}\t100 %\n`);
@@ -253,7 +253,7 @@ describe('requests refused', () => {
   });
 });
 
-describe('keys, clients or integrations list', () => {
+describe('svcadmin keys, clients or integrations list', () => {
   it('shows in oldSecretUntil until when a replaced API key is accepted', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Fair' });
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId });
@@ -286,7 +286,7 @@ describe('keys, clients or integrations list', () => {
   });
 });
 
-describe('deliveries list', () => {
+describe('svcadmin deliveries list', () => {
   it('shows the partner, the last status and the number of attempts', async () => {
     const at = new Date();
     const row = { attempt: 1, trigger: 'event' as const, dueAt: at, at, durationMs: 9 };
@@ -313,7 +313,7 @@ describe('deliveries list', () => {
   });
 });
 
-describe('bulk list', () => {
+describe('svcadmin bulk list', () => {
   it('accepts --count, --by, --columns and --where', async () => {
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId });
     const at = new Date();

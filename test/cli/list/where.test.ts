@@ -49,7 +49,7 @@ const values: [value: string, accepted: string[], rejected: string[]][] = [
   ['a usedAt of 10 minutes ago', ['usedAt>1h'], ['usedAt>5m']],
 ];
 
-describe('--where', () => {
+describe('--where in a list command', () => {
   it.each(
     values.flatMap(([value, accepted, rejected]) => [
       ...accepted.map((condition) => ['accepts', value, condition] as const),

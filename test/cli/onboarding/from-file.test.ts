@@ -31,7 +31,7 @@ async function onboard(rows: unknown, ...more: string[]) {
 }
 const partners = () => server.admin.partners.list.query({ limit: 500 });
 
-describe('partners onboard --from', () => {
+describe('svcadmin partners onboard --from', () => {
   it('creates every partner once, even if a second file repeats the rows of the first', async () => {
     const rows = [
       row('Alpha', { webhookUrl: 'https://alpha.example/hooks' }),

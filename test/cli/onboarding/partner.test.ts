@@ -17,7 +17,7 @@ const onboard = [
   ...['--claims', 'age_18_plus country'],
 ];
 
-describe('partners onboard', () => {
+describe('svcadmin partners onboard', () => {
   it('creates an active partner with funds, and prints a .env file with working credentials', async () => {
     const { code, stdout, stderr } = await svcadmin.run([
       ...onboard,

@@ -25,7 +25,7 @@ const completions = (script: string): string[][] =>
     .filter((line) => line.startsWith('complete '))
     .map(fishWords);
 
-describe('autocomplete fish', () => {
+describe('svcadmin autocomplete fish', () => {
   it('offers every group, every command, and every flag with its values', async () => {
     const svcadmin = await commandLine('http://127.0.0.1:1', '');
     const { code, stdout } = await svcadmin.run(['autocomplete', 'fish']);

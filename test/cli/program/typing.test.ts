@@ -57,7 +57,7 @@ describe('the version of svcadmin', () => {
   });
 });
 
-describe('login', () => {
+describe('svcadmin login', () => {
   it('exits with 7 before it reads a token if no server of this service is at the address', async () => {
     const other = createServer((_request, response) => void response.end('<html>')).listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));

@@ -51,12 +51,12 @@ describe('rewriteForOlderGlibc on a file that is no ELF library', () => {
 
 describe('needsRewrite', () => {
   it.each([
-    ['2.36', true],
-    ['2.37', true],
-    ['2.38', false],
-    ['2.41', false],
-    [undefined, false],
-  ])('returns for the glibc version %s: %s', (version, expected) => {
+    [true, 'the glibc version 2.36', '2.36'],
+    [true, 'the glibc version 2.37', '2.37'],
+    [false, 'the glibc version 2.38', '2.38'],
+    [false, 'the glibc version 2.41', '2.41'],
+    [false, 'no glibc', undefined],
+  ])('returns %s for %s', (expected, _what, version) => {
     expect(needsRewrite(version)).toBe(expected);
   });
 });

@@ -91,7 +91,7 @@ describe('a device code', () => {
     }
   });
 
-  it('is refused with 400 if it is missing, malformed or unknown, or with another grant type; so is too long a device name', async () => {
+  it('is refused with 400 if it is missing, malformed, unknown or with another grant type; a long device name also gets 400', async () => {
     await member();
     const grant = { grant_type: deviceGrantType };
     const faults: [Record<string, unknown>, string][] = [
