@@ -23,7 +23,8 @@ function render(rows: readonly Row[], tests: ReadonlyMap<string, string>): strin
 
 Generated: \`UPDATE_DOCS=1 npx vitest run test/contract/coverage.test.ts\`.
 
-Each rule in sections 2 to 8 of [interface 0.8.0](interface-0.8.0.md) has a test of its own, whose title ends with the section.
+Each rule in sections 2 to 8 of [interface 0.8.0](interface-0.8.0.md) has a test of its own.
+The title of the test ends with the section.
 A rule is a row of a table, an item of a list, an endpoint, or a way to authenticate.
 Each such test compares the answer with the schemas of the contract, without unknown fields.
 It also compares the answer with the [OpenAPI document](openapi.json).

@@ -33,13 +33,13 @@ async function ask(source: string, scope: string = claims.join(' ')) {
 }
 
 /** Faults with the same reason in all sources: in words, the reason, and the name of the form's button. */
-const faults = [
+const faults: [fault: string, why: string, name: string][] = [
   [faultsInWords.expired, 'attestation expired', 'expired'],
   [faultsInWords['not-yet-valid'], 'attestation not yet valid', 'not-yet-valid'],
   [faultsInWords['unknown-issuer'], 'unknown issuer', 'unknown-issuer'],
   [faultsInWords.revoked, 'attestation revoked', 'revoked'],
   [faultsInWords['too-much'], 'more than was asked for', 'too-much'],
-] as const;
+];
 
 describe.each(testIdentityWalletSources.map(({ name }) => name))(
   'a session with the identity wallet %s',
@@ -61,19 +61,14 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
       ]);
     });
 
-    it.each([
+    const nonceRefusal = source === 'test-wallet-pid' ? 'wrong nonce' : 'holder proof wrong';
+    const audienceRefusal = source === 'test-wallet-pid' ? 'wrong audience' : 'holder proof wrong';
+
+    it.each<[fault: string, why: string, name: string]>([
       ...faults,
-      [
-        faultsInWords['wrong-nonce'],
-        source === 'test-wallet-pid' ? 'wrong nonce' : 'holder proof wrong',
-        'wrong-nonce',
-      ],
-      [
-        faultsInWords['wrong-audience'],
-        source === 'test-wallet-pid' ? 'wrong audience' : 'holder proof wrong',
-        'wrong-audience',
-      ],
-      [faultsInWords.replay, source === 'test-wallet-pid' ? 'wrong nonce' : 'holder proof wrong', 'replay'],
+      [faultsInWords['wrong-nonce'], nonceRefusal, 'wrong-nonce'],
+      [faultsInWords['wrong-audience'], audienceRefusal, 'wrong-audience'],
+      [faultsInWords.replay, nonceRefusal, 'replay'],
     ])(
       'ends with verification_failed for %s; only operators see the reason "%s"',
       async (_fault, why, name) => {

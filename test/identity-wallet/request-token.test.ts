@@ -15,7 +15,7 @@ const handle: Handle = {
   binding: 'hash-of-the-cookie',
   number: 0,
 };
-const others: [keyof Handle, Handle][] = [
+const others: [part: string, other: Handle][] = [
   ['source', { ...handle, source: 'pid' }],
   ['session', { ...handle, sessionId: `ses_${'2'.repeat(22)}` }],
   ['device', { ...handle, device: 'phone' }],
