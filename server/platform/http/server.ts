@@ -122,6 +122,7 @@ export function createHttpServer({
     },
   });
 
+  nameEachPlugin(app);
   malformed.watch(app.server);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
@@ -148,6 +149,23 @@ export function createHttpServer({
   renderErrors(app, asGeneral);
   refuseUnknownRoutes(app);
   return app;
+}
+
+/** The property of a plugin by which Fastify knows its name. */
+const displayName = Symbol.for('fastify.display-name');
+
+/**
+ * Gives each plugin a name. For a plugin without one, Fastify looks twice through all loaded modules, which takes a fifth of a
+ * server's start.
+ */
+function nameEachPlugin(app: FastifyInstance): void {
+  const { register } = app;
+  Object.assign(app, {
+    register(this: FastifyInstance, plugin: { name: string }, options: object) {
+      if (!(displayName in plugin)) Object.assign(plugin, { [displayName]: plugin.name || 'routes' });
+      return Reflect.apply(register, this, [plugin, options]);
+    },
+  });
 }
 
 /**
