@@ -54,10 +54,11 @@ export function createAnnexC({ settings, access, handles, origin }: Dependencies
     const nonce = new Uint8Array(Buffer.from(handles.nonceOf(handle), 'base64url'));
     return encryptionInfoOf(nonce, handles.hpkeKeyOf(handle));
   }
-  const reader = access && {
-    key: access.key,
-    certificates: access.certificates.map(({ x509 }) => new Uint8Array(x509.raw)),
-  };
+  const reader = () =>
+    access && {
+      key: access.key,
+      certificates: access.certificates.map(({ x509 }) => new Uint8Array(x509.raw)),
+    };
 
   /** Returns what the holder signs so that an answer is valid for this request only. */
   const handoverOf = (handle: Handle): Handover => ({
@@ -80,7 +81,8 @@ export function createAnnexC({ settings, access, handles, origin }: Dependencies
       const [docType = ''] = query.types;
       const preferred = query.options[0] ?? [];
       const elements = preferred.map(([namespace, element]) => [namespace ?? '', element ?? ''] as const);
-      const deviceRequest = deviceRequestOf({ docType, elements }, transcriptOf(handoverOf(handle)), reader);
+      const transcript = transcriptOf(handoverOf(handle));
+      const deviceRequest = deviceRequestOf({ docType, elements }, transcript, reader());
       const data = { deviceRequest: base64url(deviceRequest), encryptionInfo: infoOf(handle) };
       return { protocol: annexC, data };
     },

@@ -4,6 +4,7 @@ import {
   testIdentityWalletSources,
 } from '../../contracts/identity-wallet-sources.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
+import { accessOf, readLater } from './access.ts';
 import { parsePem } from './certificates.ts';
 import { createPresentationCheck } from './presentation.ts';
 import { createStatusLists, type FetchStatusList } from './status-list.ts';
@@ -36,25 +37,26 @@ interface Dependencies {
 
 const day = 86_400_000;
 
+/** This profile neither identifies relying parties nor has a number of the person. */
+const isProofOfAge = ({ profile }: Pick<IdentityWalletSettings, 'profile'>) =>
+  profile === 'eu-age-verification';
+
 /** Returns the settings of the built-in sources, with the defaults of the schema. */
-function testSettings(key: Uint8Array, now: number): IdentityWalletSettings[] {
-  const certificate = accessCertificate(key, now);
-  return testIdentityWalletSources.map(({ name, label, profile }) => {
-    // This profile neither identifies relying parties nor has a number of the person.
-    const isProofOfAge = profile === 'eu-age-verification';
-    const access = isProofOfAge ? undefined : { ...certificate, clientId: 'x509_hash' as const };
+function testSettings(): IdentityWalletSettings[] {
+  return testIdentityWalletSources.map((source) => {
+    const { name, label, profile } = source;
     const parsed = SourceSchema.parse({
       name: 'any-other',
       label,
       profile,
       modes: ['test'],
-      // The schema requires a text, but a test source has no trust anchors: its verifier trusts the test issuer only.
+      // The schema requires these texts. A test source has no trust anchors, and its access certificate is made later.
       trustAnchors: 'none',
-      access,
-      stableIdentifier: !isProofOfAge,
+      access: isProofOfAge(source) ? undefined : { certificates: 'none', key: 'none' },
+      stableIdentifier: !isProofOfAge(source),
     });
     // The schema refuses the names of built-in sources, so the name is set afterwards.
-    return { ...parsed, name, access };
+    return { ...parsed, name, access: undefined };
   });
 }
 
@@ -91,12 +93,18 @@ export function createIdentityWallets(dependencies: Dependencies) {
     check: createPresentationCheck(lists),
     testAnchors: () => parsePem(testIssuer().anchorPem),
   };
-  const builtIn = testSettings(key, clock.now()).map((source) =>
-    createVerifier(source, undefined, verifierDependencies),
+  // To make and read the certificate takes 10 % of a server's start, and few servers need it.
+  const testAccess = readLater(() =>
+    accessOf({ ...accessCertificate(key, clock.now()), clientId: 'x509_hash' }, baseUrl),
   );
-  const configured = settings.map((source) =>
-    createVerifier(source, source.trustAnchors, verifierDependencies),
+  const builtIn = testSettings().map((source) =>
+    createVerifier(source, isProofOfAge(source) ? {} : { access: testAccess }, verifierDependencies),
   );
+  const configured = settings.map((source) => {
+    const { trustAnchors, access } = source;
+    const identity = { trustAnchors, access: access && accessOf(access, baseUrl) };
+    return createVerifier(source, identity, verifierDependencies);
+  });
 
   return {
     verifiers: [...builtIn, ...configured] as readonly Verifier[],

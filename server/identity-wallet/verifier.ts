@@ -3,7 +3,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import type { IdentityWalletSettings, TrustAnchors } from '../../contracts/identity-wallet-sources.ts';
 import { hmac } from '../platform/ids.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
-import { accessOf } from './access.ts';
+import type { RelyingPartyAccess } from './access.ts';
 import type { Certificate } from './certificates.ts';
 import type { AskedSession } from './digital-request.ts';
 import { createHandles, type Handle } from './handles.ts';
@@ -28,6 +28,12 @@ export interface VerifierDependencies {
   testAnchors: () => readonly Certificate[];
 }
 
+/** Whom a verifier trusts, and how it identifies itself. */
+interface VerifierIdentity {
+  trustAnchors?: TrustAnchors;
+  access?: RelyingPartyAccess | undefined;
+}
+
 /** The result of a valid presentation. `subject` is undefined if the attestation has no number for the person. */
 export interface Proof {
   claims: Claims;
@@ -37,11 +43,12 @@ export interface Proof {
 /**
  * Makes the OpenID4VP verifier of one source from its configuration. It requests credentials from identity wallets, and checks
  * presentations.
- * @param trustAnchors undefined for the built-in sources, which trust only the test issuer
+ * @param identity `trustAnchors` is absent for the built-in sources, which trust only the test issuer; `access` is absent for a
+ *   profile that does not identify relying parties
  */
 export function createVerifier(
   settings: IdentityWalletSettings,
-  trustAnchors: TrustAnchors | undefined,
+  { trustAnchors, access }: VerifierIdentity,
   dependencies: VerifierDependencies,
 ) {
   const { name, label, modes, profile } = settings;
@@ -53,7 +60,6 @@ export function createVerifier(
     logger,
     clock,
   });
-  const access = settings.access && accessOf(settings.access, baseUrl);
   const handles = createHandles(key);
 
   const anchorsFor = (mode: Mode) => [...trust.anchors(), ...(mode === 'test' ? testAnchors() : [])];

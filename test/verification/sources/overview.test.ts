@@ -21,14 +21,18 @@ function overviewAt(now: number) {
   }) as IdentityWalletSettings;
   const clock = { now: () => now };
   const logger = { error: () => undefined, info: () => undefined, warn: () => undefined } as never;
-  const verifier = createVerifier(settings, settings.trustAnchors, {
-    baseUrl: 'https://verify.test',
-    key: randomBytes(32),
-    clock,
-    logger,
-    check: () => Promise.reject(new Error('asks no server')),
-    testAnchors: () => [],
-  });
+  const verifier = createVerifier(
+    settings,
+    { trustAnchors: anchorPem },
+    {
+      baseUrl: 'https://verify.test',
+      key: randomBytes(32),
+      clock,
+      logger,
+      check: () => Promise.reject(new Error('asks no server')),
+      testAnchors: () => [],
+    },
+  );
   const testIdentityWallet = 'https://verify.test/verify/test-wallet';
   const source = createIdentityWalletSource(verifier, { logger, testIdentityWallet });
   const verifiers = new Map([[verifier.name, verifier]]);
