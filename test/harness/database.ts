@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { readdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Db } from 'mongodb';
 import { inject, onTestFinished } from 'vitest';
 import { connect, type Database, longestScanMs } from '../../server/platform/database/connect.ts';
 import { ensureIndexes } from '../../server/platform/database/indexes.ts';
@@ -12,6 +15,9 @@ const withDatabase = (uri: string, name: string): string => {
   url.pathname = `/${name}`;
   return url.href;
 };
+
+/** The name of a database in its address, which may list several hosts. */
+const nameIn = (uri: string): string => /^[^/]*\/\/[^/]*\/([^?]*)/.exec(uri)?.[1] ?? '';
 
 const newName = () => `test_${randomBytes(6).toString('hex')}`;
 
@@ -35,30 +41,74 @@ export const freshDatabase = async ({ keep = false } = {}): Promise<FreshDatabas
   return { ...database, uri, name, drop };
 };
 
-/** The names of databases of this process that no test uses now. They are empty and have all indexes. */
-const unusedNames: string[] = [];
+/**
+ * Takes a database that no test uses now, of any process of this run. It is empty and has all indexes. Each has a file, which
+ * only one process can delete.
+ */
+function takeUnused(): string | undefined {
+  const folder = inject('unusedDatabases');
+  for (const name of readdirSync(folder)) {
+    try {
+      unlinkSync(join(folder, name));
+      return name;
+    } catch {
+      // Another process has just taken it.
+    }
+  }
+  return undefined;
+}
+
+/** The names of databases with all indexes that this process has used. */
+const preparedNames = new Set<string>();
+
+/** Whether the address names a database with all indexes. */
+export const isPrepared = (uri: string): boolean => preparedNames.has(nameIn(uri));
+
+/** Deletes all documents. One command finds the few collections that have any. */
+async function empty(db: Db): Promise<void> {
+  const names = (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name);
+  const oneOf = (name: string) => [{ $limit: 1 }, { $project: { _id: 0, name: { $literal: name } } }];
+  const [first = '', ...others] = names;
+  const unions = others.map((coll) => ({ $unionWith: { coll, pipeline: oneOf(coll) } }));
+  const filled = await db
+    .collection(first)
+    .aggregate([...oneOf(first), ...unions])
+    .toArray();
+  await Promise.all(filled.map(({ name }) => db.collection(name).deleteMany({})));
+}
 
 /** The connection by which this process creates and empties the databases of servers under test. */
 let sharedConnection: Promise<Database> | undefined;
+
+const connectOnce = (): Promise<Database> => {
+  sharedConnection ??= connectTo(inject('mongodbUri'));
+  return sharedConnection;
+};
+
+type ServerDatabase = Pick<FreshDatabase, 'db' | 'uri' | 'drop'>;
+
+/** Returns the database with this address, which another part of the test has made and drops. */
+export async function databaseAt(uri: string): Promise<ServerDatabase> {
+  const { client } = await connectOnce();
+  return { db: client.db(nameIn(uri)), uri, drop: async () => undefined };
+}
 
 /**
  * Returns a database with all indexes for a server under test. `drop` empties the database and keeps it for another server,
  * because to create indexes takes most of a server's start. With `once`, `drop` deletes the database instead, because
  * unfinished work may still write to it.
  */
-export async function databaseOfServer({
-  once = false,
-} = {}): Promise<Pick<FreshDatabase, 'db' | 'uri' | 'drop'>> {
-  sharedConnection ??= connectTo(inject('mongodbUri'));
-  const { client } = await sharedConnection;
-  const reusedName = once ? undefined : unusedNames.pop();
+export async function databaseOfServer({ once = false } = {}): Promise<ServerDatabase> {
+  const { client } = await connectOnce();
+  const reusedName = once ? undefined : takeUnused();
   const name = reusedName ?? newName();
   const db = client.db(name);
   if (reusedName === undefined) await ensureIndexes(db, indexes);
+  preparedNames.add(name);
   const drop = async (): Promise<void> => {
     if (once) return void (await db.dropDatabase());
-    await Promise.all((await db.collections()).map((each) => each.deleteMany({})));
-    unusedNames.push(name);
+    await empty(db);
+    writeFileSync(join(inject('unusedDatabases'), name), '');
   };
   return { db, uri: withDatabase(inject('mongodbUri'), name), drop };
 }

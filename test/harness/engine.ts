@@ -9,6 +9,8 @@ import { within } from './time-limits.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     mongodbUri: string;
+    /** A folder with a file for each database that no test uses now. */
+    unusedDatabases: string;
     /** Whether this is the slow tier. In the quick tier, some tests try only a part of their cases. */
     thorough: boolean;
   }
@@ -48,11 +50,14 @@ function removeAbandoned(folder: string): void {
  * Starts one database server for the whole run: the mongod of MONGOMS_SYSTEM_BINARY, or else the built embedded engine. With
  * MONGODB_URI, starts none, and the tests use that server.
  */
-export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const unusedDatabases = mkdtempSync(join(tmpdir(), 'svc-test-unused-databases-'));
+  project.provide('unusedDatabases', unusedDatabases);
+  const removeNames = async () => rmSync(unusedDatabases, { recursive: true, force: true });
   const givenUri = process.env['MONGODB_URI'];
   if (givenUri) {
     project.provide('mongodbUri', givenUri);
-    return undefined;
+    return removeNames;
   }
   process.env['MONGOMS_SYSTEM_BINARY_VERSION_CHECK'] ??= 'false';
   const systemBinary =
@@ -70,5 +75,6 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   project.provide('mongodbUri', server.getUri());
   return async () => {
     await server.stop({ doCleanup: true, force: true });
+    await removeNames();
   };
 }

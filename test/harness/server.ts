@@ -5,7 +5,7 @@ import { readConfig } from '../../server/platform/config/config.ts';
 import { createLogger, type Logger } from '../../server/platform/telemetry/logging.ts';
 import { type Replacements, startServer } from '../../server/start.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
-import { databaseOfServer } from './database.ts';
+import { databaseAt, databaseOfServer, isPrepared } from './database.ts';
 import { freePort } from './free-port.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -49,8 +49,11 @@ export const adminToken = 'svc_admin_0123456789012345678901234567890123456789012
 /** Shorter intervals than in production, so that tests wait less for background work. */
 const testPace = { jobsEvery: 500, requestsEvery: 20 };
 
-/** The harness's database has all indexes, and a sweep at the start would find nothing in it. */
-const unneededWork: Replacements = { sweepsByHand: true, indexes: [] };
+/** What a start on this database can omit: it has all indexes, and a sweep would find nothing in an empty one. */
+const unneededWork = (givenUri: string | undefined): Replacements => {
+  if (givenUri === undefined) return { sweepsByHand: true, indexes: [] };
+  return isPrepared(givenUri) ? { indexes: [] } : {};
+};
 
 interface Settings {
   env?: Record<string, string>;
@@ -75,7 +78,10 @@ export async function startTestServer({
   onCommand,
   logger,
 }: Settings = {}) {
-  const database = await databaseOfServer({ once: through !== undefined });
+  const givenUri = env['MONGODB_URI'];
+  const database = await (givenUri === undefined
+    ? databaseOfServer({ once: through !== undefined })
+    : databaseAt(givenUri));
   const dataDir = temporaryFolder('test');
   const config = readConfig({
     SVC_PORT: String(await freePort()),
@@ -97,8 +103,7 @@ export async function startTestServer({
       }
     : {};
   const pace = { ...testPace, ...replacements.pace };
-  const spared = env['MONGODB_URI'] === undefined ? unneededWork : {};
-  const all = { ...spared, ...injected, ...observed, ...replacements, pace };
+  const all = { ...unneededWork(givenUri), ...injected, ...observed, ...replacements, pace };
   const server = await startServer(config, logger ?? createLogger(config.logLevel), all);
   const url = `http://127.0.0.1:${config.admin.port}/trpc`;
   const as = (token: string) =>

@@ -1,4 +1,4 @@
-import { freshDatabase } from '../harness/database.ts';
+import { databaseOfServer } from '../harness/database.ts';
 import { startTestServer } from '../harness/server.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 
@@ -7,7 +7,7 @@ import { startTcpProxy } from './tcp-proxy.ts';
  * stops it.
  */
 export async function startBehindProxy(env: Record<string, string> = {}) {
-  const database = await freshDatabase({ keep: true });
+  const database = await databaseOfServer();
   const url = new URL(database.uri);
   const proxy = await startTcpProxy(Number(url.port));
   url.port = String(proxy.port);
