@@ -8,7 +8,8 @@ const server = { deps: { external: [/\/dist\//] } };
 const shared = {
   ...{ root, server, disableConsoleIntercept: true, testTimeout: limits.test, hookTimeout: limits.test },
   setupFiles: ['test/harness/after-file.ts'],
-  expect: { poll: { interval: 20, timeout: limits.poll } },
+  // Most polls are a request of several milliseconds of processor time.
+  expect: { poll: { interval: 50, timeout: limits.poll } },
 };
 interface Settings {
   include: string[];
