@@ -26,7 +26,7 @@ export const slow = [
 /** Quick files that replace globals, and so need a process of their own. The others share some. */
 export const isolated = [
   'test/billing/exchange-faults.test.ts',
-  'test/cli/{careful/careful,onboarding/from-file,output/output,program/typing}.test.ts',
+  'test/cli/output/output.test.ts',
   'test/platform/clock.test.ts',
   'test/platform/in-flight.test.ts',
   'test/proofs/simulation/simulation.test.ts',
