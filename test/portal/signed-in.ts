@@ -90,9 +90,17 @@ export async function signedIn(
 }
 export type SignedInMember = Awaited<ReturnType<typeof signedIn>>;
 
-/** Returns the scoped API with a browser's cookies. `csrf` reads the token for its mutations from a page. */
+/**
+ * Returns the scoped API with a browser's cookies. `csrf` reads the token for its mutations from a page, once for each sign-in.
+ */
 export function memberApi({ publicUrl, baseUrl }: PortalServer, browser: PortalBrowser) {
-  const csrf = async () => fieldIn((await browser.open('/')).html, 'csrf');
+  const tokens = new Map<string, string>();
+  const csrf = async () => {
+    const session = browser.cookies.get('svc_portal') ?? '';
+    const token = tokens.get(session) || fieldIn((await browser.open('/')).html, 'csrf');
+    tokens.set(session, token);
+    return token;
+  };
   const api = createTRPCClient<AdminRouter>({
     links: [
       httpLink({

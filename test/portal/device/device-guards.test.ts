@@ -186,20 +186,26 @@ describe('a login token of svc', () => {
     await confirm(browser, userCode);
     const { token } = await device.poll(code);
     clock.advance(minute);
-    let status = 200;
-    for (let sent = 0; sent < 245 && status === 200; sent += 1) ({ status } = await device.withToken(token));
-    expect(status).toBe(429);
+    const statuses = new Set<number>();
+    for (let sent = 0; sent < 245; sent += 49) {
+      const answers = await Promise.all(Array.from({ length: 49 }, () => device.withToken(token)));
+      for (const { status } of answers) statuses.add(status);
+    }
+    expect([...statuses].toSorted()).toEqual([200, 429]);
   });
 
   it('is issued to a member for at most 20 logins at a time; the next confirmation answers 422', async () => {
-    const { browser } = await member();
-    for (let n = 0; n < 20; n += 1) {
-      if (n % 4 === 0) clock.advance(minute);
+    const { browser, id: memberId } = await member();
+    const logIn = async () => {
       const { device_code: code, user_code: userCode } = await device.start();
       expect((await confirm(browser, userCode)).status).toBe(303);
       expect((await device.poll(code)).token).not.toBe('');
-    }
-    clock.advance(minute);
+    };
+    await logIn();
+    const sessions = server.db.collection<{ _id: string }>('memberSessions');
+    const first = await sessions.findOne({ memberId, device: { $exists: true } });
+    await sessions.insertMany(Array.from({ length: 18 }, (_, n) => ({ ...first, _id: `copy ${n}` })));
+    await logIn();
     const { user_code: userCode } = await device.start();
     expect((await confirm(browser, userCode)).status).toBe(422);
   });
