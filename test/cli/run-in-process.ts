@@ -8,7 +8,8 @@ export interface Context {
   program: 'svcadmin' | 'svc';
   cwd: string;
   env: Record<string, string>;
-  input: string;
+  /** What stdin has. Undefined if nobody types anything, and stdin stays open. */
+  input: string | undefined;
 }
 
 type Written = (error?: Error | null) => void;
@@ -31,9 +32,10 @@ function capture(stream: NodeJS.WriteStream) {
 }
 
 /** Replaces stdin of this process by a stream of `input`. Returns a function that restores it. */
-function replaceInput(input: string): () => void {
+function replaceInput(input: string | undefined): () => void {
   const original = Object.getOwnPropertyDescriptor(process, 'stdin');
-  const value = Readable.from(input === '' ? [] : [Buffer.from(input)]);
+  const open = () => new Readable({ read: () => undefined });
+  const value = input === undefined ? open() : Readable.from(input === '' ? [] : [Buffer.from(input)]);
   Object.defineProperty(process, 'stdin', { value, configurable: true });
   return () => {
     if (original) Object.defineProperty(process, 'stdin', original);

@@ -15,7 +15,15 @@ export interface Ended {
   stderr: string;
 }
 
-type Run = (args: string[], options?: { input?: string; env?: Record<string, string> }) => Promise<Ended>;
+type Run = (args: string[], options?: RunOptions) => Promise<Ended>;
+
+interface RunOptions {
+  /** What stdin has; nothing if it is absent. */
+  input?: string;
+  /** Whether stdin stays open, as if nobody typed anything. */
+  isWaiting?: boolean;
+  env?: Record<string, string>;
+}
 
 export interface CommandLine {
   /** An empty directory. No parent directory has a `.svc` with the token of a local server. */
@@ -33,8 +41,8 @@ export function createCommandLine(
   program: 'svcadmin' | 'svc',
   { cwd, env }: Pick<CommandLine, 'cwd' | 'env'>,
 ): CommandLine {
-  const run: Run = (args, { input = '', env: more = {} } = {}) =>
-    runInProcess(args, { program, cwd, env: { ...env, ...more }, input });
+  const run: Run = (args, { input = '', isWaiting = false, env: more = {} } = {}) =>
+    runInProcess(args, { program, cwd, env: { ...env, ...more }, input: isWaiting ? undefined : input });
 
   const start: Run = (args, { input = '', env: more = {} } = {}) =>
     new Promise((resolve, reject) => {

@@ -13,7 +13,7 @@ const event = 'verification.session.failed';
 let server: TestServer;
 let other: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({ clock });
+  server = await startTestServer({ clock, replacements: { pace: { jobsEvery: 100 } } });
   // A process that sends nothing, so that the sending process is known.
   other = await startTestServer({
     clock,

@@ -53,6 +53,9 @@ describe('confirmation of a command that has --yes and --dry-run', () => {
   });
 });
 
+/** Some commands need a delivery that has had its first attempt. */
+const replacements = { pace: { jobsEvery: 100 } };
+
 const names = Object.keys(carefulSince);
 const audited = (server: TestServer) =>
   server.db.collection('auditLog').countDocuments({ outcome: { $ne: 'read' } });
@@ -75,7 +78,7 @@ const production = {
 describe('svcadmin for a production server, without a terminal,', () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startTestServer({ env: production });
+    server = await startTestServer({ env: production, replacements });
   });
   afterAll(() => server.stop());
 
@@ -113,7 +116,7 @@ describe('svcadmin for a production server, without a terminal,', () => {
 describe('svcadmin for a development server, without a terminal,', () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startTestServer({ env: { SVC_PORTAL: 'on' } });
+    server = await startTestServer({ env: { SVC_PORTAL: 'on' }, replacements });
   });
   afterAll(() => server.stop());
 

@@ -106,11 +106,11 @@ describe('the exit code of svcadmin', () => {
  * The arguments of each command that always asks. A test below fails for a command that is missing both here and in
  * careful-cases.ts.
  */
-const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
-  'clients rotate-secret': ({ client }) => [client],
-  'integrations disable': ({ integration }) => [integration],
-  'integrations rotate-secret': ({ integration }) => [integration],
-  'jobs cancel': ({ job }) => [job],
+const careful: Record<string, () => string[] | Promise<string[]>> = {
+  'clients rotate-secret': async () => [await createClient()],
+  'integrations disable': async () => [await createIntegration()],
+  'integrations rotate-secret': async () => [await createIntegration()],
+  'jobs cancel': async () => [await waitingJob()],
   'keyring reseal': () => [],
   'keyring retire': async () => {
     const keys = server.db.collection<KeyDocument>('keys');
@@ -121,14 +121,14 @@ const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
     return ['signing-0'];
   },
   'keyring rotate': () => ['signing'],
-  'keys revoke': ({ key }) => [key],
-  'keys rotate': ({ key }) => [key],
-  'operators revoke': ({ operator }) => [operator],
+  'keys revoke': async () => [await createKey()],
+  'keys rotate': async () => [await createKey()],
+  'operators revoke': async () => [await createOperator()],
   'schema finish': () => [],
-  'users erase': ({ user }) => [user],
-  'wallets adjust': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reason', 'r'],
-  'wallets fund': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reference', 'r'],
-  'wallets refund': ({ charge }) => [charge, '--reason', 'r'],
+  'users erase': async () => [await createUser()],
+  'wallets adjust': async () => [await createPartner(), '--mode', 'live', '--amount', '50', '--reason', 'r'],
+  'wallets fund': async () => [await createPartner(), '--mode', 'live', '--amount', '50', '--reference', 'r'],
+  'wallets refund': async () => [await createCharge(), '--reason', 'r'],
   'wallets repair': async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const checkpoint: Checkpoint = {
@@ -141,66 +141,65 @@ const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
     await server.db.collection<Checkpoint>('ledgerCheckpoints').insertOne(checkpoint);
     return [id];
   },
-  'webhooks notices': ({ key }) => [key, 'on'],
-  'webhooks rotate-secret': ({ key }) => [key],
-  'webhooks switch-secret': async ({ key }) => {
+  'webhooks notices': async () => [await createKey(), 'on'],
+  'webhooks rotate-secret': async () => [await createKey()],
+  'webhooks switch-secret': async () => {
+    const key = await createKey();
     await server.admin.webhooks.prepareSecret.mutate({ keyId: key });
     return [key];
   },
-  'webhooks unset': ({ key }) => [key],
+  'webhooks unset': async () => [await createKey()],
 };
-const names = ['partner', 'key', 'client', 'integration', 'operator', 'user', 'charge', 'job'] as const;
-type Ids = Record<(typeof names)[number], string>;
 
-/** Triggers an event for a URL where no server listens. Returns the id of the job that makes the second attempt. */
-async function waitingJob(partnerId: string): Promise<string> {
-  const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
-  await server.admin.webhooks.set.mutate({ keyId, url: 'http://localhost:1/' });
-  await server.admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
-  const first = async () => (await server.admin.jobs.list.query({}))[0]?.id;
-  await expect.poll(first).toBeDefined();
-  return (await first()) ?? '';
+const createPartner = async () => (await server.admin.partners.create.mutate({ name: 'Acme' })).id;
+
+async function createKey(given?: string): Promise<string> {
+  const partnerId = given ?? (await createPartner());
+  const { id } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
+  await server.admin.webhooks.set.mutate({ keyId: id, url: 'https://partner.example/' });
+  return id;
 }
 
-/** Creates one record of each kind that a careful command can change, and returns their ids. */
-async function oneOfEach(): Promise<Ids> {
-  const { admin, db } = server;
-  const { id: partner } = await admin.partners.create.mutate({ name: 'Acme' });
-  const { id: key } = await admin.keys.create.mutate({ partnerId: partner, mode: 'test' });
-  await admin.webhooks.set.mutate({ keyId: key, url: 'https://partner.example/' });
-  const { id: client } = await admin.clients.create.mutate({
-    partnerId: partner,
-    keyId: key,
+async function createClient(given?: string): Promise<string> {
+  const partnerId = given ?? (await createPartner());
+  const { id } = await server.admin.clients.create.mutate({
+    partnerId,
+    keyId: await createKey(partnerId),
     name: 'Shop',
     kind: 'storefront',
     redirectUris: ['https://shop.example/'],
     claims: ['age_18_plus'],
   });
-  const shops = ['shop.example'];
-  const { id: integration } = await admin.integrations.create.mutate({
-    partnerId: partner,
-    clientId: client,
-    shops,
-  });
-  const { id: operator } = await admin.operators.create.mutate({ name: 'Kim', role: 'ops' });
-  const users = createUserStore(db);
-  const {
-    user: { _id: user },
-  } = await users.findOrCreate({
-    identity: `of ${partner}`,
-    mode: 'test',
-    createdAt: new Date(),
-  });
-  return {
-    partner,
-    key,
-    client,
-    integration,
-    operator,
-    user,
-    job: await waitingJob(partner),
-    charge: await chargedEntry(server, partner, 'live'),
-  };
+  return id;
+}
+
+async function createIntegration(): Promise<string> {
+  const partnerId = await createPartner();
+  const shop = { clientId: await createClient(partnerId), shops: ['shop.example'] };
+  return (await server.admin.integrations.create.mutate({ partnerId, ...shop })).id;
+}
+
+const createOperator = async () =>
+  (await server.admin.operators.create.mutate({ name: 'Kim', role: 'ops' })).id;
+
+async function createUser(): Promise<string> {
+  const sandboxUser = { identity: 'kim', mode: 'test', createdAt: new Date() } as const;
+  return (await createUserStore(server.db).findOrCreate(sandboxUser)).user._id;
+}
+
+const createCharge = async () => chargedEntry(server, await createPartner(), 'live');
+
+/** Triggers an event for a URL where no server listens. Returns the id of the job that makes the second attempt. */
+async function waitingJob(): Promise<string> {
+  const { admin } = server;
+  const { id: keyId } = await admin.keys.create.mutate({ partnerId: await createPartner(), mode: 'test' });
+  await admin.webhooks.set.mutate({ keyId, url: 'http://localhost:1/' });
+  const { id: deliveryId } = await admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
+  const attempts = async () => (await admin.deliveries.show.query({ deliveryId })).attempts.length;
+  await expect.poll(attempts).toBe(1);
+  const jobs = () => admin.jobs.list.query({});
+  await expect.poll(async () => (await jobs()).length).toBe(1);
+  return (await jobs())[0]?.id ?? '';
 }
 
 describe('svcadmin', async () => {
@@ -215,8 +214,7 @@ describe('svcadmin', async () => {
   it.each(Object.keys(careful))(
     '%s changes nothing without --yes (exit 2) or with --dry-run, and acts with --yes',
     async (name) => {
-      const ids = await oneOfEach();
-      const command = [...name.split(' '), ...((await careful[name]?.(ids)) ?? [])];
+      const command = [...name.split(' '), ...((await careful[name]?.()) ?? [])];
       const changes = () => server.db.collection('auditLog').countDocuments({ outcome: { $ne: 'read' } });
       // Audit entries in ledger pages are copied after the answer.
       await server.services.admin.auditLog.sweep();

@@ -24,7 +24,7 @@ const received = () =>
   }));
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ replacements: { pace: { jobsEvery: 100 } } });
   svcadmin = await commandLine(server.adminUrl);
   receiver = await startReceiver((_count, request, response) => {
     if (request.url === '/refused') response.writeHead(401).end('wrong signature');

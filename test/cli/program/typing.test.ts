@@ -62,15 +62,10 @@ describe('svcadmin login', () => {
     const other = createServer((_request, response) => void response.end('<html>')).listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     onTestFinished(() => void other.close());
-    const { cwd, env } = await commandLine(server.adminUrl, undefined);
+    const svcadmin = await commandLine(server.adminUrl, undefined);
     for (const url of ['http://127.0.0.1:1', `http://127.0.0.1:${(other.address() as AddressInfo).port}`]) {
-      const login = spawn(process.execPath, [executable, 'login', '--url', url, '--token-stdin'], {
-        cwd,
-        env,
-      });
-      onTestFinished(() => void login.kill());
-      // stdin stays open, so a command that reads the token first does not end.
-      const code = await new Promise((resolve) => login.on('close', resolve));
+      // A command that reads the token first would not end.
+      const { code } = await svcadmin.run(['login', '--url', url, '--token-stdin'], { isWaiting: true });
       expect([url, code]).toEqual([url, 7]);
     }
   });

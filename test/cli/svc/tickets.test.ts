@@ -15,7 +15,8 @@ let server: TestServer;
 let partner: TestPartner;
 let svc: MemberLine;
 beforeAll(async () => {
-  server = await startTestServer({ clock, env: { SVC_PORTAL: 'on' } });
+  const replacements = { pace: { jobsEvery: 100 } };
+  server = await startTestServer({ clock, env: { SVC_PORTAL: 'on' }, replacements });
   partner = await createPartner(server);
   svc = await memberLine(server, partner.partnerId, 'owner');
 }, within(60_000));
