@@ -23,7 +23,7 @@ export const slow = [
   'test/cli/program/{completion,terminal}.test.ts',
 ];
 
-/** Quick files that replace globals, and so need a process of their own. The others share some. */
+/** Quick files that replace timers, the time zone or `Intl`, and so need a process of their own. The others share some. */
 export const isolated = [
   'test/billing/exchange-faults.test.ts',
   'test/cli/output/output.test.ts',
