@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ConnectionError, ServiceError, type SvcError } from '../../sdk/typescript/src/index.ts';
+import {
+  ConfigurationError,
+  ConnectionError,
+  ServiceError,
+  type Settings,
+  type SvcError,
+} from '../../sdk/typescript/src/index.ts';
 import { createClientWithoutWaits } from './accounts.ts';
 
 type Reply = Response | Error;
@@ -9,7 +15,7 @@ const json = (status: number, headers: Record<string, string> = {}) =>
 const info = () => Response.json({ sub: 'x', claims: {} });
 
 /** Creates a client whose calls get these replies in order. */
-function scripted(replies: readonly Reply[]) {
+function scripted(replies: readonly Reply[], otherSettings: Partial<Settings> = {}) {
   const left = [...replies];
   const seen: RequestInit[] = [];
   const send = async (_url: unknown, init: RequestInit = {}) => {
@@ -26,6 +32,7 @@ function scripted(replies: readonly Reply[]) {
       redirectUri: 'https://a.example/',
     },
     ...{ integrationId: 'int_1', integrationSecret: 'intsec_1' },
+    ...otherSettings,
   };
   return { ...createClientWithoutWaits(settings, { fetch: send as typeof fetch }), seen, left };
 }
@@ -87,6 +94,14 @@ describe('a call of the TypeScript SDK (interface 7.6)', () => {
     const request = { code: 'svc_code_1', redirect_uri: 'r', shop_domain: 's', customer_id: 'ü' };
     await client.exchangeStorefront(request);
     expect(seen.map(({ body }) => body)).toEqual([JSON.stringify(request), JSON.stringify(request)]);
+  });
+
+  it('fails with ConfigurationError without a request if it is signed and a setting is missing', async () => {
+    const { client, seen, waits } = scripted([], { integrationSecret: undefined });
+    const request = { code: 'svc_code_1', redirect_uri: 'r', shop_domain: 's', customer_id: '1' };
+    const error = await client.exchangeStorefront(request).catch(failure);
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect([seen, waits]).toEqual([[], []]);
   });
 
   it('fails with unknown_answer for a redirect, and with malformed_answer for an HTML page', async () => {

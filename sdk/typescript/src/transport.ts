@@ -32,9 +32,10 @@ export interface Outcome extends Answer {
   wasRepeated: boolean;
 }
 
-async function attempt({ baseUrl, fetch, timeoutMs }: Transport, { path, init }: Call): Promise<Answer> {
+async function attempt(transport: Transport, path: string, init: RequestInit): Promise<Answer> {
+  const { baseUrl, fetch, timeoutMs } = transport;
   const response = await fetch(`${baseUrl}${path}`, {
-    ...(await init()),
+    ...init,
     // A redirect is not followed, because the request has credentials. They must not be sent to another server.
     redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMs),
@@ -55,14 +56,16 @@ function delayOf(answer: Answer | undefined, attempts: number, { maxRetryAfterSe
 /**
  * Sends a call, with at most three attempts (interface 7.6). A 503 is repeated after its `Retry-After`. Another 5xx, or a missing
  * answer, is repeated after 1 s, then after 2 s. A 4xx is never repeated.
- * @throws ConnectionError if the last attempt had no answer
+ * @throws ConnectionError if the last attempt had no answer, and every error of `init`
  */
-export async function send(transport: Transport, call: Call): Promise<Outcome> {
+export async function send(transport: Transport, { path, init }: Call): Promise<Outcome> {
   for (let attempts = 1; ; attempts += 1) {
+    // Not in the `try`, because a missing setting is no lost answer.
+    const request = await init();
     let answer: Answer | undefined;
     let cause: unknown;
     try {
-      answer = await attempt(transport, call);
+      answer = await attempt(transport, path, request);
     } catch (error) {
       cause = error;
     }
