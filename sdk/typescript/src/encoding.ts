@@ -21,11 +21,9 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 export const toHex = (bytes: ArrayBuffer): string =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** The bytes of lower-case hex digits; undefined for anything else. */
-export const fromHex = (text: string): Uint8Array<ArrayBuffer> | undefined =>
-  /^(?:[0-9a-f]{2})+$/.test(text)
-    ? Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
-    : undefined;
+/** The bytes of an even number of hex digits. */
+export const fromHex = (digits: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 
 /** Makes random bytes, as base64url. */
 export const randomText = (bytes: number): string => base64url(crypto.getRandomValues(new Uint8Array(bytes)));

@@ -98,8 +98,7 @@ export async function verifyWebhook(delivery: Delivery, settings: WebhookSetting
   const header = readHeader(headers, 'x-svc-signature');
   if (header === undefined) throw refusal('missing_signature', 'there is no X-SVC-Signature header');
   const digest = /^sha256=(?<digest>[0-9a-f]{64})$/.exec(header)?.groups?.['digest'];
-  const signature = digest === undefined ? undefined : fromHex(digest);
-  if (!signature || !(await isSignatureOf(bytesOf(secret), signature, raw)))
+  if (digest === undefined || !(await isSignatureOf(bytesOf(secret), fromHex(digest), raw)))
     throw refusal(
       'invalid_signature',
       'X-SVC-Signature does not fit the body: is this the raw body, and the present secret of this key?',
