@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import type { Mode } from '../../../contracts/identifiers.ts';
 
 /** A unicast address that is not on the Internet: on Azure, it serves credentials of the machine. */
-const exceptions = new Set(['168.63.129.16']);
+const nonPublicUnicast = new Set(['168.63.129.16']);
 
 /** The range of all global unicast addresses of IPv6. The rest is special or unassigned. */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
@@ -22,7 +22,7 @@ export function isPublicAddress(address: string): boolean {
   if (parsed?.range() !== 'unicast') return false;
   if (parsed instanceof ipaddr.IPv6) return parsed.match(globalUnicast);
   // Other notations, such as octal parts, mean different addresses to different programs.
-  return ipaddr.IPv4.isValidFourPartDecimal(address) && !exceptions.has(parsed.toString());
+  return ipaddr.IPv4.isValidFourPartDecimal(address) && !nonPublicUnicast.has(parsed.toString());
 }
 
 /** Whether a literal address is loopback: 127.0.0.0/8 or ::1, without mapped addresses. */

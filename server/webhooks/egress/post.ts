@@ -19,7 +19,7 @@ import {
   isPublicAddress,
   type UrlRules,
 } from './destination.ts';
-import { exchange, firstBytes, timedOut } from './request.ts';
+import { firstBytes, sendRequest, timedOut } from './request.ts';
 
 export interface PostRequest {
   url: string;
@@ -89,7 +89,7 @@ export function createPost({
   async function send(request: PostRequest, dial: Dial): Promise<SendResult> {
     const url = new URL(request.url);
     try {
-      const answer = await exchange({ ...request, url }, dial, budget);
+      const answer = await sendRequest({ ...request, url }, dial, budget);
       const { status, location, retryAfter } = answer;
       // A response from localhost is not kept, because it may be any page of a developer's machine.
       const bodyText = isLocalhost(url) ? '' : answerText(await firstBytes(answer, readBytes));

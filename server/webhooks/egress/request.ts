@@ -36,7 +36,7 @@ const finished = new Error('enough was read');
  * @param budget time limit for everything, from name resolution to the body, in milliseconds
  * @throws timedOut, or the error of the connection
  */
-export async function exchange(
+export async function sendRequest(
   { url, headers, body }: Outgoing,
   dial: Dial,
   budget: number,
@@ -49,7 +49,7 @@ export async function exchange(
   let timer: NodeJS.Timeout | undefined;
   try {
     await new Promise<void>((done, fail) => {
-      /** Ends the exchange. Once the status is known, it succeeds whatever happens to the body. */
+      /** Ends the request. Once the status is known, it succeeds whatever happens to the body. */
       const end = (error?: Error): void => {
         if (error && !answer) fail(error);
         else done();
@@ -73,7 +73,7 @@ export async function exchange(
           length += chunk.length;
           if (length < longestBody) return;
           end();
-          // Ends the connection. Its error has no effect, because the exchange has ended.
+          // Ends the connection. Its error has no effect, because the request has ended.
           controller.abort(finished);
         },
         onResponseEnd: () => end(),

@@ -201,7 +201,7 @@ function findReceiverFault(captured: Captured): Finding[] {
 }
 
 /** Verifies the signature of a captured request, and explains a mismatch. */
-export function explain(captured: Captured): SignatureCheck {
+export function checkSignature(captured: Captured): SignatureCheck {
   const signatureFaults = findSignatureFaults(captured);
   const verified = signatureFaults.length === 0;
   const findings = verified ? findReceiverFault(captured) : signatureFaults;

@@ -4,7 +4,7 @@ import { randomId } from '../../platform/ids.ts';
 import type { KeyOwner } from './key-owner.ts';
 
 /** The event of a test. For a receiver, it is a failed session with an unknown id, so it has no effect. */
-export const harmless: EventName = 'verification.session.failed';
+export const testEvent: EventName = 'verification.session.failed';
 
 /** A draft of a sample event, with made-up identifiers and a unique cause. */
 export function sampleDraft(type: EventName, owner: KeyOwner, at: Date): EventDraft {

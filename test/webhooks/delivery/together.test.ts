@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createLogger } from '../../../server/platform/telemetry/logging.ts';
 import type { Leased } from '../../../server/webhooks/delivery/delivery.ts';
-import type { Ending } from '../../../server/webhooks/delivery/delivery-store.ts';
+import type { FinishedAttempt } from '../../../server/webhooks/delivery/delivery-store.ts';
 import { createDispatcher } from '../../../server/webhooks/delivery/dispatcher.ts';
 import { createLeasing } from '../../../server/webhooks/delivery/leasing.ts';
 
@@ -40,16 +40,16 @@ it('the results of three attempts that end within a few milliseconds are stored 
     deliveries: {
       due: async () => [],
       lease: async () => [],
-      async record(endings) {
-        written.push(endings.length);
+      async record(finishedAttempts) {
+        written.push(finishedAttempts.length);
       },
     },
     clock: { now: Date.now },
     leaseTime: 20_000,
   });
-  const ending = {} as Ending;
-  const first = record(ending);
+  const finished = {} as FinishedAttempt;
+  const first = record(finished);
   await new Promise((resolve) => setImmediate(resolve));
-  await Promise.all([first, record(ending), record(ending)]);
+  await Promise.all([first, record(finished), record(finished)]);
   expect(written).toEqual([3]);
 });

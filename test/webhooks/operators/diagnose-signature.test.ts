@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { randomSecret } from '../../../server/platform/ids.ts';
 import { contractSignature, standardSignature } from '../../../server/webhooks/egress/signature.ts';
-import { type Captured, explain } from '../../../server/webhooks/operators/diagnose-signature.ts';
+import { type Captured, checkSignature } from '../../../server/webhooks/operators/diagnose-signature.ts';
 
 const secret = randomSecret('webhookSecret');
 const old = randomSecret('webhookSecret');
@@ -21,13 +21,13 @@ const sent = {
   ],
 };
 const captured: Captured = { body, signature, secret, secretVersion: 2, sent };
-const faultsOf = (change: Partial<Captured>) => explain({ ...captured, ...change }).faults;
+const faultsOf = (change: Partial<Captured>) => checkSignature({ ...captured, ...change }).faults;
 const hex = signature.slice('sha256='.length);
 
 describe('the diagnosis of a signature', () => {
   it('reports verified and no faults for a request exactly as it was sent', () => {
-    expect(explain(captured)).toEqual({ verified: true, eventId, faults: [], reasons: [] });
-    expect(explain({ ...captured, sent: undefined })).toEqual({
+    expect(checkSignature(captured)).toEqual({ verified: true, eventId, faults: [], reasons: [] });
+    expect(checkSignature({ ...captured, sent: undefined })).toEqual({
       verified: true,
       eventId: null,
       faults: [],
@@ -65,7 +65,7 @@ describe('the diagnosis of a signature', () => {
     ['an unknown event', ['wrong_secret'], { signature: contractSignature(body, old), sent: undefined }],
     ['nonsense', ['wrong_secret'], { signature: 'sha256=xyz' }],
   ])('recognises %s', (_what, faults, change) => {
-    const verdict = explain({ ...captured, ...change });
+    const verdict = checkSignature({ ...captured, ...change });
     expect(verdict.faults).toEqual(faults);
     expect(verdict.verified).toBe(false);
     expect(verdict.reasons).toHaveLength(faults.length);
@@ -79,14 +79,14 @@ describe('the diagnosis of a signature', () => {
   });
 
   it('states the byte from which a body differs', () => {
-    expect(explain({ ...captured, body: Buffer.from(`${text}\n`) }).reasons[0]).toContain(
+    expect(checkSignature({ ...captured, body: Buffer.from(`${text}\n`) }).reasons[0]).toContain(
       `from byte ${body.length} on`,
     );
   });
 
   it("explains the receiver's own wrong result if the request is valid", () => {
     expect(faultsOf({ computed: signature })).toEqual([]);
-    const verdict = explain({ ...captured, computed: contractSignature(body, secret.slice(6)) });
+    const verdict = checkSignature({ ...captured, computed: contractSignature(body, secret.slice(6)) });
     expect(verdict).toMatchObject({ verified: true, faults: ['receiver_computes_another'] });
     expect(verdict.reasons[0]).toContain('whsec_ included');
   });
@@ -98,7 +98,7 @@ describe('the diagnosis of a signature', () => {
       { body: Buffer.alloc(0) },
       { computed: 'y' },
     ]) {
-      expect(JSON.stringify(explain({ ...captured, ...change }))).not.toContain(secret);
+      expect(JSON.stringify(checkSignature({ ...captured, ...change }))).not.toContain(secret);
     }
   });
 });
