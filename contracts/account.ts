@@ -10,6 +10,8 @@ export const accountRequestsPerMinute = 60;
  */
 export const listedAfterMs = 30_000;
 
+const limitFault = { error: 'limit must be a number from 1 to 200' };
+
 export const EventsQuery = z.object({
   after: z
     .string()
@@ -17,10 +19,10 @@ export const EventsQuery = z.object({
     .optional()
     .describe('`event_id` of the last event that you have; without it, from the oldest that is kept'),
   limit: z.coerce
-    .number({ error: 'limit must be a number from 1 to 200' })
-    .int({ error: 'limit must be a number from 1 to 200' })
-    .min(1, { error: 'limit must be a number from 1 to 200' })
-    .max(200, { error: 'limit must be a number from 1 to 200' })
+    .number(limitFault)
+    .int(limitFault)
+    .min(1, limitFault)
+    .max(200, limitFault)
     .default(100)
     .describe('Events of one answer'),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fastestRate, usualRate } from '../bulk-rate.ts';
-import { SentName } from '../events.ts';
 import { DateTime, Mode } from '../identifiers.ts';
+import { eventFilter } from './deliveries.ts';
 import { page, reference } from './references.ts';
 
 /**
@@ -11,17 +11,11 @@ import { page, reference } from './references.ts';
 export const BulkAction = z.enum(['resend', 'replay', 'cancel', 'reschedule']);
 export type BulkAction = z.infer<typeof BulkAction>;
 
-/** The filter for deliveries, or for the events of a replay. */
+/** The filter for deliveries, or for the events of a replay. Without `until`, the period ends at the time of the call. */
 export const BulkFilter = z.strictObject({
-  partnerId: reference('partner').optional(),
-  keyId: reference('apiKey').optional(),
-  mode: Mode.optional(),
-  event: SentName.optional(),
+  ...eventFilter,
   /** Allowed only for `resend`. */
   status: z.enum(['failed', 'skipped', 'delivered']).optional(),
-  since: DateTime.optional(),
-  /** The end of the period, which is not included. The default is the time of the call. */
-  until: DateTime.optional(),
 });
 export type BulkFilter = z.infer<typeof BulkFilter>;
 

@@ -53,7 +53,7 @@ export type DeliveryView = z.infer<typeof DeliveryView>;
 export const ListedDelivery = DeliveryView.extend({ partnerName: z.string().nullable() });
 export type ListedDelivery = z.infer<typeof ListedDelivery>;
 
-/** The filter of lists of events and of deliveries. */
+/** The filter of lists of events and of deliveries. `since` is included in the period, `until` is not. */
 export const eventFilter = {
   partnerId: reference('partner').optional(),
   keyId: reference('apiKey').optional(),

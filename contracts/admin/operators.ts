@@ -27,12 +27,7 @@ export type OperatorView = z.infer<typeof OperatorView>;
 export const OperatorWithToken = z.strictObject({ ...OperatorView.shape, token: z.string() });
 
 /** The operator who calls. `expiresAt` is the expiry of the token; null if it does not expire. */
-export const Identity = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  role: OperatorRole,
-  expiresAt: DateTime.nullable(),
-});
+export const Identity = OperatorView.pick({ id: true, name: true, role: true, expiresAt: true });
 export type Identity = z.infer<typeof Identity>;
 
 const longestExpirySeconds = 400 * 86_400;
@@ -43,10 +38,8 @@ export const CreateOperator = z.strictObject({
   /** How long the token is valid, in seconds. Without it, the token is valid until it is revoked. */
   expiresIn: z.number().int().min(60).max(longestExpirySeconds).optional(),
 });
-export type CreateOperator = z.infer<typeof CreateOperator>;
 export const OperatorReference = z.strictObject({ operatorId: reference('operator') });
 export const ListOperators = z.strictObject({ status: OperatorStatus.optional(), ...page });
-export type ListOperators = z.infer<typeof ListOperators>;
 
 /**
  * A permission. `test`: in test mode only. `own`: only the entries of the audit log that the operator caused, and those of changes of

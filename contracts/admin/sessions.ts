@@ -81,22 +81,11 @@ export type SessionStep = z.infer<typeof SessionStep>;
  * A session as lists show it. `reason` says why the session will not get a code. It is null while the session may still get one.
  * `code` is null if there is no code.
  */
-export const SessionSummary = SessionView.pick({
-  id: true,
-  partnerId: true,
-  clientId: true,
-  keyId: true,
-  mode: true,
-  source: true,
-  status: true,
-  expired: true,
-  clientReferenceId: true,
-  sub: true,
-  enrollmentId: true,
-  returning: true,
-  createdAt: true,
-  expiresAt: true,
-  completedAt: true,
+export const SessionSummary = SessionView.omit({
+  failure: true,
+  scopes: true,
+  redirectUri: true,
+  timeline: true,
 }).extend({ reason: Reason.nullable(), step: SessionStep, code: CodeState.nullable() });
 export type SessionSummary = z.infer<typeof SessionSummary>;
 

@@ -263,18 +263,10 @@ export const ListWallets = z.strictObject({
 export type ListWallets = z.infer<typeof ListWallets>;
 
 /** A wallet in a list, with its spending. */
-export const WalletListing = z.strictObject({
+export const WalletListing = WalletView.omit({ entries: true, pages: true }).extend({
   /** The partner and the mode, such as `ptr_…:live`. */
   id: z.string(),
-  partnerId: z.string(),
   partnerName: z.string().nullable(),
-  mode: Mode,
-  balance: cents,
-  currency: z.literal('USD'),
-  /** The cents spent per day, since the sampled ledger page whose age is nearest to seven days. 0 if nothing was spent. */
-  spentPerDay: cents,
-  /** The days until the balance is used up at that rate. Null if nothing is spent. */
-  daysLeft: z.number().nullable(),
   lastEntryAt: DateTime,
   /** The number of exchanges of the last seven days that the wallet could not pay for. Under load, only a sample is counted. */
   unpaid: z.number().int(),
