@@ -3,8 +3,9 @@ import { AuditLogEntry, ListAuditLog } from '../../contracts/admin/audit-log.ts'
 import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { Mode } from '../../contracts/identifiers.ts';
 import { masked, type RecordRead, seesPeople } from '../platform/admin-api/personal-data.ts';
-import { type AdminContext, procedure, router } from '../platform/admin-api/procedures.ts';
+import { type AdminContext, query, router } from '../platform/admin-api/procedures.ts';
 import { type Role, scopeOf, whoMay } from '../platform/admin-api/roles.ts';
+import { viewAs } from '../platform/admin-api/view.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Actor, CallResult } from '../platform/database/audit-entry.ts';
@@ -143,21 +144,8 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
 }
 
 /** Returns an entry as operators see it. */
-export const viewEntry = (entry: StoredEntry): AuditLogEntry => ({
-  id: entry._id,
-  at: entry.at.toISOString(),
-  operatorId: entry.operatorId,
-  operatorName: entry.operatorName,
-  action: entry.action,
-  target: entry.target,
-  outcome: entry.outcome ?? 'changed',
-  error: entry.error ?? null,
-  before: entry.before ?? null,
-  after: entry.after ?? null,
-  input: entry.input ?? null,
-  requestId: entry.requestId,
-  address: entry.address,
-});
+export const viewEntry = (entry: StoredEntry): AuditLogEntry =>
+  viewAs(AuditLogEntry, { ...entry, id: entry._id, outcome: entry.outcome ?? 'changed' });
 
 /**
  * Restricts a filter to the entries that this operator may read. With the scope `own`, an operator does not see the acts of other
@@ -203,16 +191,11 @@ export function createAuditLogProcedures(
   }
 
   return router({
-    list: procedure
-      .input(ListAuditLog)
-      .output(z.array(AuditLogEntry))
-      .query(async ({ input, ctx: { operator } }) => {
-        const found = await store.list(await filterFor(operator, input));
-        return viewEntries(operator, found);
-      }),
-    count: procedure
-      .input(ListAuditLog.omit(pageFields))
-      .output(Total)
-      .query(async ({ input, ctx: { operator } }) => store.count(await filterFor(operator, input))),
+    list: query(ListAuditLog, z.array(AuditLogEntry), async (input, { operator }) =>
+      viewEntries(operator, await store.list(await filterFor(operator, input))),
+    ),
+    count: query(ListAuditLog.omit(pageFields), Total, async (input, { operator }) =>
+      store.count(await filterFor(operator, input)),
+    ),
   });
 }

@@ -11,7 +11,7 @@ import { createAuditLog, createAuditLogProcedures } from './audit-log.ts';
 import { type AuthenticationDependencies, createAuthentication } from './authentication.ts';
 import { createKeyringProcedures } from './keyring.ts';
 import type { Metrics } from './metrics.ts';
-import { createOperatorProcedures, createOperators } from './operators.ts';
+import { createOperatorProcedures } from './operators.ts';
 import type { OpsApi } from './ops-api.ts';
 import { opsRoutes, processMetricsRoutes } from './ops-routes.ts';
 import { createRequestLog, type RequestLogDependencies } from './request-log.ts';
@@ -30,7 +30,6 @@ interface Dependencies
   clock: Clock;
   log: Logger;
   metrics: Metrics;
-  /** Returns the names of partners by their ids. */
   partnerNames: PartnerNames;
   status: Omit<StatusSources, 'clock'>;
   /** Returns the webhook endpoints in trouble, the worst first. */
@@ -48,7 +47,7 @@ export function createAdmin(dependencies: Dependencies) {
   const { stores, clock, metrics, status } = dependencies;
   const auditLog = createAuditLog({ ...dependencies, store: stores.audit });
   const procedures = {
-    operators: createOperatorProcedures(createOperators({ store: stores.operators, clock })),
+    operators: createOperatorProcedures(stores.operators, clock),
     keyring: createKeyringProcedures(dependencies.rotation, clock),
     auditLog: createAuditLogProcedures(stores.audit, dependencies.recordsOfUser),
     requests: createRequestProcedures({ ...dependencies, requests: stores.requests, audit: stores.audit }),

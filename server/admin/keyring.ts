@@ -8,7 +8,8 @@ import {
   RotateServiceKey,
   ServiceKeyView,
 } from '../../contracts/admin/keyring.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { mutation, procedure, router } from '../platform/admin-api/procedures.ts';
+import { viewAs } from '../platform/admin-api/view.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type KeyRotation, retirableFrom } from '../platform/keys/key-rotation.ts';
 import type { KeyDocument } from '../platform/keys/keyring.ts';
@@ -27,17 +28,15 @@ function keyState(key: KeyDocument, all: readonly KeyDocument[], now: number): S
 }
 
 function viewKey(key: KeyDocument, all: readonly KeyDocument[], now: number): ServiceKeyView {
-  return {
+  return viewAs(ServiceKeyView, {
+    ...key,
     id: key._id,
-    use: key.use,
     state: keyState(key, all, now),
-    createdAt: key.createdAt.toISOString(),
-    activeAt: key.activeAt.toISOString(),
-    retirableAt: retirableFrom(key, all, now)?.toISOString() ?? null,
+    retirableAt: retirableFrom(key, all, now),
     masterKey: sealedUnder(key.sealed),
     // Only a master key seals values that can be counted.
     values: null,
-  };
+  });
 }
 
 /**
@@ -50,16 +49,9 @@ function viewMasterKeys(ownKeys: readonly string[], counts: SealedCounts): Servi
     if (id === current) return 'current';
     return ownKeys.includes(id) ? 'old' : 'missing';
   };
-  return [...new Set([...ownKeys, ...counts.keys()])].map((id) => ({
-    id,
-    use: 'master',
-    state: stateOf(id),
-    createdAt: null,
-    activeAt: null,
-    retirableAt: null,
-    masterKey: null,
-    values: counts.get(id) ?? 0,
-  }));
+  return [...new Set([...ownKeys, ...counts.keys()])].map((id) =>
+    viewAs(ServiceKeyView, { id, use: 'master', state: stateOf(id), values: counts.get(id) ?? 0 }),
+  );
 }
 
 /** The procedures of `svcadmin keyring …`. No response contains a key. */
@@ -73,27 +65,18 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
         ...viewMasterKeys(rotation.masterKeys, await rotation.counts()),
       ];
     }),
-    rotate: procedure
-      .input(RotateServiceKey)
-      .output(ServiceKeyView)
-      .mutation(async ({ input: { use, lead = defaultLeadSeconds[use] } }) => {
-        const newKey = await rotation.rotate(use, lead * 1000);
-        // This key is the newest of its use, so older keys do not change its state.
-        return viewKey(newKey, [newKey], clock.now());
-      }),
-    retire: procedure
-      .input(RetireKey)
-      .output(RetiredKey)
-      .mutation(async ({ input: { id, compromised = false } }) => {
-        const { key, replacedBy } = compromised
-          ? await rotation.retireCompromised(id)
-          : { key: await rotation.retire(id), replacedBy: null };
-        // The state `retired` replaces the one that depends on the other keys.
-        return { ...viewKey(key, [key], clock.now()), state: 'retired', replacedBy };
-      }),
-    reseal: procedure
-      .input(Reseal)
-      .output(Resealed)
-      .mutation(({ input }) => rotation.reseal(input.limit)),
+    rotate: mutation(RotateServiceKey, ServiceKeyView, async ({ use, lead = defaultLeadSeconds[use] }) => {
+      const newKey = await rotation.rotate(use, lead * 1000);
+      // This key is the newest of its use, so older keys do not change its state.
+      return viewKey(newKey, [newKey], clock.now());
+    }),
+    retire: mutation(RetireKey, RetiredKey, async ({ id, compromised = false }) => {
+      const { key, replacedBy } = compromised
+        ? await rotation.retireCompromised(id)
+        : { key: await rotation.retire(id), replacedBy: null };
+      // The state `retired` replaces the one that depends on the other keys.
+      return { ...viewKey(key, [key], clock.now()), state: 'retired' as const, replacedBy };
+    }),
+    reseal: mutation(Reseal, Resealed, ({ limit }) => rotation.reseal(limit)),
   });
 }

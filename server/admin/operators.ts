@@ -11,78 +11,17 @@ import {
 import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { mutation, procedure, query, router } from '../platform/admin-api/procedures.ts';
 import { permissions, type Role, scopeOf } from '../platform/admin-api/roles.ts';
+import { viewAs } from '../platform/admin-api/view.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import { auditEntry } from '../platform/database/audit-entry.ts';
 import { createAuditedChange } from '../platform/database/audited-change.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../platform/ids.ts';
 import { firstOperator } from './authentication.ts';
 import type { Operator, OperatorStore } from './operator-store.ts';
 
-interface Dependencies {
-  store: OperatorStore;
-  clock: Pick<Clock, 'now'>;
-}
-
-export type Operators = ReturnType<typeof createOperators>;
-
-/** Manages operators, except the operator of SVC_ADMIN_TOKEN. The methods throw ApiError. */
-export function createOperators({ store, clock }: Dependencies) {
-  const change = createAuditedChange(store, clock);
-
-  return {
-    async create(
-      { name, role, expiresIn }: CreateOperator,
-      actor: Actor,
-    ): Promise<{ operator: Operator; token: string }> {
-      const now = clock.now();
-      const id = randomId('operator');
-      const token = randomSecret('operatorToken');
-      const expiresAt = expiresIn === undefined ? undefined : new Date(now + expiresIn * 1000);
-      const shown = { name, role, status: 'active' as const, ...(expiresAt && { expiresAt }) };
-      const secret = { hash: sha256(token), last4: token.slice(-4) };
-      const operator = await store.insert(
-        { _id: id, ...shown, ...secret, createdAt: new Date(now) },
-        auditEntry(actor, { id, at: now }, { after: shown }),
-      );
-      return { operator, token };
-    },
-
-    async show(operatorId: string): Promise<Operator> {
-      if (operatorId === firstOperator.id)
-        throw new ApiError('not_found', {
-          description: `${operatorId} is who signs in with ${firstOperator.name}; no record is kept of it`,
-        });
-      return store.get(operatorId);
-    },
-
-    list: ({ status, ...page }: ListOperators): Promise<Operator[]> => store.list({ status }, page),
-    count: ({ status }: Pick<ListOperators, 'status'>): Promise<Total> => store.count({ status }),
-
-    /** Makes the operator's token invalid immediately. */
-    revoke(operatorId: string, actor: Actor): Promise<Operator> {
-      if (operatorId === actor.operatorId) {
-        throw new ApiError('refused', { description: 'Another owner has to revoke you' });
-      }
-      return change(operatorId, actor, ({ status }, now) => {
-        if (status === 'revoked') return undefined;
-        const set = { status: 'revoked', revokedAt: new Date(now) } as const;
-        return { set, before: { status }, after: { status: 'revoked' } };
-      });
-    },
-  };
-}
-
-const viewOperator = (operator: Operator): OperatorView => ({
-  id: operator._id,
-  name: operator.name,
-  role: operator.role,
-  status: operator.status,
-  last4: operator.last4 ?? null,
-  lastUsedAt: operator.lastUsedAt?.toISOString() ?? null,
-  expiresAt: operator.expiresAt?.toISOString() ?? null,
-  createdAt: operator.createdAt.toISOString(),
-});
+const viewOperator = (operator: Operator): OperatorView =>
+  viewAs(OperatorView, { ...operator, id: operator._id });
 
 /** Returns what each role may do with a procedure: `yes`, `no`, or the scope to which the role is restricted. */
 function viewPermission(path: string): PermissionView {
@@ -99,7 +38,9 @@ function viewPermission(path: string): PermissionView {
 }
 
 /** The procedures of `svcadmin operators …`, `svcadmin roles` and `svcadmin whoami`. */
-export function createOperatorProcedures(operators: Operators) {
+export function createOperatorProcedures(store: OperatorStore, clock: Pick<Clock, 'now'>) {
+  const change = createAuditedChange(store, clock);
+
   return router({
     whoami: procedure
       .output(Identity)
@@ -110,19 +51,41 @@ export function createOperatorProcedures(operators: Operators) {
         .filter((path) => !path.startsWith('/'))
         .map(viewPermission),
     ),
-    show: query(OperatorReference, OperatorView, async ({ operatorId }) =>
-      viewOperator(await operators.show(operatorId)),
+    show: query(OperatorReference, OperatorView, async ({ operatorId }) => {
+      if (operatorId === firstOperator.id)
+        throw new ApiError('not_found', {
+          description: `${operatorId} is who signs in with ${firstOperator.name}; no record is kept of it`,
+        });
+      return viewOperator(await store.get(operatorId));
+    }),
+    list: query(ListOperators, z.array(OperatorView), async ({ status, ...page }) =>
+      (await store.list({ status }, page)).map(viewOperator),
     ),
-    list: query(ListOperators, z.array(OperatorView), async (input) =>
-      (await operators.list(input)).map(viewOperator),
-    ),
-    count: query(ListOperators.omit(pageFields), Total, (input) => operators.count(input)),
-    create: mutation(CreateOperator, OperatorWithToken, async (input, actor) => {
-      const { operator, token } = await operators.create(input, actor);
+    count: query(ListOperators.omit(pageFields), Total, ({ status }) => store.count({ status })),
+    create: mutation(CreateOperator, OperatorWithToken, async ({ name, role, expiresIn }, actor) => {
+      const now = clock.now();
+      const id = randomId('operator');
+      const token = randomSecret('operatorToken');
+      const expiresAt = expiresIn === undefined ? undefined : new Date(now + expiresIn * 1000);
+      const shown = { name, role, status: 'active' as const, ...(expiresAt && { expiresAt }) };
+      const secret = { hash: sha256(token), last4: token.slice(-4) };
+      const operator = await store.insert(
+        { _id: id, ...shown, ...secret, createdAt: new Date(now) },
+        auditEntry(actor, { id, at: now }, { after: shown }),
+      );
       return { ...viewOperator(operator), token };
     }),
-    revoke: mutation(OperatorReference, OperatorView, async ({ operatorId }, actor) =>
-      viewOperator(await operators.revoke(operatorId, actor)),
-    ),
+    /** Makes the operator's token invalid immediately. */
+    revoke: mutation(OperatorReference, OperatorView, async ({ operatorId }, actor) => {
+      if (operatorId === actor.operatorId) {
+        throw new ApiError('refused', { description: 'Another owner has to revoke you' });
+      }
+      const revoked = await change(operatorId, actor, ({ status }, now) => {
+        if (status === 'revoked') return undefined;
+        const set = { status: 'revoked', revokedAt: new Date(now) } as const;
+        return { set, before: { status }, after: { status: 'revoked' } };
+      });
+      return viewOperator(revoked);
+    }),
   });
 }

@@ -4,7 +4,7 @@ import { endpointHeadings, endpointRow, link, type RecordPage, text, texts, time
 const mostRows = 50;
 
 /** Reads a bulk job, and how far it is with each API key. */
-export async function bulk(api: OpsApi, bulkId: string): Promise<RecordPage> {
+export async function bulkPage(api: OpsApi, bulkId: string): Promise<RecordPage> {
   const view = await api.bulk.show({ bulkId });
   return {
     title: `Bulk job ${bulkId}`,
@@ -39,7 +39,7 @@ export async function bulk(api: OpsApi, bulkId: string): Promise<RecordPage> {
 }
 
 /** Reads the webhook endpoints with failed or waiting deliveries, and the bulk jobs. */
-export async function work(api: OpsApi): Promise<RecordPage> {
+export async function workPage(api: OpsApi): Promise<RecordPage> {
   const [jobs, endpoints] = await Promise.all([
     api.bulk.list({ limit: mostRows }),
     api.webhooks.health({ limit: 20 }),

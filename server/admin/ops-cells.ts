@@ -1,17 +1,26 @@
 import { type ListedHealth, latestAnswer } from '../../contracts/admin/endpoint-health.ts';
 
-/** A cell of a table: a text, which may link to another page, or a command. */
-export type RecordCell = { text: string | number; to?: string } | { command: string };
+/** A text in a table, with an optional link to another page, and an optional note below it. */
+interface TextCell {
+  text: string | number;
+  to?: string;
+  note?: string;
+}
+
+/** A cell of a table: a text, or a command that helps, which may link to its guide. */
+export type Cell = TextCell | { command: string; href: string | undefined };
+
+export interface Table {
+  title: string;
+  headings: readonly string[];
+  rows: readonly (readonly Cell[])[];
+}
 
 /** The content of the page of a record. */
 export interface RecordPage {
   title: string;
-  facts: readonly (readonly [name: string, cell: RecordCell])[];
-  tables: readonly {
-    title: string;
-    headings: readonly string[];
-    rows: readonly (readonly RecordCell[])[];
-  }[];
+  facts: readonly (readonly [name: string, cell: Cell])[];
+  tables: readonly Table[];
   /** The actions that an operator can take, each with its command. */
   actions: readonly (readonly [what: string, command: string])[];
 }
@@ -25,10 +34,10 @@ const none = '–';
 export const time = (iso: string | null): string => (iso === null ? none : `${timeOf(new Date(iso))} UTC`);
 export const percent = (share: number | null): string =>
   share === null ? none : `${Math.round(share * 1000) / 10} %`;
-export const text = (value: string | number | null): RecordCell => ({ text: value ?? none });
-export const texts = (...values: readonly (string | number | null)[]): RecordCell[] => values.map(text);
+export const text = (value: string | number | null): Cell => ({ text: value ?? none });
+export const texts = (...values: readonly (string | number | null)[]): Cell[] => values.map(text);
 /** Makes a link to the page of a record. @param shown a text that is shorter than the id, for the first column on a phone */
-export const link = (kind: string, id: string, shown = id): RecordCell => ({
+export const link = (kind: string, id: string, shown = id): TextCell => ({
   text: shown,
   to: `/ops/${kind}/${id}`,
 });
@@ -45,7 +54,7 @@ export const endpointHeadings = [
 ];
 
 /** Makes the row of an endpoint for a table with these headings. */
-export function endpointRow(health: ListedHealth): RecordCell[] {
+export function endpointRow(health: ListedHealth): Cell[] {
   const { keyId, state, mode, answers, failingSince, successShare, queued, cause } = health;
   const newest = latestAnswer(answers);
   return [

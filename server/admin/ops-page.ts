@@ -4,7 +4,7 @@ import { Eta } from 'eta';
 import { dollars } from '../../contracts/amounts.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { DatabaseFault } from '../platform/database/availability.ts';
-import { type RecordPage, timeOf } from './ops-cells.ts';
+import { type Cell, link, type RecordPage, type Table, texts, timeOf } from './ops-cells.ts';
 import { style } from './ops-style.ts';
 import { type Overview, type Owner, recentMinutes } from './overview-store.ts';
 
@@ -36,25 +36,13 @@ const commands = {
 /** Headings of docs/cli.md that the page links to. */
 export const opsAnchors: readonly string[] = Object.values(commands);
 
-/** A cell of a table: a text with an optional link and an optional note below it, or a command that helps. */
-type Cell =
-  | { text: string | number; note?: string; to?: string }
-  | { command: string; href: string | undefined };
 /** Makes a cell with a command, which links to its guide. `rest` has the arguments of the command. */
 type Help = (command: keyof typeof commands, rest?: string) => Cell;
 
-interface Table {
-  title: string;
-  headings: readonly string[];
-  rows: readonly (readonly Cell[])[];
-}
-
-const texts = (...values: readonly (string | number)[]): Cell[] => values.map((text) => ({ text }));
-const age = (at: Date, since: Date | undefined): string =>
+const ageText = (at: Date, since: Date | undefined): string =>
   since ? `${Math.max(0, Math.round((at.getTime() - since.getTime()) / 1000))} s` : '–';
 const partnerCell = ({ partner, partnerId }: Pick<Owner, 'partner' | 'partnerId'>): Cell => ({
-  text: partner,
-  to: `/ops/partner/${partnerId}`,
+  ...link('partner', partnerId, partner),
   ...(partner === partnerId ? {} : { note: partnerId }),
 });
 
@@ -101,7 +89,7 @@ function openTasks(overview: Overview, help: Help) {
   if (jobs.late > 0) add(`${jobs.late} jobs are late`, help('jobs list'));
   if (jobs.failed > 0) add(`${jobs.failed} jobs have failed`, help('jobs list'));
   if (pages.oldestAt && at.getTime() - pages.oldestAt.getTime() > longestUnpublishedMs)
-    add(`Events of a ledger page are unpublished for ${age(at, pages.oldestAt)}`, help('wallets audit'));
+    add(`Events of a ledger page are unpublished for ${ageText(at, pages.oldestAt)}`, help('wallets audit'));
   for (const { keyId, failed, partner } of failingEndpoints.filter(isLive))
     add(`${failed} live deliveries of ${partner} failed within a day`, help('webhooks show', keyId));
   for (const { partner, partnerId, balance } of lowWallets)
@@ -157,7 +145,7 @@ function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table
       rows: inMode(overview.lowWallets).map(({ balance, daysLeft, ...owner }) => [
         partnerCell(owner),
         { text: dollars(balance), to: `/ops/wallet/${owner.partnerId}:${owner.mode}` },
-        ...texts(daysLeft ?? '–'),
+        ...texts(daysLeft),
         help('wallets show', `${owner.partnerId} --mode ${owner.mode}`),
       ]),
     },
@@ -196,7 +184,7 @@ function groupsOf({ at, deliveries, jobs, pages }: Overview) {
         { name: 'pending', value: pending },
         { name: 'in flight', value: inFlight },
         { name: 'late', value: deliveries.late, bad: late },
-        { name: 'longest due', value: age(at, deliveries.oldestDueAt), bad: late },
+        { name: 'longest due', value: ageText(at, deliveries.oldestDueAt), bad: late },
         { name: 'failed, 30 days', value: failed },
       ],
     },
@@ -212,7 +200,7 @@ function groupsOf({ at, deliveries, jobs, pages }: Overview) {
       title: 'Ledger',
       figures: [
         { name: 'unpublished pages', value: pages.unpublished },
-        { name: 'age of the oldest', value: age(at, pages.oldestAt) },
+        { name: 'age of the oldest', value: ageText(at, pages.oldestAt) },
       ],
     },
   ];

@@ -2,7 +2,7 @@ import { dollars } from '../../contracts/amounts.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { adviseDelivery } from '../../contracts/receiver-advice.ts';
 import type { OpsApi } from './ops-api.ts';
-import { bulk, work } from './ops-bulk-work.ts';
+import { bulkPage, workPage } from './ops-bulk-work.ts';
 import {
   endpointHeadings,
   endpointRow,
@@ -16,7 +16,7 @@ import {
 
 const mostRows = 50;
 
-async function partner(api: OpsApi, partnerId: string): Promise<RecordPage> {
+async function partnerPage(api: OpsApi, partnerId: string): Promise<RecordPage> {
   const [{ name, status, createdAt }, endpoints, keys, test, live, sessions] = await Promise.all([
     api.partners.show({ partnerId }),
     api.webhooks.health({ partnerId, limit: mostRows }),
@@ -68,7 +68,7 @@ async function partner(api: OpsApi, partnerId: string): Promise<RecordPage> {
   };
 }
 
-async function endpoint(api: OpsApi, keyId: string): Promise<RecordPage> {
+async function endpointPage(api: OpsApi, keyId: string): Promise<RecordPage> {
   const [[health], { url, setAt, secretVersion }, deliveries] = await Promise.all([
     api.webhooks.health({ keyId, limit: 1 }),
     api.webhooks.show({ keyId }),
@@ -120,7 +120,7 @@ async function endpoint(api: OpsApi, keyId: string): Promise<RecordPage> {
   };
 }
 
-async function delivery(api: OpsApi, deliveryId: string): Promise<RecordPage> {
+async function deliveryPage(api: OpsApi, deliveryId: string): Promise<RecordPage> {
   const view = await api.deliveries.show({ deliveryId });
   return {
     title: `Delivery ${deliveryId}`,
@@ -163,7 +163,7 @@ async function delivery(api: OpsApi, deliveryId: string): Promise<RecordPage> {
   };
 }
 
-async function session(api: OpsApi, sessionId: string): Promise<RecordPage> {
+async function sessionPage(api: OpsApi, sessionId: string): Promise<RecordPage> {
   const view = await api.sessions.show({ sessionId });
   return {
     title: `Session ${sessionId}`,
@@ -193,7 +193,7 @@ async function session(api: OpsApi, sessionId: string): Promise<RecordPage> {
   };
 }
 
-async function wallet(api: OpsApi, id: string): Promise<RecordPage> {
+async function walletPage(api: OpsApi, id: string): Promise<RecordPage> {
   const [partnerId = '', mode = ''] = id.split(':');
   // The procedures refuse any other mode than `live` and `test`, and the page is then not found.
   const reference = { partnerId, mode: mode as Mode };
@@ -225,11 +225,11 @@ async function wallet(api: OpsApi, id: string): Promise<RecordPage> {
 
 /** The function that makes the page of each kind of record. The page `work` shows no single record. */
 export const recordPages: Readonly<Record<string, (api: OpsApi, id: string) => Promise<RecordPage>>> = {
-  partner,
-  endpoint,
-  delivery,
-  session,
-  wallet,
-  bulk,
-  work,
+  partner: partnerPage,
+  endpoint: endpointPage,
+  delivery: deliveryPage,
+  session: sessionPage,
+  wallet: walletPage,
+  bulk: bulkPage,
+  work: workPage,
 };

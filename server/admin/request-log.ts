@@ -7,8 +7,6 @@ import { maskSecrets } from '../platform/telemetry/masking.ts';
 import type { Metrics } from './metrics.ts';
 import {
   hasNames,
-  listsOf,
-  type NameLists,
   type NameOwner,
   type Names,
   namesIn,
@@ -25,8 +23,8 @@ export interface RequestLogDependencies {
   log: Pick<Logger, 'warn'>;
   /** The time for which requests are collected before they are written, in milliseconds. */
   flushEvery: number;
-  /** Returns the owner of each given name that exists. */
-  existing: (names: NameLists) => Promise<ReadonlyMap<string, NameOwner>>;
+  /** Returns the owner of each name in these requests that exists. */
+  existing: (requests: readonly Names[]) => Promise<ReadonlyMap<string, NameOwner>>;
 }
 
 /** A request that waits to be written, and the names in it that decide whether it is written. */
@@ -59,7 +57,7 @@ export function createRequestLog(dependencies: RequestLogDependencies) {
   /** Writes the requests that name a known client, key, integration or session. */
   async function write(batch: readonly Noted[]): Promise<void> {
     if (batch.length === 0) return;
-    const owners = await existing(listsOf(batch.map(({ names }) => names)));
+    const owners = await existing(batch.map(({ names }) => names));
     await store.add(
       batch.flatMap(({ names, record }) => {
         const owner = ownerOf(names, owners);

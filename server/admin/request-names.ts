@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { distinct } from '../platform/batching/distinct.ts';
 import { sha256 } from '../platform/ids.ts';
 import { maskedAddress } from '../platform/telemetry/masked-address.ts';
 import { maskSecrets } from '../platform/telemetry/masking.ts';
@@ -12,9 +11,6 @@ export interface Names {
   /** SHA-256 of an API key; never stored. */
   keyHash?: string | undefined;
 }
-
-/** The names in several requests, by kind. */
-export type NameLists = Record<'clientIds' | 'sessionIds' | 'integrationIds' | 'keyHashes', string[]>;
 
 /** The owner of the record that a name identifies. `keyId` is set if this record is an API key. */
 export interface NameOwner {
@@ -87,13 +83,6 @@ export function possiblyMistyped({ body, query }: FastifyRequest): { redirectUri
     ...(shop === undefined ? {} : { shop: maskedAddress(shop) }),
   };
 }
-
-export const listsOf = (names: readonly Names[]): NameLists => ({
-  clientIds: distinct(names.map(({ clientId }) => clientId)),
-  sessionIds: distinct(names.map(({ sessionId }) => sessionId)),
-  integrationIds: distinct(names.map(({ integrationId }) => integrationId)),
-  keyHashes: distinct(names.map(({ keyHash }) => keyHash)),
-});
 
 /**
  * Returns the owner of a request: of its client, or else of its API key, its integration or its session. Undefined if no record

@@ -1,6 +1,7 @@
 import { FindSecret, type OwnedSecretKind, SecretOwner } from '../../contracts/admin/secrets.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { query, router } from '../platform/admin-api/procedures.ts';
 import { adviseCommand, type Role } from '../platform/admin-api/roles.ts';
+import { viewAs } from '../platform/admin-api/view.ts';
 import { ApiError } from '../platform/errors.ts';
 import { sameText, sha256 } from '../platform/ids.ts';
 import { firstOperator } from './authentication.ts';
@@ -56,25 +57,20 @@ export function createSecretProcedures({ findSecret, firstToken }: SecretDepende
     kind === 'operatorToken' && firstToken !== undefined && sameText(hash, sha256(firstToken));
 
   return router({
-    find: procedure
-      .input(FindSecret)
-      .output(SecretOwner)
-      .query(async ({ input, ctx }) => {
-        const found = isFirst(input) ? firstSecret : await findSecret(input);
-        if (!found)
-          throw new ApiError('not_found', {
-            description:
-              'Nothing here has this secret: it was rotated, is of another installation, or is not whole',
-          });
-        const { ended: _ended, inactiveReason, expiresAt, ...owner } = found;
-        return {
-          kind: input.kind,
-          ...owner,
-          active: inactiveReason === undefined,
-          inactive: inactiveReason ?? null,
-          expiresAt: expiresAt?.toISOString() ?? null,
-          next: adviseRemedy(found, input.kind, ctx.operator.role),
-        };
-      }),
+    find: query(FindSecret, SecretOwner, async (wanted, { operator }) => {
+      const found = isFirst(wanted) ? firstSecret : await findSecret(wanted);
+      if (!found)
+        throw new ApiError('not_found', {
+          description:
+            'Nothing here has this secret: it was rotated, is of another installation, or is not whole',
+        });
+      return viewAs(SecretOwner, {
+        ...found,
+        kind: wanted.kind,
+        active: found.inactiveReason === undefined,
+        inactive: found.inactiveReason,
+        next: adviseRemedy(found, wanted.kind, operator.role),
+      });
+    }),
   });
 }

@@ -1,24 +1,14 @@
-import { type ProcessView, StatusView } from '../../contracts/admin/status.ts';
+import { ProcessView, StatusView } from '../../contracts/admin/status.ts';
 import { procedure } from '../platform/admin-api/procedures.ts';
+import { viewAs } from '../platform/admin-api/view.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
 import { createRememberedRead } from '../platform/database/remembered-read.ts';
 import type { Processes, ProcessRecord } from '../platform/jobs/processes.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 
-/** Returns a process as operators see it. The names of its master keys are only for the rotation of keys. */
-const viewProcess = ({
-  _id,
-  startedAt,
-  lastSeenAt,
-  masterKeys: _leftOut,
-  ...rest
-}: ProcessRecord): ProcessView => ({
-  id: _id,
-  ...rest,
-  startedAt: startedAt.toISOString(),
-  lastSeenAt: lastSeenAt.toISOString(),
-});
+const viewProcess = (record: ProcessRecord): ProcessView =>
+  viewAs(ProcessView, { ...record, id: record._id });
 
 export interface StatusSources {
   about: Pick<StatusView, 'version' | 'contract' | 'environment' | 'baseUrl'>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BulkReference, BulkView, ListBulk, StartBulk, StartedBulk } from '../../contracts/admin/bulk.ts';
 import {
   DeliveryReference,
   DeliveryView,
@@ -34,11 +35,10 @@ import {
   TriggerEvent,
   VerifyRequest,
 } from '../../contracts/admin/webhooks.ts';
-import { mergeRouters, mutation, procedure, query, router } from '../platform/admin-api/procedures.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { adviseCommand, type Role } from '../platform/admin-api/roles.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
-import { bulkProcedures } from './bulk/admin-bulk.ts';
-import { createBulkJobs } from './bulk/bulk-jobs.ts';
+import { type BulkJobs, createBulkJobs } from './bulk/bulk-jobs.ts';
 import type { Delivery } from './delivery/delivery.ts';
 import { hasPersonalData, visibleDelivery } from './operators/admin-personal-data.ts';
 import { createDeliveryActions, type DeliveryActions } from './operators/delivery-actions.ts';
@@ -56,7 +56,6 @@ interface Dependencies {
   pauses: ReadPauses;
   /** The subject of an enrollment. */
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
-  /** The names of partners, by their ids. */
   partnerNames: PartnerNames;
 }
 
@@ -71,81 +70,76 @@ export function createWebhookProcedures(dependencies: Dependencies) {
     deliveries: deliveryProcedures(queries, actions, partnerNames),
     bulk: bulkProcedures(createBulkJobs({ ...context, store: context.bulk })),
     jobs: jobProcedures(createJobs(context)),
-    webhooks: mergeRouters(
-      senderProcedures(createRelay(context), actions),
-      healthProcedures(createEndpointHealth(context), partnerNames),
-    ),
+    webhooks: endpointProcedures({
+      relay: createRelay(context),
+      actions,
+      readHealth: createEndpointHealth(context),
+      partnerNames,
+    }),
   };
 }
 
 function eventProcedures(queries: WebhookQueries) {
   return router({
-    list: procedure
-      .input(ListEvents)
-      .output(z.array(EventView))
-      .query(({ input, ctx }) => queries.listEvents(input, ctx.operator.role)),
-    count: query(ListEvents.omit(pageFields), Total, (input) => queries.countEvents(input)),
-    show: procedure
-      .input(ReadEvent)
-      .output(EventDetail)
-      .query(async ({ input: { eventId, reason }, ctx }) => {
-        const event = await queries.showEvent(eventId, ctx.operator.role);
-        // The audit log records only reads of personal data. Without a mode, it records nothing.
-        const modes = hasPersonalData(event.body) ? [event.mode] : [];
-        await ctx.noteRead({ target: eventId, modes, reason });
-        return event;
-      }),
-    why: procedure
-      .input(EventReference)
-      .output(EventTimeline)
-      .query(({ input, ctx }) => {
-        const { role } = ctx.operator;
-        return queries.why(input.eventId, role, (path, command) => adviseCommand(role, path, command));
-      }),
+    list: query(ListEvents, z.array(EventView), (input, { operator }) =>
+      queries.listEvents(input, operator.role),
+    ),
+    count: query(ListEvents.omit(pageFields), Total, queries.countEvents),
+    show: query(ReadEvent, EventDetail, async ({ eventId, reason }, { operator, noteRead }) => {
+      const event = await queries.showEvent(eventId, operator.role);
+      // The audit log records only reads of personal data. Without a mode, it records nothing.
+      const modes = hasPersonalData(event.body) ? [event.mode] : [];
+      await noteRead({ target: eventId, modes, reason });
+      return event;
+    }),
+    why: query(EventReference, EventTimeline, ({ eventId }, { operator: { role } }) =>
+      queries.why(eventId, role, (path, command) => adviseCommand(role, path, command)),
+    ),
   });
 }
 
 /** The view of a delivery for operators of this role. */
-const viewFor = (role: Role) => (delivery: Delivery) => viewDelivery(visibleDelivery(role, delivery));
+const viewFor = (role: Role, delivery: Delivery) => viewDelivery(visibleDelivery(role, delivery));
 
 function deliveryProcedures(queries: WebhookQueries, actions: DeliveryActions, partnerNames: PartnerNames) {
   return router({
-    list: procedure
-      .input(ListDeliveries)
-      .output(z.array(ListedDelivery))
-      .query(async ({ input, ctx }) => {
-        const found = await queries.listDeliveries(input, ctx.operator.role);
-        return withPartnerName(found, partnerNames);
-      }),
-    count: query(ListDeliveries.omit(pageFields), Total, (input) => queries.countDeliveries(input)),
-    show: procedure
-      .input(DeliveryReference)
-      .output(DeliveryView)
-      .query(({ input, ctx }) => queries.showDelivery(input.deliveryId, ctx.operator.role)),
-    resend: procedure
-      .input(ResendDeliveries)
-      .output(ResentDeliveries)
-      .mutation(async ({ input, ctx }) => {
-        const { deliveries, ...rest } = await actions.resend(input, ctx.operator.id);
-        return { ...rest, deliveries: deliveries.map(viewFor(ctx.operator.role)) };
-      }),
-    cancel: procedure
-      .input(DeliveryReference)
-      .output(DeliveryView)
-      .mutation(async ({ input, ctx }) => viewFor(ctx.operator.role)(await actions.cancel(input.deliveryId))),
-    reschedule: procedure
-      .input(RescheduleDelivery)
-      .output(DeliveryView)
-      .mutation(async ({ input: { deliveryId, ...time }, ctx }) =>
-        viewFor(ctx.operator.role)(await actions.reschedule(deliveryId, time)),
-      ),
+    list: query(ListDeliveries, z.array(ListedDelivery), async (input, { operator }) =>
+      withPartnerName(await queries.listDeliveries(input, operator.role), partnerNames),
+    ),
+    count: query(ListDeliveries.omit(pageFields), Total, queries.countDeliveries),
+    show: query(DeliveryReference, DeliveryView, ({ deliveryId }, { operator }) =>
+      queries.showDelivery(deliveryId, operator.role),
+    ),
+    resend: mutation(ResendDeliveries, ResentDeliveries, async (input, { operatorId }, { operator }) => {
+      const { dryRun, deliveries } = await actions.resend(input, operatorId);
+      return { dryRun, deliveries: deliveries.map((delivery) => viewFor(operator.role, delivery)) };
+    }),
+    cancel: mutation(DeliveryReference, DeliveryView, async ({ deliveryId }, _actor, { operator }) =>
+      viewFor(operator.role, await actions.cancel(deliveryId)),
+    ),
+    reschedule: mutation(
+      RescheduleDelivery,
+      DeliveryView,
+      async ({ deliveryId, ...time }, _actor, { operator }) =>
+        viewFor(operator.role, await actions.reschedule(deliveryId, time)),
+    ),
+  });
+}
+
+/** Procedures of `svcadmin bulk`, and of `svcadmin deliveries` with a filter. */
+function bulkProcedures(jobs: BulkJobs) {
+  return router({
+    start: mutation(StartBulk, StartedBulk, jobs.start),
+    list: query(ListBulk, z.array(BulkView), jobs.list),
+    show: query(BulkReference, BulkView, ({ bulkId }) => jobs.show(bulkId)),
+    cancel: mutation(BulkReference, BulkView, ({ bulkId }, actor) => jobs.cancel(bulkId, actor)),
   });
 }
 
 function jobProcedures(jobs: Jobs) {
   return router({
-    list: query(ListJobs, z.array(JobView), (input) => jobs.list(input)),
-    count: query(ListJobs.omit(pageFields), Total, (input) => jobs.count(input)),
+    list: query(ListJobs, z.array(JobView), jobs.list),
+    count: query(ListJobs.omit(pageFields), Total, jobs.count),
     show: query(JobReference, JobDetail, ({ jobId }) => jobs.show(jobId)),
     run: mutation(JobReference, ChangedJob, ({ jobId }) => jobs.run(jobId)),
     cancel: mutation(JobReference, ChangedJob, ({ jobId }) => jobs.cancel(jobId)),
@@ -153,31 +147,30 @@ function jobProcedures(jobs: Jobs) {
   });
 }
 
-function healthProcedures(read: ReadEndpointHealth, partnerNames: PartnerNames) {
-  return router({
-    health: query(ReadHealth, z.array(ListedHealth), async (input) =>
-      withPartnerName(await read(input), partnerNames),
-    ),
-  });
+interface EndpointDependencies {
+  relay: Relay;
+  actions: DeliveryActions;
+  readHealth: ReadEndpointHealth;
+  partnerNames: PartnerNames;
 }
 
-function senderProcedures(relay: Relay, actions: DeliveryActions) {
+function endpointProcedures({ relay, actions, readHealth, partnerNames }: EndpointDependencies) {
   return router({
+    health: query(ReadHealth, z.array(ListedHealth), async (input) =>
+      withPartnerName(await readHealth(input), partnerNames),
+    ),
     test: mutation(TestEndpoint, DeliveryView, async ({ keyId }) => viewDelivery(await actions.test(keyId))),
     trigger: mutation(TriggerEvent, DeliveryView, async ({ event, keyId }) =>
       viewDelivery(await actions.trigger(keyId, event)),
     ),
-    verify: query(VerifyRequest, SignatureCheck, (input) => relay.verify(input)),
-    relay: procedure
-      .input(RelayRequest)
-      .output(Relayed)
-      .query(async ({ input, ctx }) => {
-        const relayed = await relay.deliveriesSince(input);
-        const personal = relayed.deliveries.filter(({ body }) => hasPersonalData(body));
-        // Only test keys are relayed, so all these people are test users. Without a mode, the audit log records nothing.
-        const modes = personal.length > 0 ? (['test'] as const) : [];
-        await ctx.noteRead({ target: input.keyId, modes, counts: { deliveries: personal.length } });
-        return relayed;
-      }),
+    verify: query(VerifyRequest, SignatureCheck, relay.verify),
+    relay: query(RelayRequest, Relayed, async (input, { noteRead }) => {
+      const relayed = await relay.deliveriesSince(input);
+      const personal = relayed.deliveries.filter(({ body }) => hasPersonalData(body));
+      // Only test keys are relayed, so all these people are test users. Without a mode, the audit log records nothing.
+      const modes = personal.length > 0 ? (['test'] as const) : [];
+      await noteRead({ target: input.keyId, modes, counts: { deliveries: personal.length } });
+      return relayed;
+    }),
   });
 }

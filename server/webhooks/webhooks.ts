@@ -5,7 +5,7 @@ import type { Scheduler } from '../platform/jobs/scheduler.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createBulkSteps } from './bulk/bulk-steps.ts';
 import { createBulkRunner } from './bulk/runner.ts';
-import type { Limits } from './delivery/concurrency-limits.ts';
+import { defaultLimits, type Limits } from './delivery/concurrency-limits.ts';
 import type { Delivery } from './delivery/delivery.ts';
 import type { DeliveryStore } from './delivery/delivery-store.ts';
 import { createDispatcher } from './delivery/dispatcher.ts';
@@ -56,7 +56,7 @@ const jobHorizonMs = 30_000;
 /** Webhooks: publishes events, sends and retries deliveries, and resumes after a crash. */
 export function createWebhooks(settings: WebhookSettings) {
   const { db, clock, idKey, scheduler, logger, endpoint, userAgent, worker } = settings;
-  const { leaseTime = defaultLeaseMs, wrap = (parts) => parts } = settings;
+  const { limits = defaultLimits, leaseTime = defaultLeaseMs, wrap = (parts) => parts } = settings;
   const now = () => new Date(clock.now());
   const stores = createWebhooksStores(db, settings.maintenance);
   const { events, deliveries, post } = wrap({
@@ -91,7 +91,7 @@ export function createWebhooks(settings: WebhookSettings) {
       },
     }),
     logger,
-    ...(settings.limits ? { limits: settings.limits } : {}),
+    limits,
   });
 
   // A call has no input, so the item `due` only makes the call a part of the batch.
@@ -211,7 +211,7 @@ export function createWebhooks(settings: WebhookSettings) {
       idKey,
       endpoint,
       userAgent,
-      limits: settings.limits,
+      limits,
     },
     inFlight: dispatcher.inFlight,
     /** Starts the scheduler, if this process sends. */

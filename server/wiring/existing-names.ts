@@ -1,5 +1,6 @@
-import type { NameLists, NameOwner } from '../admin/request-names.ts';
+import type { NameOwner, Names } from '../admin/request-names.ts';
 import type { PartnersStores } from '../partners/store.ts';
+import { distinct } from '../platform/batching/distinct.ts';
 import type { StorefrontStores } from '../storefront/store.ts';
 import type { VerificationStores } from '../verification/store.ts';
 
@@ -9,20 +10,24 @@ interface Stores {
   verification: Pick<VerificationStores, 'sessions'>;
 }
 
-/** Finds records by their names. It sends no command for an empty list, because it runs in each process every second. */
-const findNames = async <T>(names: readonly string[], find: (names: readonly string[]) => Promise<T[]>) =>
-  names.length > 0 ? find(names) : [];
-
 /** Returns the owners of those names that exist. API keys are found by the hashes of their secrets. */
 export async function existingNames(
   { partners, storefront, verification }: Stores,
-  { clientIds, sessionIds, integrationIds, keyHashes }: NameLists,
+  requests: readonly Names[],
 ): Promise<ReadonlyMap<string, NameOwner>> {
+  /** Finds the records of the names of one kind. Without such names it sends no command, because it runs every second. */
+  async function findBy<T>(
+    kind: keyof Names,
+    find: (names: readonly string[]) => Promise<T[]>,
+  ): Promise<T[]> {
+    const names = distinct(requests.map((request) => request[kind]));
+    return names.length > 0 ? find(names) : [];
+  }
   const [clients, keys, integrations, sessions] = await Promise.all([
-    findNames(clientIds, partners.clients.findAll),
-    findNames(keyHashes, partners.keys.findByHashes),
-    findNames(integrationIds, storefront.integrations.findAll),
-    findNames(sessionIds, verification.sessions.existing),
+    findBy('clientId', partners.clients.findAll),
+    findBy('keyHash', partners.keys.findByHashes),
+    findBy('integrationId', storefront.integrations.findAll),
+    findBy('sessionId', verification.sessions.existing),
   ]);
   const owners = new Map<string, NameOwner>();
   for (const record of [...clients, ...integrations, ...sessions])

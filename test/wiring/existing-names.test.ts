@@ -1,8 +1,6 @@
 import { expect, it } from 'vitest';
 import { existingNames } from '../../server/wiring/existing-names.ts';
 
-const none = { clientIds: [], sessionIds: [], integrationIds: [], keyHashes: [] };
-
 /** Stores that find every ID. `asked` lists the IDs that were looked up. */
 function stores() {
   const asked: string[] = [];
@@ -20,8 +18,8 @@ function stores() {
 
 it('existingNames returns the partner of each ID, and for an API key also the key', async () => {
   const { of } = stores();
-  const names = { clientIds: ['a'], sessionIds: ['b'], integrationIds: ['c'], keyHashes: ['d'] };
-  expect(Object.fromEntries(await existingNames(of, names))).toEqual({
+  const request = { clientId: 'a', sessionId: 'b', integrationId: 'c', keyHash: 'd' };
+  expect(Object.fromEntries(await existingNames(of, [request, request]))).toEqual({
     'client of a': { partnerId: 'ptr_1' },
     'session of b': { partnerId: 'ptr_1' },
     'integration of c': { partnerId: 'ptr_1' },
@@ -31,8 +29,8 @@ it('existingNames returns the partner of each ID, and for an API key also the ke
 
 it('existingNames queries a store only if the requests contain an ID of its kind', async () => {
   const { asked, of } = stores();
-  await existingNames(of, { ...none, clientIds: ['a'] });
+  await existingNames(of, [{ clientId: 'a' }, {}]);
   expect(asked).toEqual(['client a']);
-  await existingNames(of, none);
+  await existingNames(of, []);
   expect(asked).toHaveLength(1);
 });

@@ -147,28 +147,34 @@ export const mergeRouters = trpc.mergeRouters;
  */
 export const procedure = trpc.procedure.use(translated).use(recorded).use(permitted);
 
+/** What a procedure knows of its caller. A procedure that shows personal data calls `noteRead` first. */
+type ProcedureContext = AdminContext & { actor: Actor; noteRead: (read: PersonalRead) => Promise<void> };
+
 /**
- * Makes a procedure that reads and needs only its input. The types of the builder do not resolve for a generic schema, hence the
- * assertions.
+ * Makes a procedure that reads. The types of the builder do not resolve for a generic schema, hence the assertions.
  * @param run makes the output from the checked input
  */
 export const query = <Input extends z.ZodType, Output extends z.ZodType>(
   input: Input,
   output: Output,
-  run: (input: z.output<Input>) => z.input<Output> | Promise<z.input<Output>>,
+  run: (input: z.output<Input>, context: ProcedureContext) => z.input<Output> | Promise<z.input<Output>>,
 ) =>
   procedure
     .input(input)
     .output(output)
-    .query((call) => run(call.input as z.output<Input>) as never);
+    .query((call) => run(call.input as z.output<Input>, call.ctx) as never);
 
 /** Makes a procedure that changes something. @param run makes the change for the operator or member who acts, and the output */
 export const mutation = <Input extends z.ZodType, Output extends z.ZodType>(
   input: Input,
   output: Output,
-  run: (input: z.output<Input>, actor: Actor) => z.input<Output> | Promise<z.input<Output>>,
+  run: (
+    input: z.output<Input>,
+    actor: Actor,
+    context: ProcedureContext,
+  ) => z.input<Output> | Promise<z.input<Output>>,
 ) =>
   procedure
     .input(input)
     .output(output)
-    .mutation((call) => run(call.input as z.output<Input>, call.ctx.actor) as never);
+    .mutation((call) => run(call.input as z.output<Input>, call.ctx.actor, call.ctx) as never);

@@ -1,4 +1,5 @@
-import type { BulkAction, BulkFilter, BulkPart, BulkView } from '../../../contracts/admin/bulk.ts';
+import { type BulkAction, type BulkFilter, type BulkPart, BulkView } from '../../../contracts/admin/bulk.ts';
+import { viewAs } from '../../platform/admin-api/view.ts';
 import type { AuditedRecord } from '../../platform/database/records.ts';
 import type { KeyCount } from '../operators/key-count-store.ts';
 
@@ -44,7 +45,8 @@ export interface BulkJob extends AuditedRecord {
   purgeAt: Date;
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+export const sum = (numbers: readonly number[]): number =>
+  numbers.reduce((total, number) => total + number, 0);
 
 /** The unfinished part that is due first; undefined if all parts are finished. */
 export const nextPart = (parts: readonly Part[]): Part | undefined =>
@@ -67,23 +69,13 @@ function expectedEnd({ parts, rate, status }: BulkJob, now: number): Date | unde
 
 /** A job as operators see it. @param now milliseconds since the epoch */
 export function viewBulkJob(job: BulkJob, now: number): BulkView {
-  const { _id: id, action, status, total, exact, rate, filter, operatorId, operatorName, parts } = job;
-  return {
-    id,
-    action,
-    status,
-    total,
-    exact,
+  const { parts } = job;
+  return viewAs(BulkView, {
+    ...job,
+    id: job._id,
     done: sum(parts.map(({ done }) => done)),
     leftOut: sum(parts.map(({ leftOut }) => leftOut)),
-    rate,
-    filter,
-    at: job.at?.toISOString() ?? null,
-    expectedEndAt: expectedEnd(job, now)?.toISOString() ?? null,
-    operatorId,
-    operatorName,
-    createdAt: job.createdAt.toISOString(),
-    endedAt: job.endedAt?.toISOString() ?? null,
+    expectedEndAt: expectedEnd(job, now),
     keys: parts.map(viewPart),
-  };
+  });
 }

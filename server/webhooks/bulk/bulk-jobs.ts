@@ -14,7 +14,7 @@ import { ApiError } from '../../platform/errors.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
 import type { KeyCount } from '../operators/key-count-store.ts';
 import { requireDueTime } from '../operators/reschedule.ts';
-import { type BulkJob, type ClosedFilter, viewBulkJob } from './bulk-job.ts';
+import { type BulkJob, type ClosedFilter, sum, viewBulkJob } from './bulk-job.ts';
 import { type BulkStore, type Counted, sendsDelivered } from './bulk-store.ts';
 
 interface Settings {
@@ -32,12 +32,12 @@ export const bulkJobRetentionMs = 60 * 24 * 3_600_000;
 type ClosedStart = StartBulk & { filter: ClosedFilter };
 type CountedStart = ClosedStart & { counted: Counted };
 
-const sum = (keys: readonly KeyCount[]): number => keys.reduce((all, { total }) => all + total, 0);
+const totalOf = (keys: readonly KeyCount[]): number => sum(keys.map(({ total }) => total));
 
 /** Sums what a job processes: in all, and for live keys. */
 const sumUp = (keys: readonly KeyCount[]) => ({
-  total: sum(keys),
-  live: sum(keys.filter(({ mode }) => mode === 'live')),
+  total: totalOf(keys),
+  live: totalOf(keys.filter(({ mode }) => mode === 'live')),
   keys: keys.length,
 });
 
@@ -97,7 +97,7 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
   async function insert(wanted: CountedStart, fingerprint: string, actor: Actor): Promise<BulkJob> {
     const now = new Date(clock.now());
     const { action, filter, rate, at, counted } = wanted;
-    const total = sum(counted.keys);
+    const total = totalOf(counted.keys);
     const id = randomId('bulkJob');
     const size = { count: total, exact: counted.exact, keys: counted.keys.length };
     const after = { action, filter, rate, ...(at === undefined ? {} : { at }), ...size };

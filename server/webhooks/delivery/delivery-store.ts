@@ -38,7 +38,7 @@ export interface Lease {
 }
 
 /** The result of an attempt, to be recorded. */
-export interface Ending {
+export interface FinishedAttempt {
   delivery: Leased;
   row: Attempt;
   verdict: Verdict;
@@ -154,19 +154,21 @@ export function createDeliveryStore(db: Db) {
     },
 
     /** Records results of attempts. An attempt whose lease another process has taken over is not changed. */
-    async record(endings: readonly Ending[]): Promise<void> {
-      const writes = endings.map(({ delivery, row, verdict, at }): AnyBulkWriteOperation<Delivery> => {
-        const lastRow = `attempts.${delivery.attempts.length - 1}`;
-        return {
-          updateOne: {
-            filter: { _id: delivery._id, 'lease.token': delivery.lease.token },
-            update: {
-              $set: { ...fieldsAfter(verdict, at), [lastRow]: row, ...responseExpiry(delivery, row) },
-              $unset: { lease: '' },
+    async record(finishedAttempts: readonly FinishedAttempt[]): Promise<void> {
+      const writes = finishedAttempts.map(
+        ({ delivery, row, verdict, at }): AnyBulkWriteOperation<Delivery> => {
+          const lastRow = `attempts.${delivery.attempts.length - 1}`;
+          return {
+            updateOne: {
+              filter: { _id: delivery._id, 'lease.token': delivery.lease.token },
+              update: {
+                $set: { ...fieldsAfter(verdict, at), [lastRow]: row, ...responseExpiry(delivery, row) },
+                $unset: { lease: '' },
+              },
             },
-          },
-        };
-      });
+          };
+        },
+      );
       await deliveries.bulkWrite(writes, { ordered: false });
     },
 

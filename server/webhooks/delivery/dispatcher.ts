@@ -1,5 +1,5 @@
 import type { Logger } from '../../platform/telemetry/logging.ts';
-import { type Capacity, createConcurrencyLimiter, defaultLimits, type Limits } from './concurrency-limits.ts';
+import { type Capacity, createConcurrencyLimiter, type Limits } from './concurrency-limits.ts';
 import type { Leased } from './delivery.ts';
 
 /** Leased deliveries of an endpoint. */
@@ -15,7 +15,7 @@ interface Settings {
   /** Sends one attempt and records the result. */
   sendAttempt: (delivery: Leased) => Promise<void>;
   logger: Pick<Logger, 'warn'>;
-  limits?: Limits;
+  limits: Limits;
 }
 
 const retryLeaseAfterMs = 1000;
@@ -26,7 +26,7 @@ const longestHoldMs = 2_000;
  * Sends due deliveries. After a notification, as many deliveries are leased as the endpoint has free slots. When a slot
  * becomes free, the next delivery is leased. Deliveries wait in the database, not in memory.
  */
-export function createDispatcher({ lease, sendAttempt, logger, limits = defaultLimits }: Settings) {
+export function createDispatcher({ lease, sendAttempt, logger, limits }: Settings) {
   const limiter = createConcurrencyLimiter(limits);
   /** Endpoints that may have due deliveries. */
   const maybeDue = new Set<string>();

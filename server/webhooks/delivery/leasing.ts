@@ -3,7 +3,7 @@ import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Capacity, defaultLimits } from './concurrency-limits.ts';
 import type { Leased } from './delivery.ts';
-import type { DeliveryStore, Ending } from './delivery-store.ts';
+import type { DeliveryStore, FinishedAttempt } from './delivery-store.ts';
 import type { LeaseResult } from './dispatcher.ts';
 import { createDueCache } from './due-cache.ts';
 
@@ -39,11 +39,11 @@ export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
       return idsOfCalls.map((ids) => ids.flatMap((id) => byId.get(id) ?? []));
     },
   });
-  const record = createGroupCommit<Ending, undefined>({
+  const record = createGroupCommit<FinishedAttempt, undefined>({
     flushAfter: recordTogether,
-    run: async (endings) => {
-      await deliveries.record(endings);
-      return endings.map(() => undefined);
+    run: async (finishedAttempts) => {
+      await deliveries.record(finishedAttempts);
+      return finishedAttempts.map(() => undefined);
     },
   });
 

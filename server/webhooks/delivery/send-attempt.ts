@@ -9,7 +9,7 @@ import { isLocalhost } from '../egress/destination.ts';
 import type { Post } from '../egress/post.ts';
 import { contractSignature, type Signed, signatureHeaders } from '../egress/signature.ts';
 import type { Attempt, Delivery, Lane, Leased } from './delivery.ts';
-import type { DeliveryStore, Ending } from './delivery-store.ts';
+import type { DeliveryStore, FinishedAttempt } from './delivery-store.ts';
 import { afterAttempt, type PostResult, type Verdict } from './retry-schedule.ts';
 
 /** The webhook URL of a key, or why it has none. */
@@ -33,7 +33,7 @@ export interface SendSettings {
   endpoint: ReadEndpoint;
   post: Post;
   deliveries: Pick<DeliveryStore, 'skip' | 'release'>;
-  record: (ending: Ending) => Promise<void>;
+  record: (finished: FinishedAttempt) => Promise<void>;
   /** Schedules the job of the next attempt. */
   schedule: (at: Date) => Promise<void>;
   clock: Pick<Clock, 'now'>;
@@ -101,14 +101,14 @@ export function createSendAttempt(settings: SendSettings): (delivery: Leased) =>
   }
 
   /** Records a result. While the database cannot be reached, it retries until the lease ends. @returns whether it succeeded */
-  async function recordResult(ending: Ending): Promise<boolean> {
+  async function recordResult(finished: FinishedAttempt): Promise<boolean> {
     for (;;) {
       try {
-        await record(ending);
+        await record(finished);
         return true;
       } catch (error) {
-        logger.warn({ err: error, deliveryId: ending.delivery._id }, 'an attempt could not be recorded');
-        if (clock.now() + retryRecordAfterMs >= ending.delivery.lease.until.getTime()) return false;
+        logger.warn({ err: error, deliveryId: finished.delivery._id }, 'an attempt could not be recorded');
+        if (clock.now() + retryRecordAfterMs >= finished.delivery.lease.until.getTime()) return false;
         await sleep(retryRecordAfterMs);
       }
     }

@@ -12,7 +12,7 @@ import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts'
 import { type DeliveryQueryStore, finalStatuses } from './delivery-query-store.ts';
 import type { KeyOwner, RequireKey } from './key-owner.ts';
 import { requireDueTime, requireKept } from './reschedule.ts';
-import { harmless, sampleDraft } from './samples.ts';
+import { sampleDraft, testEvent } from './samples.ts';
 
 interface Settings {
   events: EventStore;
@@ -129,7 +129,7 @@ export function createDeliveryActions(settings: Settings) {
 
     /** Sends one sample once, and waits for the result. After `testTimeoutMs`, returns the delivery as it is. */
     async test(keyId: string): Promise<Delivery> {
-      const { _id } = await sendSample(harmless, await requireKey(keyId), 1);
+      const { _id } = await sendSample(testEvent, await requireKey(keyId), 1);
       const timeout = AbortSignal.timeout(testTimeoutMs);
       for (;;) {
         const delivery = await requireDelivery(_id);

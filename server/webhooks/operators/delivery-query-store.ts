@@ -122,10 +122,6 @@ export function createDeliveryQueryStore(db: Db) {
       return matchedCount;
     },
 
-    /** Deliveries of a key since a time, oldest first; `after` is the last delivery of the previous page. */
-    ofKeySince: (keyId: string, since: Date, page: Page): Promise<Delivery[]> =>
-      readPage(deliveries, { keyId, createdAt: { $gte: since } }, { ...page, oldestFirst: true }),
-
     /** Cancels a delivery; null if it does not wait. */
     cancel(id: string, at: Date): Promise<Delivery | null> {
       return deliveries.findOneAndUpdate({ _id: id, status: 'pending' }, cancelUpdate(at), {

@@ -1,6 +1,6 @@
 import type { EndpointHealth, ReadHealth } from '../../../contracts/admin/endpoint-health.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { defaultLimits, type InFlight, type Limits, noneInFlight } from '../delivery/concurrency-limits.ts';
+import { type InFlight, type Limits, noneInFlight } from '../delivery/concurrency-limits.ts';
 import type { DeliveryQueryStore } from './delivery-query-store.ts';
 import { evaluateEndpoint, worstFirst } from './endpoint-health.ts';
 import type { HealthStore } from './health-store.ts';
@@ -12,14 +12,14 @@ interface Settings {
   pauses: ReadPauses;
   requireKey: RequireKey;
   clock: Pick<Clock, 'now'>;
-  limits?: Limits | undefined;
+  limits: Limits;
 }
 
 export type ReadEndpointHealth = (wanted: ReadHealth) => Promise<EndpointHealth[]>;
 
 /** Reads the health of endpoints, the worst first. @throws ApiError `not_found` for a key that does not exist */
 export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
-  const { health, deliveryQueries, pauses, requireKey, clock, limits = defaultLimits } = settings;
+  const { health, deliveryQueries, pauses, requireKey, clock, limits } = settings;
 
   /** The keys whose endpoints are shown: the named one, those of the named partner, or else the troubled ones. */
   async function findOwners({ keyId, partnerId, limit }: ReadHealth, now: Date): Promise<KeyOwner[]> {

@@ -9,7 +9,7 @@ import { ApiError } from '../../platform/errors.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { attemptHeaders, type ReadEndpoint } from '../delivery/send-attempt.ts';
 import type { DeliveryQueryStore } from './delivery-query-store.ts';
-import { explain } from './diagnose-signature.ts';
+import { checkSignature } from './diagnose-signature.ts';
 import type { RequireKey } from './key-owner.ts';
 
 interface Settings {
@@ -63,7 +63,7 @@ export function createRelay({ events, deliveryQueries, endpoint, requireKey, clo
         endpointOf(keyId),
         sentEvent(body, keyId),
       ]);
-      return explain({ body, signature, computed, secret, secretVersion, sent });
+      return checkSignature({ body, signature, computed, secret, secretVersion, sent });
     },
 
     /**
@@ -80,10 +80,10 @@ export function createRelay({ events, deliveryQueries, endpoint, requireKey, clo
         return { until, after: null, deliveries: [], signing: { secret, version: secretVersion } };
       const last = after === undefined ? null : await deliveryQueries.find(after);
       const from = new Date(Date.parse(since) - overlapMs);
-      const found = await deliveryQueries.ofKeySince(keyId, from, {
-        limit: pageLength,
-        after: last ?? undefined,
-      });
+      const found = await deliveryQueries.page(
+        { keyId, createdAt: { $gte: from } },
+        { limit: pageLength, after: last ?? undefined },
+      );
       const bodies = await events.bodies(found.map(({ eventId }) => eventId));
       const mayHaveMore = found.length === pageLength;
       return {

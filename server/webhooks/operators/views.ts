@@ -1,52 +1,27 @@
-import type { AttemptView, DeliveryView } from '../../../contracts/admin/deliveries.ts';
-import type { EventView } from '../../../contracts/admin/events.ts';
-import type { JobDetail, JobState, JobView } from '../../../contracts/admin/jobs.ts';
+import { AttemptView, DeliveryView } from '../../../contracts/admin/deliveries.ts';
+import { EventView } from '../../../contracts/admin/events.ts';
+import { type JobDetail, type JobState, JobView } from '../../../contracts/admin/jobs.ts';
 import type { WaitReason } from '../../../contracts/webhooks.ts';
+import { viewAs } from '../../platform/admin-api/view.ts';
 import { lockLifetime } from '../../platform/jobs/scheduler.ts';
 import type { Job } from '../../platform/jobs/stored-job.ts';
 import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';
 import { attemptsJob } from '../delivery/due-job.ts';
 
-const time = (date: Date | undefined): string | null => date?.toISOString() ?? null;
-
-function viewAttempt(row: Attempt): AttemptView {
-  return {
-    attempt: row.attempt,
-    trigger: row.trigger,
-    dueAt: row.dueAt.toISOString(),
-    at: row.at.toISOString(),
-    waitedMs: row.at.getTime() - row.dueAt.getTime(),
-    durationMs: row.durationMs ?? null,
-    status: row.status ?? null,
-    error: row.error ?? null,
-    detail: row.detail ?? null,
-    address: row.address ?? null,
-    secretVersion: row.secretVersion ?? null,
-    answer: row.answer ?? null,
-    location: row.location ?? null,
-    retryAfter: row.retryAfter ?? null,
-    nextAttemptAt: time(row.nextAttemptAt),
-  };
+function viewAttempt(attempt: Attempt): AttemptView {
+  return viewAs(AttemptView, { ...attempt, waitedMs: attempt.at.getTime() - attempt.dueAt.getTime() });
 }
 
-/** A delivery as operators see it, without its signatures. `waiting`: why a due delivery is not sent. */
+/** A delivery as operators see it, without its signatures. @param waiting why a due delivery is not sent */
 export function viewDelivery(delivery: Delivery, waiting?: WaitReason): DeliveryView {
-  return {
+  return viewAs(DeliveryView, {
+    ...delivery,
     id: delivery._id,
     event: delivery.type,
-    eventId: delivery.eventId,
-    partnerId: delivery.partnerId,
-    mode: delivery.mode,
-    keyId: delivery.keyId,
-    status: delivery.status,
     attempts: delivery.attempts.map(viewAttempt),
-    nextAttemptAt: time(delivery.nextAttemptAt),
-    waiting: waiting ?? null,
-    skipped: delivery.skipped?.reason ?? null,
-    resendOf: delivery.resendOf ?? null,
-    createdAt: delivery.createdAt.toISOString(),
-    endedAt: time(delivery.endedAt),
-  };
+    waiting,
+    skipped: delivery.skipped?.reason,
+  });
 }
 
 /**
@@ -62,21 +37,15 @@ export function statusOf(deliveries: readonly Delivery[]): Delivery['status'] {
 export function viewEvent(event: StoredEvent, deliveries: readonly Delivery[]): EventView {
   const attempts = deliveries.flatMap((delivery) => delivery.attempts).map(viewAttempt);
   const dueTimes = deliveries.flatMap(({ nextAttemptAt }) => nextAttemptAt?.getTime() ?? []);
-  return {
+  return viewAs(EventView, {
+    ...event,
     id: event._id,
     event: event.type,
-    partnerId: event.partnerId,
-    mode: event.mode,
-    keyId: event.keyId,
-    sessionId: event.sessionId ?? null,
-    enrollmentId: event.enrollmentId ?? null,
-    sub: event.sub ?? null,
-    createdAt: event.createdAt.toISOString(),
     status: statusOf(deliveries),
     attempts: attempts.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at)),
-    nextAttemptAt: dueTimes.length > 0 ? new Date(Math.min(...dueTimes)).toISOString() : null,
+    nextAttemptAt: dueTimes.length > 0 ? new Date(Math.min(...dueTimes)) : undefined,
     deliveryIds: deliveries.map(({ _id }) => _id),
-  };
+  });
 }
 
 /** The scheduler polls every second. A job that has been due for two seconds was not taken. */
@@ -102,18 +71,13 @@ export function jobStateOf(job: Job, now: number): JobState {
  */
 export function viewJob(job: Job, { wakes, now }: { wakes: number; now: number }): JobView {
   const fault = faultOf(job);
-  return {
-    id: job.id,
-    name: job.name,
+  return viewAs(JobView, {
+    ...job,
     state: jobStateOf(job, now),
-    nextRunAt: time(job.nextRunAt),
-    lockedAt: time(job.lockedAt),
-    lockedBy: job.lockedBy ?? null,
-    lastRunAt: time(job.lastRunAt),
-    failReason: fault === undefined ? (job.failReason ?? null) : `malformed: ${fault}`,
+    failReason: fault === undefined ? job.failReason : `malformed: ${fault}`,
     data: { key: job.key },
     wakes,
-  };
+  });
 }
 
 /** The due time of a pending delivery. Every pending delivery has one, so the default is for the type only. */

@@ -1,12 +1,6 @@
 import type { WaitReason } from '../../../contracts/webhooks.ts';
 import type { Clock } from '../../platform/clock.ts';
-import {
-  defaultLimits,
-  type InFlight,
-  type Limits,
-  noneInFlight,
-  retryLimits,
-} from '../delivery/concurrency-limits.ts';
+import { type InFlight, type Limits, noneInFlight, retryLimits } from '../delivery/concurrency-limits.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { DeliveryQueryStore } from './delivery-query-store.ts';
 import type { ReadPauses } from './key-owner.ts';
@@ -17,11 +11,11 @@ export interface WaitingSettings {
   clock: Pick<Clock, 'now'>;
   pauses: ReadPauses;
   /** The limits of each process. */
-  limits?: Limits | undefined;
+  limits: Limits;
 }
 
 /** Explains why due attempts have not been sent yet. It compares the attempts in flight in all processes with the limits. */
-export function createWaiting({ deliveryQueries, clock, pauses, limits = defaultLimits }: WaitingSettings) {
+export function createWaiting({ deliveryQueries, clock, pauses, limits }: WaitingSettings) {
   const forRetries = retryLimits(limits);
 
   /** Which limit keeps a delivery waiting. A retry also waits for the lower limits of retries. */
