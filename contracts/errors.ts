@@ -4,7 +4,6 @@
  * Rows follow section 7 of interface 0.8.0, and docs/choices.md for cases that the interface does not define.
  */
 export interface ErrorRow {
-  /** HTTP status. */
   status: number;
   /** The `error` of an OAuth body (interface 7.4). Absent if no OAuth endpoint sends it. */
   oauth?: string;

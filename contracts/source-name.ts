@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
 export const sourceNamePattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
-/** The name of a verification source. */
 export const SourceName = z
   .string()
   .regex(sourceNamePattern, { error: 'expected lower case letters, digits and dashes' });

@@ -65,7 +65,6 @@ export type StartQuery = z.infer<typeof StartQuery>;
 export const SessionStatus = z.enum(['pending', 'authenticated', 'verified', 'complete']);
 export type SessionStatus = z.infer<typeof SessionStatus>;
 
-/** The reasons for which a session fails. */
 export const FailureReason = z.enum(['abandoned', 'consent_declined', 'document_rejected', 'source_error']);
 /** The reasons why a verification source did not confirm the user. */
 export type SourceFailure = Exclude<z.infer<typeof FailureReason>, 'consent_declined'>;

@@ -27,7 +27,6 @@ export type Confirm = 'always' | 'only-at-terminal' | 'only-live-at-terminal';
 interface Situation {
   confirm: Confirm;
   isLive: boolean;
-  /** Whether --yes is given. */
   hasYes: boolean;
   /** Whether there is a terminal at which a person can be asked. */
   isInteractive: boolean;

@@ -16,7 +16,6 @@ export interface Connection {
   /** Whether the profile is of a production server. */
   live: boolean;
   program: ProgramName;
-  /** The path of the API at the address. */
   apiPath: '/trpc' | '/portal/trpc';
   /** The environment of the server, as the sign-in of a member named it. */
   environment?: string;

@@ -19,7 +19,6 @@ export interface Profiles {
   profiles: Record<string, Profile>;
 }
 
-/** Returns the path of the file with the profiles. */
 export const profilesFile = (configDir: string): string => join(configDir, 'profiles.json');
 
 /** Reads the stored profiles. There are none before the first login. @throws SyntaxError if the file is damaged */

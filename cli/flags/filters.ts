@@ -31,7 +31,6 @@ const path = Flags.custom<string>({
   },
 });
 
-/** Flags that select requests. */
 export const requestFilters = {
   partner: Flags.string({ description: 'only of this partner' }),
   client: Flags.string({ description: 'only requests of this client' }),

@@ -62,7 +62,6 @@ export async function* readPages<Row extends object>(
 }
 
 interface Conditions<Row, Shown> {
-  /** The conditions of --where. */
   where: readonly string[];
   columns: readonly string[];
   show: (row: Row) => Shown;

@@ -11,7 +11,6 @@ interface Row {
   plan: Plan;
 }
 
-/** The result of a row. */
 export interface RowResult {
   row: number;
   name: string;

@@ -45,7 +45,6 @@ function floorOf(column: Column, naturalWidth: number, leastForNames: number): n
   return Math.min(naturalWidth, column.hasDottedNames ? leastForNames : leastWidth);
 }
 
-/** Returns the width of a table with columns of these widths. */
 const tableWidth = (widths: readonly number[]): number =>
   widths.reduce((sum, width) => sum + width, gap * (widths.length - 1));
 

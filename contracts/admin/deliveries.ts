@@ -49,7 +49,6 @@ export const DeliveryView = z.strictObject({
 });
 export type DeliveryView = z.infer<typeof DeliveryView>;
 
-/** A delivery as lists show it, with the name of its partner. */
 export const ListedDelivery = DeliveryView.extend({ partnerName: z.string().nullable() });
 export type ListedDelivery = z.infer<typeof ListedDelivery>;
 

@@ -49,7 +49,6 @@ export const EndpointHealth = z.strictObject({
 });
 export type EndpointHealth = z.infer<typeof EndpointHealth>;
 
-/** The health of an endpoint as lists show it. */
 export const ListedHealth = EndpointHealth.extend({ partnerName: z.string().nullable() });
 export type ListedHealth = z.infer<typeof ListedHealth>;
 

@@ -32,7 +32,6 @@ export const RequestView = z.strictObject({
 });
 export type RequestView = z.infer<typeof RequestView>;
 
-/** A request as lists show it. */
 export const ListedRequest = RequestView.extend({ partnerName: z.string().nullable() });
 
 const RequestId = z

@@ -143,7 +143,6 @@ export const SignedStatement = StatementView.omit({ more: true }).extend({
 });
 export type SignedStatement = z.infer<typeof SignedStatement>;
 
-/** A signed statement as a compact JWS. */
 export const SignedStatementView = z.strictObject({ jws: z.string() });
 
 /** Audits all wallets in the order of their ids, or those of one partner. */

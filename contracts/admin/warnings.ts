@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { DateTime, Mode } from '../identifiers.ts';
 import { page, reference } from './references.ts';
 
-/** The kinds of warnings to partners. */
 export const WarningKind = z.enum(['low_balance', 'endpoint_failing', 'secret_expiring', 'cap_reached']);
 export type WarningKind = z.infer<typeof WarningKind>;
 
@@ -52,7 +51,6 @@ export const SetWarnings = z.strictObject({
 });
 export type SetWarnings = z.infer<typeof SetWarnings>;
 
-/** The settings of a partner for warnings. */
 export const WarningSettings = z.strictObject({
   partnerId: z.string(),
   emails: z.array(z.string()),

@@ -134,7 +134,6 @@ export function createMetrics({ process: { registry }, tickAge, certificates = (
     posting: (way: 'own' | 'answered' | 'not_sent' | 'lost') => postings.inc({ way }),
     /** Counts the outcome of a verification source for a session. */
     method: (source: string, outcome: string) => methods.inc({ source, outcome }),
-    /** Counts the outcome of a passkey ceremony. */
     passkey: (ceremony: string, outcome: string) => passkeys.inc({ ceremony, outcome }),
     /** Sets how many other processes take postings from this process, and how many should but do not answer. */
     peers({ answering, silent }: { answering: number; silent: number }): void {
@@ -145,7 +144,6 @@ export function createMetrics({ process: { registry }, tickAge, certificates = (
     sending: ({ lane, lag }: { lane: 'first' | 'retry'; lag: number }) => sendLag.observe({ lane }, lag),
     /** Counts a webhook attempt when it has ended. The outcome is `delivered` or the reason of the failure. */
     sent: (outcome: string) => attempts.inc({ outcome }),
-    /** Returns the metrics of this process. */
     renderProcess: () => registry.metrics(),
 
     /** Returns the metrics of this process and of the whole installation. @param now milliseconds since the epoch */

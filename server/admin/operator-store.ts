@@ -30,7 +30,6 @@ export function createOperatorStore(db: Db) {
   const operators = db.collection<Operator>(collection);
   return {
     ...createRecordStore<Operator>(db, collection, 'operator'),
-    /** Finds an operator by the hash of the token. */
     findByHash: async (hash: string): Promise<Operator | undefined> =>
       (await operators.findOne({ hash })) ?? undefined,
     /** Stores that the operator has called at this time. */

@@ -10,7 +10,6 @@ export const indexes: IndexDeclaration[] = [...operatorIndexes, ...auditIndexes,
 
 export type AdminStores = ReturnType<typeof createAdminStores>;
 
-/** The stores of this feature. */
 export function createAdminStores(db: Db) {
   const backlog = createBacklogStore(db);
   return {

@@ -54,7 +54,6 @@ interface Dependencies {
   webhooks: Webhooks;
   requireKey: RequireKey;
   pauses: ReadPauses;
-  /** The subject of an enrollment. */
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
   partnerNames: PartnerNames;
 }

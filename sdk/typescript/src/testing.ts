@@ -47,7 +47,6 @@ function attributesOf(tag: string): Record<string, string> {
   return Object.fromEntries(pairs.map(([, name = '', value = '']) => [name, decode(value)]));
 }
 
-/** Reads a form from its HTML. */
 function formOf(html: string): Form {
   const tags = (name: string) =>
     [...html.matchAll(new RegExp(`<${name}\\b[^>]*>`, 'g'))].map(([tag]) => attributesOf(tag));

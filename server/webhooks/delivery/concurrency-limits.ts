@@ -19,7 +19,6 @@ export interface Capacity {
   prefer: Lane;
 }
 
-/** The attempts in flight, by lane. */
 export type InFlight = Record<Lane, number>;
 export const noneInFlight: Readonly<InFlight> = { first: 0, retry: 0 };
 

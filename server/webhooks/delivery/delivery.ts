@@ -68,7 +68,6 @@ export interface Delivery {
   sessionId?: string;
   enrollmentId?: string;
   sub?: string;
-  /** The event's trace. */
   traceparent?: string;
   status: DeliveryStatus;
   attempts: Attempt[];

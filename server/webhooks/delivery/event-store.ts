@@ -68,7 +68,6 @@ export function createEventStore(db: Db) {
       return new Map(found.map((event) => [event._id, event]));
     },
 
-    /** The bodies of events, by their ids. */
     async bodies(ids: readonly string[]): Promise<Map<string, string>> {
       const found = await events.find({ _id: { $in: [...ids] } }).toArray();
       return new Map(found.map(({ _id, body }) => [_id, body]));

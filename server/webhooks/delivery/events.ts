@@ -49,7 +49,6 @@ export interface DeliveryStart {
   bulkId?: string;
 }
 
-/** Returns the delivery as skipped. */
 export function markSkipped(
   { nextAttemptAt: _due, ...delivery }: Delivery,
   reason: SkipReason,
@@ -58,7 +57,6 @@ export function markSkipped(
   return { ...delivery, status: 'skipped', skipped: { reason, at }, endedAt: at };
 }
 
-/** Makes a new delivery of an event. */
 export function composeDelivery(
   { _id: eventId, body: _body, createdAt: _createdAt, purgeAt: _purgeAt, ...event }: StoredEvent,
   { id, trigger, dueAt, now, limit = attemptLimit, ...origin }: DeliveryStart,

@@ -20,7 +20,6 @@ interface Narrowing {
   since?: string | undefined;
   /** RFC 3339; not included. */
   until?: string | undefined;
-  /** The event's type. */
   event?: SentName | undefined;
   [field: string]: string | undefined;
 }
@@ -85,7 +84,6 @@ export function createDeliveryQueryStore(db: Db) {
     page: (filter: Filter<Delivery>, page: Page): Promise<Delivery[]> =>
       readPage(deliveries, filter, { ...page, oldestFirst: true }),
 
-    /** Deliveries by their ids. */
     async findAll(ids: readonly string[]): Promise<Map<string, Delivery>> {
       const found = await deliveries.find({ _id: { $in: [...ids] } }).toArray();
       return new Map(found.map((delivery) => [delivery._id, delivery]));
@@ -129,7 +127,6 @@ export function createDeliveryQueryStore(db: Db) {
       });
     },
 
-    /** Counts the deliveries that are due in this second. */
     countDue: (second: Date): Promise<number> => deliveries.countDocuments(dueWithin(second)),
 
     /** Counts the attempts in flight in all processes, by key. */

@@ -2,7 +2,6 @@ import type { EndpointHealth, EndpointState } from '../../../contracts/admin/end
 import { type Limits, retryLimits } from '../delivery/concurrency-limits.ts';
 import type { KeyOwner } from './key-owner.ts';
 
-/** An attempt that has ended. */
 export interface EndedAttempt {
   at: Date;
   status?: number;
