@@ -1,12 +1,11 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
 
-/** The usual cause of each error, and what to do, for support. */
-export const errorGuide: Readonly<Record<ErrorCode, string>> = {
+/** The usual cause of an error, and what to do, for support. For other errors, the advice of `errorExplanations` serves support too. */
+export const errorGuide: Readonly<Partial<Record<ErrorCode, string>>> = {
   invalid_request:
     'The description names the parameter. Content-Type must be JSON or a form, and nothing may be given twice.',
   invalid_grant:
     'A code lives 10 minutes and works once, for the client it was issued to and with the verifier of its challenge. `sessions show` says what became of it, and names the charge where it was used.',
-  unsupported_grant_type: 'Send grant_type=authorization_code.',
   invalid_scope:
     'The client lost a claim between start and exchange: compare `clients show` with the scope of the session.',
   invalid_redirect_uri:
@@ -44,10 +43,8 @@ export const errorGuide: Readonly<Record<ErrorCode, string>> = {
   enrollment_blocked: 'As access_denied: `enrollments show`, and `enrollments unblock` where that is right.',
   event_not_found:
     'Ask for the events of that API key: `svcadmin events list --key KEY`. They are kept for 30 days.',
-  idempotency_conflict: 'Use a new Idempotency-Key for a new request.',
   no_claim_available:
     'Ask for claims that the user consented to, or send the user through the hosted flow again.',
-  bad_input: 'The message names the field.',
   malformed_http:
     'The caller, or a proxy before it, does not send sound HTTP/1.1: look at the Host header first.',
   request_timeout:
@@ -55,24 +52,13 @@ export const errorGuide: Readonly<Record<ErrorCode, string>> = {
   headers_too_large:
     'Request line and headers are over 16 KiB, or over 1000 headers: the cookies of the caller, or a long state or scope.',
   route_not_found: 'Check path and version: compare `status` with this svcadmin.',
-  method_not_allowed: 'The Allow header of the answer lists the methods.',
   cross_site_request: 'The form was sent from another site, or its page is too old: start again.',
   passkey_refused: 'The user tries again, or goes on without a passkey; `users show` lists those of a user.',
   passkey_unknown: 'It was removed, or its user was erased. The user goes on without it.',
   passkey_other_mode: 'Passkeys of test mode do not work in live mode, nor the other way round.',
   authorization_pending: 'A member confirms the code of `svc login` at /portal/devices.',
-  slow_down: 'The program polls too often: it waits longer from now on.',
-  expired_token: 'The code was not confirmed in time: the member starts `svc login` again.',
-  device_login_denied:
-    'The member starts `svc login` again: the code was refused, or the membership has changed.',
-  operator_unknown: 'Sign in with `svcadmin login`, or ask an owner for a new token.',
   passkey_required: 'Sign in to the portal again; this is about members of partners, not operators.',
-  not_permitted: '`whoami` shows your role. An owner can do it, or create an operator with another role.',
   not_found: 'Check the identifier, and whether you talk to the right server (`whoami`).',
-  conflict: 'Look at the record first (`show`): it is in a state that does not allow this.',
-  refused: 'The message names the rule.',
-  reason_required:
-    'Say why you read the data of a live user: --reason TEXT, such as the number of a ticket. The audit log keeps it.',
 };
 
 /** Errors in the redirect to the partner (interface 7.3). No response of an endpoint has these codes. */

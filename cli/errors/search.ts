@@ -1,3 +1,4 @@
+import { errorExplanations } from '../../contracts/error-explanations.ts';
 import { type ErrorCode, errorTable, isErrorCode } from '../../contracts/errors.ts';
 import { type Reason, reasons } from '../../contracts/reasons.ts';
 import { errorGuide, redirectGuide } from './guide.ts';
@@ -17,7 +18,8 @@ export interface ListedError {
 
 const describeAnswer = (code: ErrorCode): ListedError => {
   const { status, retryable, text } = errorTable[code];
-  return { code, kind: 'answer', httpStatus: status, retryable, meaning: text, advice: errorGuide[code] };
+  const advice = errorGuide[code] ?? errorExplanations[code].fix;
+  return { code, kind: 'answer', httpStatus: status, retryable, meaning: text, advice };
 };
 
 const describeRedirect = ([code, advice]: [string, string]): ListedError => ({
