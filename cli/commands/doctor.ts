@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import type { ShardsView } from '../../contracts/admin/schema.ts';
 import type { SourceView } from '../../contracts/admin/sources.ts';
 import type { StatusView } from '../../contracts/admin/status.ts';
-import type { AdminApi } from '../connection/client.ts';
 import { profilesFile } from '../connection/profiles.ts';
 import { exits, toFailure } from '../errors/failure.ts';
 import { localTimes } from '../output/format.ts';
@@ -40,25 +39,25 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
 
   async #checkServer(): Promise<Finding[]> {
     try {
-      return await this.#checkWithApi(await this.api());
+      return await this.#checkWithApi();
     } catch (error) {
       const { message, hint } = toFailure(error, this.connectionSource);
       return [{ check: 'server', ok: false, found: message, fix: hint ?? null }];
     }
   }
 
-  async #checkWithApi(api: AdminApi): Promise<Finding[]> {
+  async #checkWithApi(): Promise<Finding[]> {
     const { url, urlFrom, tokenFrom } = this.connection;
     const sentAt = Date.now();
     const [{ name, role }, status, sources] = await Promise.all([
-      api.operators.whoami.query(),
-      api.status.query(),
-      api.sources.list.query(),
+      this.api.operators.whoami.query(),
+      this.api.status.query(),
+      this.api.sources.list.query(),
     ]);
     // The server told its time between the request and the response, so it is compared with the middle.
     const skewMs = Math.round(Date.parse(status.time) - (sentAt + Date.now()) / 2);
     // The shards are the only check that needs the database.
-    const shards = status.database === 'up' ? checkShards(await api.schema.shards.query()) : [];
+    const shards = status.database === 'up' ? checkShards(await this.api.schema.shards.query()) : [];
     return [
       { check: 'server', ok: true, found: `${url} (from ${urlFrom}), ${status.environment}`, fix: null },
       { check: 'token', ok: true, found: `${name}, ${role} (from ${tokenFrom})`, fix: null },

@@ -11,8 +11,7 @@ export default class Request extends AdminCommand<typeof Request> {
   };
 
   async run() {
-    const api = await this.api();
-    const record = await api.requests.show.query({ requestId: this.args.request });
+    const record = await this.api.requests.show.query({ requestId: this.args.request });
     if (record.request) this.showRecord(record.request);
     for (const { at, operatorName, action, target } of record.changes)
       this.showRecord({ at, operator: operatorName, action, target });

@@ -14,10 +14,9 @@ export default class Roles extends AdminCommand<typeof Roles> {
 
   async run() {
     const { role } = this.flags;
-    const api = await this.api();
     const [identity, procedures] = await Promise.all([
-      api.operators.whoami.query(),
-      api.operators.roles.query(),
+      this.api.operators.whoami.query(),
+      this.api.operators.roles.query(),
     ]);
     const rows = rolesOfCommands(procedures).filter((row) => role === undefined || row[role] !== 'no');
     this.showTable(rows, ['command', 'support', 'ops', 'owner']);

@@ -26,8 +26,7 @@ export default class Show extends AdminCommand<typeof Show> {
     const identified = identify(text);
     if (!identified) throw usageError(`${text} holds no id that is known`, this.#advice(text));
     const { kind, id } = identified;
-    const api = await this.api();
-    const shown = await this.readPersonalData((auditReason) => loaders[kind](api, id, auditReason));
+    const shown = await this.readPersonalData((auditReason) => loaders[kind](this.api, id, auditReason));
     const { record, related, next } = shown;
     this.showRecord(shown.fields ?? record);
     for (const line of shown.lines ?? []) this.log(line);

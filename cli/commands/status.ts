@@ -10,7 +10,7 @@ export default class Status extends AdminCommand<typeof Status> {
 
   async run() {
     const { url } = this.connection;
-    const status = await (await this.api()).status.query();
+    const status = await this.api.status.query();
     const shown = { ...status, cli: this.config.version, url };
     const { processes: presentProcesses, away, ...fields } = shown;
     // What the server read last, if its database is away now.

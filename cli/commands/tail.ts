@@ -34,16 +34,15 @@ export default class Tail extends AdminCommand<typeof Tail> {
   async run(): Promise<void> {
     const interrupted = new AbortController();
     process.once('SIGINT', () => interrupted.abort());
-    const api = await this.api();
     // The time is taken from the server's clock, because the clock of this machine may be wrong.
-    const { time } = await api.status.query();
+    const { time } = await this.api.status.query();
     const begin = this.flags.since ?? time;
     const serverAheadMs = Date.parse(time) - Date.now();
     this.writeNotice('Following requests; Ctrl-C ends.');
     let since = begin;
     while (!interrupted.signal.aborted) {
       const now = Date.now() + serverAheadMs;
-      const requests = await this.#readSince(api, since);
+      const requests = await this.#readSince(since);
       // After a poll that failed, the next one reads the same period.
       if (requests !== undefined) {
         this.#printNew(requests, now);
@@ -68,14 +67,14 @@ export default class Tail extends AdminCommand<typeof Tail> {
   }
 
   /** Reads requests, the oldest first. If the server cannot be reached, writes a note and returns undefined. */
-  async #readSince(api: AdminApi, since: string): Promise<Request[] | undefined> {
+  async #readSince(since: string): Promise<Request[] | undefined> {
     const { partner, client, status, path, error } = this.flags;
     const filter = { partnerId: partner, clientId: client, status, path, error };
     const found: Request[] = [];
     try {
       for (let page = 0; page < mostPagesPerPoll; page += 1) {
         const after = found.at(-1)?.id;
-        const { rows } = await api.requests.list.query({ ...filter, since, limit: mostPerPage, after });
+        const { rows } = await this.api.requests.list.query({ ...filter, since, limit: mostPerPage, after });
         found.push(...rows);
         if (rows.length < mostPerPage) return found.toReversed();
       }

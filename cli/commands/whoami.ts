@@ -6,7 +6,7 @@ export default class Whoami extends AdminCommand<typeof Whoami> {
 
   async run() {
     const { url, urlFrom, tokenFrom } = this.connection;
-    const identity = await (await this.api()).operators.whoami.query();
+    const identity = await this.api.operators.whoami.query();
     return this.showRecord({ ...identity, url, urlFrom, tokenFrom });
   }
 }

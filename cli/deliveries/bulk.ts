@@ -100,8 +100,7 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
     wanted: Parameters<AdminApi['bulk']['start']['mutate']>[0],
     { confirm }: { confirm: Confirm },
   ) {
-    const api = await this.api();
-    const preview = await api.bulk.start.mutate({ ...wanted, dryRun: true });
+    const preview = await this.api.bulk.start.mutate({ ...wanted, dryRun: true });
     const { filter, total, live } = preview;
     if (total === 0) {
       if (!this.jsonEnabled()) this.writeNotice('Nothing found.');
@@ -113,13 +112,13 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
     return this.runConfirmed({ id, consequence, isLive: live > 0, confirm }, async () => {
       // Without --until, the period of the job ends now, and not at the count. An end that differs in each call would hide from
       // the server that a command is repeated.
-      const started = await api.bulk.start.mutate(wanted);
+      const started = await this.api.bulk.start.mutate(wanted);
       const { job, repeated } = started;
       if (!job) return started;
       if (repeated) this.writeNotice(`The same command had started ${job.id}, which still runs.`);
       else this.writeNotice(`Bulk job ${job.id} has started.`);
       const isDetached = (this.flags as { detach?: boolean }).detach === true;
-      const lastState = isDetached ? job : await followJob(api, job, createProgress(process.stderr));
+      const lastState = isDetached ? job : await followJob(this.api, job, createProgress(process.stderr));
       this.showBulk(lastState);
       return lastState;
     });

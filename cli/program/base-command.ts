@@ -1,6 +1,6 @@
 import { Command, Flags, type Interfaces } from '@oclif/core';
 import { readAnswer } from '../careful/confirmation.ts';
-import type { AdminApi } from '../connection/client.ts';
+import { type AdminApi, createAdminApi } from '../connection/client.ts';
 import { type Connection, type ConnectionFlags, connect } from '../connection/connection.ts';
 import { CommandError, type ConnectionSource, toFailure } from '../errors/failure.ts';
 import { formatValue, label, localTime } from '../output/format.ts';
@@ -45,6 +45,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   protected flags!: FlagsOf<T>;
   protected args!: ArgsOf<T>;
   #connection: Connection | undefined;
+  #api: AdminApi | undefined;
   /** The address that a login calls, for error messages. A login has no connection. */
   protected loginSource: ConnectionSource | undefined;
   #environment: string | undefined;
@@ -94,11 +95,15 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     return this.loginSource ?? this.#connection ?? { url: 'the server', program: this.program };
   }
 
-  /** Makes a client of the admin API. Loads its code only now, because help and completion do not need it. */
-  protected async api(): Promise<AdminApi> {
-    const { createAdminApi } = await import('../connection/client.ts');
+  /** The client of the admin API. Its first use warns if the calls affect live users or money. */
+  protected get api(): AdminApi {
+    this.#api ??= this.#createApi();
+    return this.#api;
+  }
+
+  #createApi(): AdminApi {
     const { live, profileName } = this.connection;
-    const mode = (this.flags as { mode?: string }).mode;
+    const { mode } = this.flags as { mode?: string };
     if (live || mode === 'live') this.warnLive(live ? `profile ${profileName ?? ''}` : 'live mode');
     return createAdminApi(this.connection, {
       onEnvironment: (environment) => this.learnEnvironment(environment),
@@ -120,7 +125,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   protected async readEnvironment(): Promise<string> {
     const knownEnvironment = this.#environment ?? this.connection.environment;
     if (knownEnvironment !== undefined) return knownEnvironment;
-    const { environment } = await (await this.api()).status.query();
+    const { environment } = await this.api.status.query();
     this.learnEnvironment(environment);
     return environment;
   }
@@ -147,11 +152,6 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     for (const line of renderFields(fields.map((name) => [label(name), formatValue(name, value[name])])))
       this.log(line);
     return value;
-  }
-
-  /** Calls the server, and shows the record that it returns. */
-  protected async showResponse<V extends object>(call: (api: AdminApi) => Promise<V>): Promise<V> {
-    return this.showRecord(await call(await this.api()));
   }
 
   /** Shows a list as a table of `columns`. Those in `dropIfNarrow` are left out first if the terminal is narrow. */

@@ -27,13 +27,12 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
   async run() {
     const { target, user, actor, action, since, until } = this.flags;
     requireFromBeforeTo(since, until);
-    const api = await this.api();
     const wanted = { target, user, actor, action, since, until };
-    const isRestricted = (await api.operators.whoami.query()).role === 'support';
+    const isRestricted = (await this.api.operators.whoami.query()).role === 'support';
     return this.showList({
       notes: () => (isRestricted ? [restriction] : []),
-      page: (page) => api.auditLog.list.query({ ...wanted, ...page }),
-      count: () => api.auditLog.count.query(wanted),
+      page: (page) => this.api.auditLog.list.query({ ...wanted, ...page }),
+      count: () => this.api.auditLog.count.query(wanted),
       show: showEntry,
       columns: ['at', 'operator', 'action', 'target', 'change'],
       dropIfNarrow: ['change', 'operator'],

@@ -9,12 +9,11 @@ export default class BulkCancel extends CarefulCommand<typeof BulkCancel> {
   static override args = { job: Args.string({ description: 'id of the bulk job', required: true }) };
 
   async run() {
-    const api = await this.api();
-    const { id, action, done, total, keys } = await api.bulk.show.query({ bulkId: this.args.job });
+    const { id, action, done, total, keys } = await this.api.bulk.show.query({ bulkId: this.args.job });
     const consequence = `The bulk job ${id} (${action}) ends after ${done} of ${total}.`;
     const isLive = keys.some(({ mode }) => mode === 'live');
     return this.runConfirmed({ id, consequence, isLive }, async () =>
-      this.showRecord(await api.bulk.cancel.mutate({ bulkId: id }), bulkFields),
+      this.showRecord(await this.api.bulk.cancel.mutate({ bulkId: id }), bulkFields),
     );
   }
 }

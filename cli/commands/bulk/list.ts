@@ -14,9 +14,8 @@ export default class BulkList extends ListCommand<typeof BulkList> {
 
   async run() {
     const wanted = { status: this.flags.status };
-    const api = await this.api();
     return this.showList({
-      page: (page) => api.bulk.list.query({ ...wanted, ...page }),
+      page: (page) => this.api.bulk.list.query({ ...wanted, ...page }),
       columns: ['id', 'action', 'status', 'total', 'done', 'leftOut', 'operatorName', 'createdAt'],
       dropIfNarrow: ['operatorName', 'leftOut'],
     });

@@ -15,9 +15,8 @@ export default class BulkShow extends AdminCommand<typeof BulkShow> {
   };
 
   async run() {
-    const api = await this.api();
-    const found = await api.bulk.show.query({ bulkId: this.args.job });
-    const job = this.flags.follow ? await followJob(api, found, createProgress(process.stderr)) : found;
+    const found = await this.api.bulk.show.query({ bulkId: this.args.job });
+    const job = this.flags.follow ? await followJob(this.api, found, createProgress(process.stderr)) : found;
     this.showRecord(job, bulkFields);
     this.showTable(
       job.keys,

@@ -70,7 +70,6 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
       tokenRequestsPerMinute: this.flags['token-requests-per-minute'],
       userinfoRequestsPerMinute: this.flags['userinfo-requests-per-minute'],
     };
-    const api = await this.api();
-    return this.showWithSecret('clientSecret', () => api.clients.create.mutate(wanted));
+    return this.showWithSecret('clientSecret', () => this.api.clients.create.mutate(wanted));
   }
 }

@@ -9,12 +9,11 @@ export default class ClientsDisable extends CarefulCommand<typeof ClientsDisable
   static override args = { client: Args.string({ description: 'id of the client', required: true }) };
 
   async run() {
-    const api = await this.api();
-    const { id, name, mode, partnerId } = await api.clients.show.query({ clientId: this.args.client });
+    const { id, name, mode, partnerId } = await this.api.clients.show.query({ clientId: this.args.client });
     const consequence = `The ${mode} client ${name} (${id}) of ${partnerId} stops until it is enabled again: new sessions get 400, exchanges 403.`;
     return this.runConfirmed(
       { id, consequence, isLive: mode === 'live', confirm: 'only-live-at-terminal' },
-      async () => this.showRecord(await api.clients.disable.mutate({ clientId: id })),
+      async () => this.showRecord(await this.api.clients.disable.mutate({ clientId: id })),
     );
   }
 }

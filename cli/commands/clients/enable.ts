@@ -7,6 +7,6 @@ export default class ClientsEnable extends AdminCommand<typeof ClientsEnable> {
   static override args = { client: Args.string({ description: 'id of the client', required: true }) };
 
   async run() {
-    return this.showResponse((api) => api.clients.enable.mutate({ clientId: this.args.client }));
+    return this.showRecord(await this.api.clients.enable.mutate({ clientId: this.args.client }));
   }
 }

@@ -23,10 +23,9 @@ export default class ClientsList extends ListCommand<typeof ClientsList> {
   async run() {
     const { partner, key, mode, kind, status } = this.flags;
     const wanted = { partnerId: partner, keyId: key, mode, kind, status };
-    const api = await this.api();
     return this.showList({
-      page: (page) => api.clients.list.query({ ...wanted, ...page }),
-      count: () => api.clients.count.query(wanted),
+      page: (page) => this.api.clients.list.query({ ...wanted, ...page }),
+      count: () => this.api.clients.count.query(wanted),
       show: (client) => ({ ...client, oldSecretUntil: oldSecretUntil(client.secrets) }),
       columns: ['id', 'name', 'partnerName', 'mode', 'kind', 'status', 'keyId', 'claims'],
       // In the list of one partner, its name is the same in every row.

@@ -14,8 +14,7 @@ export default class ClientsRotateSecret extends CarefulCommand<typeof ClientsRo
 
   async run() {
     const keepOldSeconds = this.flags['keep-old'] ?? 0;
-    const api = await this.api();
-    const { id, mode } = await api.clients.show.query({ clientId: this.args.client });
+    const { id, mode } = await this.api.clients.show.query({ clientId: this.args.client });
     const oldOne =
       keepOldSeconds > 0
         ? `The present one is accepted until ${localTimeIn(keepOldSeconds)}.`
@@ -24,7 +23,7 @@ export default class ClientsRotateSecret extends CarefulCommand<typeof ClientsRo
       { id, consequence: `${id} gets a new secret. ${oldOne}`, isLive: mode === 'live' },
       () =>
         this.showWithSecret('clientSecret', () =>
-          api.clients.rotateSecret.mutate({ clientId: id, keepOldSeconds }),
+          this.api.clients.rotateSecret.mutate({ clientId: id, keepOldSeconds }),
         ),
     );
   }

@@ -8,8 +8,7 @@ export default class ClientsShow extends AdminCommand<typeof ClientsShow> {
   static override args = { client: Args.string({ description: 'id of the client', required: true }) };
 
   async run() {
-    const api = await this.api();
-    const client = await api.clients.show.query({ clientId: this.args.client });
+    const client = await this.api.clients.show.query({ clientId: this.args.client });
     const secrets = client.secrets.map(({ last4, expiresAt, lastUsedAt }) =>
       [
         expiresAt === null ? 'the current one' : `an old one until ${localTime(expiresAt)}`,

@@ -98,8 +98,7 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
   async run() {
     const wanted = this.#readChanges();
     if (Object.keys(wanted).length === 0) throw usageError('Nothing to change was given');
-    const api = await this.api();
-    const client = await api.clients.show.query({ clientId: this.args.client });
+    const client = await this.api.clients.show.query({ clientId: this.args.client });
     const { id, name, mode } = client;
     const { addRedirectUris: added, removeRedirectUris: removed, ...fields } = wanted;
     const uriChange =
@@ -108,7 +107,7 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
     const consequence = `The ${mode} client ${name} (${id}) changes: ${changes.join(', ')}.`;
     return this.runConfirmed(
       { id, consequence, isLive: mode === 'live', confirm: 'only-live-at-terminal' },
-      async () => this.showRecord(await api.clients.update.mutate({ clientId: id, ...wanted })),
+      async () => this.showRecord(await this.api.clients.update.mutate({ clientId: id, ...wanted })),
     );
   }
 }

@@ -26,14 +26,13 @@ export default class DeliveriesCancel extends BulkCommand<typeof DeliveriesCance
   }
 
   async #cancel(deliveryId: string) {
-    const api = await this.api();
-    const delivery = await api.deliveries.show.query({ deliveryId });
+    const delivery = await this.api.deliveries.show.query({ deliveryId });
     const { id, event, eventId, keyId, mode, attempts } = delivery;
     const consequence = `The ${mode} event ${event} (${eventId}) is not sent to ${keyId} any more, after ${count(attempts.length, 'attempt')}: ${id} ends as skipped.`;
     return this.runConfirmed(
       { id, consequence, isLive: mode === 'live', confirm: 'only-live-at-terminal' },
       async () => {
-        const cancelled = await api.deliveries.cancel.mutate({ deliveryId: id });
+        const cancelled = await this.api.deliveries.cancel.mutate({ deliveryId: id });
         this.showRecord(cancelled, deliveryFields);
         return cancelled;
       },

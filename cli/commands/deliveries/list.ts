@@ -24,11 +24,10 @@ export default class DeliveriesList extends ListCommand<typeof DeliveriesList> {
   async run() {
     const { partner, key, 'event-id': eventId, mode, event, status, since, until } = this.flags;
     requireFromBeforeTo(since, until);
-    const api = await this.api();
     const wanted = { partnerId: partner, keyId: key, eventId, mode, event, status, since, until };
     return this.showList({
-      page: (page) => api.deliveries.list.query({ ...wanted, ...page }),
-      count: () => api.deliveries.count.query(wanted),
+      page: (page) => this.api.deliveries.list.query({ ...wanted, ...page }),
+      count: () => this.api.deliveries.count.query(wanted),
       show: listedDelivery,
       columns: [
         'id',

@@ -36,14 +36,13 @@ export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesR
   }
 
   async #reschedule(deliveryId: string) {
-    const api = await this.api();
     // Another time for one delivery needs no confirmation, so only --dry-run shows what would be done.
     if (this.isDryRun) {
-      const { id, nextAttemptAt } = await api.deliveries.show.query({ deliveryId });
+      const { id, nextAttemptAt } = await this.api.deliveries.show.query({ deliveryId });
       const due = `is due at ${nextAttemptAt ?? 'no time'}`;
       return this.showDryRun(id, `The attempt of ${id} that ${due} gets another time.`);
     }
-    const delivery = await api.deliveries.reschedule.mutate({ deliveryId, ...dueAt(this.flags) });
+    const delivery = await this.api.deliveries.reschedule.mutate({ deliveryId, ...dueAt(this.flags) });
     this.showRecord(delivery, deliveryFields);
     return delivery;
   }

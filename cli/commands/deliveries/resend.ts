@@ -35,8 +35,10 @@ export default class DeliveriesResend extends BulkCommand<typeof DeliveriesResen
   }
 
   async #resend(deliveryIds: string[]) {
-    const api = await this.api();
-    const { dryRun, deliveries } = await api.deliveries.resend.mutate({ deliveryIds, dryRun: this.isDryRun });
+    const { dryRun, deliveries } = await this.api.deliveries.resend.mutate({
+      deliveryIds,
+      dryRun: this.isDryRun,
+    });
     this.writeNotice(`${dryRun ? 'Would be sent again' : 'Sent again'}: ${deliveries.length}`);
     return this.showTable(deliveries, ['id', 'event', 'status', 'keyId', 'nextAttemptAt', 'resendOf'], {
       dropIfNarrow: ['keyId', 'resendOf'],

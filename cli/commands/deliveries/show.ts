@@ -11,8 +11,7 @@ export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> 
   static override args = { delivery: Args.string({ description: 'id of the delivery', required: true }) };
 
   async run() {
-    const api = await this.api();
-    const delivery = await api.deliveries.show.query({ deliveryId: this.args.delivery });
+    const delivery = await this.api.deliveries.show.query({ deliveryId: this.args.delivery });
     const { attempts, ...rest } = delivery;
     const waiting = rest.waiting === null ? null : `${rest.waiting}: ${waitReasons[rest.waiting]}`;
     this.showRecord({ ...rest, waiting });

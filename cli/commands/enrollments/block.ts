@@ -10,15 +10,14 @@ export default class EnrollmentsBlock extends CarefulCommand<typeof EnrollmentsB
   };
 
   async run() {
-    const api = await this.api();
     const { reason } = this.flags;
     // The server demands a reason for this read too, because the record has personal data.
-    const found = await api.enrollments.show.query({ enrollmentId: this.args.enrollment, reason });
+    const found = await this.api.enrollments.show.query({ enrollmentId: this.args.enrollment, reason });
     const { id, mode, clientId, sub } = found;
     const consequence = `The ${mode} user ${sub} is refused at ${clientId} until ${id} is unblocked: exchanges of its codes get 403.`;
     return this.runConfirmed(
       { id, consequence, isLive: mode === 'live', confirm: 'only-live-at-terminal' },
-      async () => this.showRecord(await api.enrollments.block.mutate({ enrollmentId: id, reason })),
+      async () => this.showRecord(await this.api.enrollments.block.mutate({ enrollmentId: id, reason })),
     );
   }
 }

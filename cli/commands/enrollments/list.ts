@@ -16,14 +16,13 @@ export default class EnrollmentsList extends ListCommand<typeof EnrollmentsList>
 
   async run() {
     const { partner, sub } = this.flags;
-    const api = await this.api();
     const wanted = { partnerId: partner, sub };
     return this.showList({
       page: (page) =>
         this.readPersonalData((auditReason) =>
-          api.enrollments.list.query({ ...wanted, ...page, ...auditReason }),
+          this.api.enrollments.list.query({ ...wanted, ...page, ...auditReason }),
         ),
-      count: () => api.enrollments.count.query(wanted),
+      count: () => this.api.enrollments.count.query(wanted),
       columns: ['id', 'mode', 'status', 'blockReason', 'clientId', 'sub', 'createdAt'],
       dropIfNarrow: ['clientId', 'createdAt', 'blockReason'],
     });

@@ -10,11 +10,10 @@ export default class EnrollmentsShow extends AdminCommand<typeof EnrollmentsShow
   static override flags = { reason: readReason };
 
   async run() {
-    const api = await this.api();
     const { enrollment: enrollmentId } = this.args;
     return this.showRecord(
       await this.readPersonalData((auditReason) =>
-        api.enrollments.show.query({ enrollmentId, ...auditReason }),
+        this.api.enrollments.show.query({ enrollmentId, ...auditReason }),
       ),
     );
   }

@@ -7,6 +7,6 @@ export default class EnrollmentsUnblock extends AdminCommand<typeof EnrollmentsU
   static override args = { enrollment: Args.string({ description: 'id of the enrollment', required: true }) };
 
   async run() {
-    return this.showResponse((api) => api.enrollments.unblock.mutate({ enrollmentId: this.args.enrollment }));
+    return this.showRecord(await this.api.enrollments.unblock.mutate({ enrollmentId: this.args.enrollment }));
   }
 }

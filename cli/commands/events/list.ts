@@ -19,10 +19,9 @@ export default class EventsList extends ListCommand<typeof EventsList> {
     requireFromBeforeTo(since, until);
     const ids = { partnerId: partner, keyId: key, sessionId: session, enrollmentId: enrollment, sub };
     const wanted = { ...ids, mode, event, since, until };
-    const api = await this.api();
     return this.showList({
-      page: (page) => api.events.list.query({ ...wanted, ...page }),
-      count: () => api.events.count.query(wanted),
+      page: (page) => this.api.events.list.query({ ...wanted, ...page }),
+      count: () => this.api.events.count.query(wanted),
       columns: ['id', 'event', 'status', 'mode', 'keyId', 'createdAt'],
       dropIfNarrow: ['keyId', 'mode'],
     });

@@ -13,9 +13,8 @@ export default class EventsShow extends AdminCommand<typeof EventsShow> {
   static override flags = { reason: readReason };
 
   async run() {
-    const api = await this.api();
     const event = await this.readPersonalData((auditReason) =>
-      api.events.show.query({ eventId: this.args.event, ...auditReason }),
+      this.api.events.show.query({ eventId: this.args.event, ...auditReason }),
     );
     const { attempts, body, ...rest } = event;
     this.showRecord(rest);

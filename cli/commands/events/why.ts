@@ -8,8 +8,7 @@ export default class EventsWhy extends AdminCommand<typeof EventsWhy> {
   static override args = { event: Args.string({ description: 'id of the event', required: true }) };
 
   async run() {
-    const api = await this.api();
-    const timeline = await api.events.why.query({ eventId: this.args.event });
+    const timeline = await this.api.events.why.query({ eventId: this.args.event });
     for (const sentence of timeline.story) this.log(localTimes(sentence));
     if (timeline.advice) this.log(`→ ${timeline.advice}`);
     return timeline;

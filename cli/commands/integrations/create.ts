@@ -25,9 +25,8 @@ export default class IntegrationsCreate extends AdminCommand<typeof Integrations
 
   async run() {
     const { partner, client, shop } = this.flags;
-    const api = await this.api();
     return this.showWithSecret('integrationSecret', () =>
-      api.integrations.create.mutate({ partnerId: partner, clientId: client, shops: shop }),
+      this.api.integrations.create.mutate({ partnerId: partner, clientId: client, shops: shop }),
     );
   }
 }

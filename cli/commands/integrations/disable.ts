@@ -11,11 +11,12 @@ export default class IntegrationsDisable extends CarefulCommand<typeof Integrati
   };
 
   async run() {
-    const api = await this.api();
-    const { id, mode, shops } = await api.integrations.show.query({ integrationId: this.args.integration });
+    const { id, mode, shops } = await this.api.integrations.show.query({
+      integrationId: this.args.integration,
+    });
     const consequence = `${id} ends at once and for good: calls of ${shops.join(', ')} get 401.`;
     return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
-      this.showRecord(await api.integrations.disable.mutate({ integrationId: id })),
+      this.showRecord(await this.api.integrations.disable.mutate({ integrationId: id })),
     );
   }
 }

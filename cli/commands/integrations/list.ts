@@ -22,10 +22,9 @@ export default class IntegrationsList extends ListCommand<typeof IntegrationsLis
   async run() {
     const { partner, client, mode, status } = this.flags;
     const wanted = { partnerId: partner, clientId: client, mode, status };
-    const api = await this.api();
     return this.showList({
-      page: (page) => api.integrations.list.query({ ...wanted, ...page }),
-      count: () => api.integrations.count.query(wanted),
+      page: (page) => this.api.integrations.list.query({ ...wanted, ...page }),
+      count: () => this.api.integrations.count.query(wanted),
       show: (integration) => ({
         ...integration,
         oldSecretUntil: oldSecretUntil(integration.oldSecret ? [integration.oldSecret] : []),

@@ -19,8 +19,9 @@ export default class IntegrationsRotateSecret extends CarefulCommand<typeof Inte
 
   async run() {
     const keepOldSeconds = this.flags['keep-old'] ?? 0;
-    const api = await this.api();
-    const { id, mode, shops } = await api.integrations.show.query({ integrationId: this.args.integration });
+    const { id, mode, shops } = await this.api.integrations.show.query({
+      integrationId: this.args.integration,
+    });
     const calls = `Calls of ${shops.join(', ')} signed with the present one`;
     const oldOne =
       keepOldSeconds > 0
@@ -29,7 +30,7 @@ export default class IntegrationsRotateSecret extends CarefulCommand<typeof Inte
     const consequence = `${id} gets a new secret. ${oldOne}`;
     return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, () =>
       this.showWithSecret('integrationSecret', () =>
-        api.integrations.rotateSecret.mutate({ integrationId: id, keepOldSeconds }),
+        this.api.integrations.rotateSecret.mutate({ integrationId: id, keepOldSeconds }),
       ),
     );
   }

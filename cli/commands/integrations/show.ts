@@ -9,6 +9,6 @@ export default class IntegrationsShow extends AdminCommand<typeof IntegrationsSh
   };
 
   async run() {
-    return this.showResponse((api) => api.integrations.show.query({ integrationId: this.args.integration }));
+    return this.showRecord(await this.api.integrations.show.query({ integrationId: this.args.integration }));
   }
 }

@@ -25,13 +25,15 @@ export default class IntegrationsUpdate extends CarefulCommand<typeof Integratio
       removeShops: this.flags['remove-shop'],
     });
     if (Object.keys(wanted).length === 0) throw usageError('Give --add-shop, --remove-shop or both');
-    const api = await this.api();
-    const { id, mode, shops } = await api.integrations.show.query({ integrationId: this.args.integration });
+    const { id, mode, shops } = await this.api.integrations.show.query({
+      integrationId: this.args.integration,
+    });
     const change = describeListChange(shops, wanted.addShops, wanted.removeShops);
     const consequence = `The shops of the ${mode} integration ${id} change: ${change}.`;
     return this.runConfirmed(
       { id, consequence, isLive: mode === 'live', confirm: 'only-live-at-terminal' },
-      async () => this.showRecord(await api.integrations.update.mutate({ integrationId: id, ...wanted })),
+      async () =>
+        this.showRecord(await this.api.integrations.update.mutate({ integrationId: id, ...wanted })),
     );
   }
 }

@@ -14,8 +14,7 @@ export default class JobsCancel extends CarefulCommand<typeof JobsCancel> {
   static override args = { job: Args.string({ description: 'id of the job', required: true }) };
 
   async run() {
-    const api = await this.api();
-    const job = await api.jobs.show.query({ jobId: this.args.job });
+    const job = await this.api.jobs.show.query({ jobId: this.args.job });
     // `wakes` counts the attempts that wait for the job. At most 500 of them are listed.
     const { id, name, nextRunAt, wakes, attempts, deliveryIds } = job;
     const time = nextRunAt === null ? '' : ` of ${localTime(nextRunAt)}`;
@@ -26,7 +25,7 @@ export default class JobsCancel extends CarefulCommand<typeof JobsCancel> {
         : `${what}, and these deliveries end as skipped:\n${listAttempts(attempts, wakes)}`;
     const isLive = attempts.some(({ mode }) => mode === 'live');
     const result = await this.runConfirmed({ id, consequence, isLive }, async () => {
-      const cancelled = await api.jobs.cancel.mutate({ jobId: id });
+      const cancelled = await this.api.jobs.cancel.mutate({ jobId: id });
       this.showRecord({ id, name, cancelled: cancelled.wakes, deliveryIds: cancelled.deliveryIds });
       return cancelled;
     });

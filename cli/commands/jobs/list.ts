@@ -9,10 +9,9 @@ export default class JobsList extends ListCommand<typeof JobsList> {
 
   async run() {
     const wanted = { name: this.flags.name };
-    const api = await this.api();
     return this.showList({
-      page: (page) => api.jobs.list.query({ ...wanted, ...page }),
-      count: () => api.jobs.count.query(wanted),
+      page: (page) => this.api.jobs.list.query({ ...wanted, ...page }),
+      count: () => this.api.jobs.count.query(wanted),
       columns: ['id', 'name', 'state', 'nextRunAt', 'lockedAt', 'lockedBy', 'wakes', 'failReason'],
       dropIfNarrow: ['lockedBy', 'lockedAt', 'wakes', 'failReason'],
     });

@@ -12,8 +12,7 @@ export default class JobsReschedule extends AdminCommand<typeof JobsReschedule> 
   static override flags = newTime;
 
   async run() {
-    const api = await this.api();
-    const job = await api.jobs.reschedule.mutate({ jobId: this.args.job, ...dueAt(this.flags) });
+    const job = await this.api.jobs.reschedule.mutate({ jobId: this.args.job, ...dueAt(this.flags) });
     this.showRecord(job, ['id', 'name', 'state', 'nextRunAt', 'wakes', 'deliveryIds']);
     return job;
   }

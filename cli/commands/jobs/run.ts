@@ -9,8 +9,7 @@ export default class JobsRun extends AdminCommand<typeof JobsRun> {
   static override args = { job: Args.string({ description: 'id of the job', required: true }) };
 
   async run() {
-    const api = await this.api();
-    const job = await api.jobs.run.mutate({ jobId: this.args.job });
+    const job = await this.api.jobs.run.mutate({ jobId: this.args.job });
     this.showRecord(job, ['id', 'name', 'wakes', 'deliveryIds']);
     return job;
   }

@@ -8,8 +8,7 @@ export default class JobsShow extends AdminCommand<typeof JobsShow> {
   static override args = { job: Args.string({ description: 'id of the job', required: true }) };
 
   async run() {
-    const api = await this.api();
-    const job = await api.jobs.show.query({ jobId: this.args.job });
+    const job = await this.api.jobs.show.query({ jobId: this.args.job });
     const { attempts, deliveryIds: _ids, ...rest } = job;
     this.showRecord(rest);
     if (attempts.length > 0)

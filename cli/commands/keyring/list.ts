@@ -10,9 +10,8 @@ export default class KeyringList extends ListCommand<typeof KeyringList> {
   static override flags = listFlags;
 
   async run() {
-    const api = await this.api();
     return this.showList({
-      page: () => api.keyring.list.query(),
+      page: () => this.api.keyring.list.query(),
       columns: ['id', 'use', 'state', 'createdAt', 'activeAt', 'retirableAt', 'masterKey', 'values'],
     });
   }

@@ -1,5 +1,4 @@
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import type { AdminApi } from '../../connection/client.ts';
 
 export default class KeyringReseal extends CarefulCommand<typeof KeyringReseal> {
   static override summary = 'Seal every secret under the new master key, so that the old one can be removed.';
@@ -11,22 +10,21 @@ export default class KeyringReseal extends CarefulCommand<typeof KeyringReseal> 
   ];
 
   async run() {
-    const api = await this.api();
-    const masterKeys = (await api.keyring.list.query()).filter(({ use }) => use === 'master');
+    const masterKeys = (await this.api.keyring.list.query()).filter(({ use }) => use === 'master');
     // There always is a current master key. Only rows of other keys have no number of values.
     const id = masterKeys.find(({ state }) => state === 'current')?.id ?? '';
     const older = masterKeys.filter(({ state }) => state !== 'current');
     const count = older.reduce((sum, { values }) => sum + (values ?? 0), 0);
     const consequence = `${count} secrets are sealed under the master key ${id}; no secret changes.`;
     return this.runConfirmed({ id, consequence, isLive: true, affected: 'the whole service' }, () =>
-      this.resealAll(api),
+      this.resealAll(),
     );
   }
 
   /** Calls the server until no secret is left under an older master key. Each call seals only some of them. */
-  private async resealAll(api: AdminApi) {
+  private async resealAll() {
     for (let total = 0; ; ) {
-      const { masterKey, resealed, left } = await api.keyring.reseal.mutate({});
+      const { masterKey, resealed, left } = await this.api.keyring.reseal.mutate({});
       total += resealed;
       if (left === 0) return this.showRecord({ masterKey, resealed: total, left });
       this.writeNotice(`${left} secrets left…`);

@@ -42,12 +42,11 @@ export default class KeyringRetire extends CarefulCommand<typeof KeyringRetire> 
   async run() {
     const { key: id } = this.args;
     const { compromised } = this.flags;
-    const api = await this.api();
-    const keys = await api.keyring.list.query();
+    const keys = await this.api.keyring.list.query();
     const key = keys.find((each) => each.id === id);
     const consequence = compromised ? describeEmergency(id, key) : describeRetirement(id, key);
     return this.runConfirmed({ id, consequence, isLive: true, affected: 'the whole service' }, async () =>
-      this.showRecord(await api.keyring.retire.mutate({ id, compromised })),
+      this.showRecord(await this.api.keyring.retire.mutate({ id, compromised })),
     );
   }
 }

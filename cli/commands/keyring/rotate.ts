@@ -32,11 +32,10 @@ export default class KeyringRotate extends CarefulCommand<typeof KeyringRotate> 
   async run() {
     const { use } = this.args;
     const { lead } = this.flags;
-    const api = await this.api();
     const consequence = consequences[use](lead ?? defaultLeadSeconds[use]);
     return this.runConfirmed(
       { id: use, consequence, isLive: true, affected: 'the whole service' },
-      async () => this.showRecord(await api.keyring.rotate.mutate({ use, lead })),
+      async () => this.showRecord(await this.api.keyring.rotate.mutate({ use, lead })),
     );
   }
 }

@@ -13,7 +13,8 @@ export default class KeysCreate extends AdminCommand<typeof KeysCreate> {
 
   async run() {
     const { partner, mode: chosen } = this.flags;
-    const api = await this.api();
-    return this.showWithSecret('apiKey', () => api.keys.create.mutate({ partnerId: partner, mode: chosen }));
+    return this.showWithSecret('apiKey', () =>
+      this.api.keys.create.mutate({ partnerId: partner, mode: chosen }),
+    );
   }
 }

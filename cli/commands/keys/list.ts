@@ -22,11 +22,10 @@ export default class KeysList extends ListCommand<typeof KeysList> {
 
   async run() {
     const { partner, mode, status, 'unused-since': unusedSince } = this.flags;
-    const api = await this.api();
     const wanted = { partnerId: partner, mode, status, unusedSince };
     return this.showList({
-      page: (page) => api.keys.list.query({ ...wanted, ...page }),
-      count: () => api.keys.count.query(wanted),
+      page: (page) => this.api.keys.list.query({ ...wanted, ...page }),
+      count: () => this.api.keys.count.query(wanted),
       show: (key) => ({ ...key, oldSecretUntil: oldSecretUntil(key.oldSecrets) }),
       columns: [
         'id',

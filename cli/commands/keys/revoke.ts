@@ -9,11 +9,10 @@ export default class KeysRevoke extends CarefulCommand<typeof KeysRevoke> {
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
 
   async run() {
-    const api = await this.api();
-    const { id, mode } = await api.keys.show.query({ keyId: this.args.key });
+    const { id, mode } = await this.api.keys.show.query({ keyId: this.args.key });
     const consequence = `${id} ends at once and for good, and its clients stop until they move to another key.`;
     return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
-      this.showRecord(await api.keys.revoke.mutate({ keyId: id })),
+      this.showRecord(await this.api.keys.revoke.mutate({ keyId: id })),
     );
   }
 }

@@ -18,15 +18,14 @@ export default class KeysRotate extends CarefulCommand<typeof KeysRotate> {
 
   async run() {
     const keepOldSeconds = this.flags['keep-old'] ?? 0;
-    const api = await this.api();
-    const { id, mode, last4 } = await api.keys.show.query({ keyId: this.args.key });
+    const { id, mode, last4 } = await this.api.keys.show.query({ keyId: this.args.key });
     const oldOne =
       keepOldSeconds > 0
         ? `The present one (…${last4}) is accepted until ${localTimeIn(keepOldSeconds)}.`
         : `Requests with the old one (…${last4}) get 401 from that moment on.`;
     const consequence = `${id} gets a new secret. ${oldOne}`;
     return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, () =>
-      this.showWithSecret('apiKey', () => api.keys.rotate.mutate({ keyId: id, keepOldSeconds })),
+      this.showWithSecret('apiKey', () => this.api.keys.rotate.mutate({ keyId: id, keepOldSeconds })),
     );
   }
 }

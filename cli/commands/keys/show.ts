@@ -7,6 +7,6 @@ export default class KeysShow extends AdminCommand<typeof KeysShow> {
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
 
   async run() {
-    return this.showResponse((api) => api.keys.show.query({ keyId: this.args.key }));
+    return this.showRecord(await this.api.keys.show.query({ keyId: this.args.key }));
   }
 }

@@ -30,11 +30,10 @@ export default class LimitsHistory extends ListCommand<typeof LimitsHistory> {
   static override flags = { mode, ...pageFlags };
 
   async run() {
-    const api = await this.api();
     const wanted = { target: `${this.args.partner}:${this.flags.mode}`, action: 'limits.set' };
     return this.showList({
-      page: (page) => api.auditLog.list.query({ ...wanted, ...page }),
-      count: () => api.auditLog.count.query(wanted),
+      page: (page) => this.api.auditLog.list.query({ ...wanted, ...page }),
+      count: () => this.api.auditLog.count.query(wanted),
       show: showChange,
       columns: ['at', 'operator', 'perMinute', 'perHour', 'outcome'],
     });

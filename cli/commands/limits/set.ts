@@ -20,9 +20,8 @@ export default class LimitsSet extends CarefulCommand<typeof LimitsSet> {
   async run() {
     const caps = withoutUndefined({ perMinute: this.flags['per-minute'], perHour: this.flags['per-hour'] });
     if (Object.keys(caps).length === 0) throw usageError('Give --per-minute, --per-hour or both');
-    const api = await this.api();
     const wallet = { partnerId: this.args.partner, mode: this.flags.mode };
-    const { used, ...limits } = await api.limits.show.query(wallet);
+    const { used, ...limits } = await this.api.limits.show.query(wallet);
     const consequence = `Spend limits of the ${wallet.mode} wallet of ${wallet.partnerId}: ${describeChanges(limits, caps)}. Used now: ${formatValue('used', used)}.`;
     const intent = {
       id: wallet.partnerId,
@@ -31,7 +30,7 @@ export default class LimitsSet extends CarefulCommand<typeof LimitsSet> {
       confirm: 'only-live-at-terminal',
     } as const;
     return this.runConfirmed(intent, async () =>
-      this.showRecord(await api.limits.set.mutate({ ...wallet, ...caps })),
+      this.showRecord(await this.api.limits.set.mutate({ ...wallet, ...caps })),
     );
   }
 }

@@ -9,8 +9,8 @@ export default class LimitsShow extends AdminCommand<typeof LimitsShow> {
   static override flags = { mode };
 
   async run() {
-    return this.showResponse((api) =>
-      api.limits.show.query({ partnerId: this.args.partner, mode: this.flags.mode }),
+    return this.showRecord(
+      await this.api.limits.show.query({ partnerId: this.args.partner, mode: this.flags.mode }),
     );
   }
 }

@@ -20,10 +20,9 @@ export default class MembersInvite extends AdminCommand<typeof MembersInvite> {
   };
 
   async run() {
-    const api = await this.api();
     const { partner: partnerId, email } = this.args;
     return this.showWithSecret('link', () =>
-      api.members.invite.mutate({ partnerId, email, role: this.flags.role }),
+      this.api.members.invite.mutate({ partnerId, email, role: this.flags.role }),
     );
   }
 }

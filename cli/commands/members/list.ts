@@ -15,10 +15,9 @@ export default class MembersList extends ListCommand<typeof MembersList> {
 
   async run() {
     const wanted = { partnerId: this.args.partner, status: this.flags.status };
-    const api = await this.api();
     return this.showList({
-      page: (page) => api.members.list.query({ ...wanted, ...page }),
-      count: () => api.members.count.query(wanted),
+      page: (page) => this.api.members.list.query({ ...wanted, ...page }),
+      count: () => this.api.members.count.query(wanted),
       columns: ['id', 'email', 'role', 'status', 'lastSignInAt', 'invitedUntil', 'createdAt'],
       dropIfNarrow: ['createdAt', 'invitedUntil'],
     });

@@ -8,12 +8,11 @@ export default class MembersRemove extends CarefulCommand<typeof MembersRemove> 
 
   async run() {
     const id = this.args.member;
-    const api = await this.api();
-    const { email, partnerId } = await api.members.show.query({ memberId: id });
+    const { email, partnerId } = await this.api.members.show.query({ memberId: id });
     const consequence = `${email ?? id} of ${partnerId} is signed out at once, and needs a new invitation to come back.`;
     // Members use only the portal, so users and money are not affected.
     return this.runConfirmed({ id, consequence, isLive: false }, async () =>
-      this.showRecord(await api.members.remove.mutate({ memberId: id })),
+      this.showRecord(await this.api.members.remove.mutate({ memberId: id })),
     );
   }
 }

@@ -13,8 +13,8 @@ export default class MembersRole extends AdminCommand<typeof MembersRole> {
   };
 
   async run() {
-    return this.showResponse((api) =>
-      api.members.setRole.mutate({ memberId: this.args.member, role: this.flags.role }),
+    return this.showRecord(
+      await this.api.members.setRole.mutate({ memberId: this.args.member, role: this.flags.role }),
     );
   }
 }

@@ -21,9 +21,8 @@ export default class OperatorsCreate extends AdminCommand<typeof OperatorsCreate
   };
 
   async run() {
-    const api = await this.api();
     return this.showWithSecret('token', () =>
-      api.operators.create.mutate({
+      this.api.operators.create.mutate({
         name: this.args.name,
         role: this.flags.role,
         expiresIn: this.flags.expires,

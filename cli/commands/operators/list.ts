@@ -12,10 +12,9 @@ export default class OperatorsList extends ListCommand<typeof OperatorsList> {
 
   async run() {
     const wanted = { status: this.flags.status };
-    const api = await this.api();
     return this.showList({
-      page: (page) => api.operators.list.query({ ...wanted, ...page }),
-      count: () => api.operators.count.query(wanted),
+      page: (page) => this.api.operators.list.query({ ...wanted, ...page }),
+      count: () => this.api.operators.count.query(wanted),
       columns: ['id', 'name', 'role', 'status', 'last4', 'lastUsedAt', 'expiresAt', 'createdAt'],
       dropIfNarrow: ['createdAt', 'expiresAt', 'last4'],
     });

@@ -8,11 +8,10 @@ export default class OperatorsRevoke extends CarefulCommand<typeof OperatorsRevo
 
   async run() {
     const id = this.args.operator;
-    const api = await this.api();
     const consequence = `The token of ${id} ends at once and for good.`;
     // Operators use only the admin API, so users and money are not affected.
     return this.runConfirmed({ id, consequence, isLive: false }, async () =>
-      this.showRecord(await api.operators.revoke.mutate({ operatorId: id })),
+      this.showRecord(await this.api.operators.revoke.mutate({ operatorId: id })),
     );
   }
 }

@@ -7,6 +7,6 @@ export default class PartnersActivate extends AdminCommand<typeof PartnersActiva
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
 
   async run() {
-    return this.showResponse((api) => api.partners.activate.mutate({ partnerId: this.args.partner }));
+    return this.showRecord(await this.api.partners.activate.mutate({ partnerId: this.args.partner }));
   }
 }

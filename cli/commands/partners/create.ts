@@ -9,6 +9,6 @@ export default class PartnersCreate extends AdminCommand<typeof PartnersCreate> 
   static override args = { name: Args.string({ description: 'name of the company', required: true }) };
 
   async run() {
-    return this.showResponse((api) => api.partners.create.mutate({ name: this.args.name }));
+    return this.showRecord(await this.api.partners.create.mutate({ name: this.args.name }));
   }
 }

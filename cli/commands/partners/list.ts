@@ -22,18 +22,17 @@ export default class PartnersList extends ListCommand<typeof PartnersList> {
   async run() {
     const { status, search } = this.flags;
     if (search !== undefined) refuseSecret(search);
-    const api = await this.api();
     const wanted = { status };
     const columns = ['id', 'name', 'status', 'createdAt'] as const;
     if (search !== undefined) {
       return this.showList({
-        page: (page) => api.partners.search.query({ ...wanted, ...page, text: search }),
+        page: (page) => this.api.partners.search.query({ ...wanted, ...page, text: search }),
         columns: [...columns, 'found'],
       });
     }
     return this.showList({
-      page: (page) => api.partners.list.query({ ...wanted, ...page }),
-      count: () => api.partners.count.query(wanted),
+      page: (page) => this.api.partners.list.query({ ...wanted, ...page }),
+      count: () => this.api.partners.count.query(wanted),
       columns,
     });
   }

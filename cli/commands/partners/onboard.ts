@@ -70,12 +70,11 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
 
   async #onboardOne() {
     const plan = this.#readPlan();
-    const api = await this.api();
     const path = this.flags['out-file'];
     const make = async (): Promise<Onboarded> => {
       // The server checks all options before anything is created.
-      await api.partners.check.query(plan);
-      return onboardPartner(api, plan, (step) => this.writeNotice(`✓ ${step}`));
+      await this.api.partners.check.query(plan);
+      return onboardPartner(this.api, plan, (step) => this.writeNotice(`✓ ${step}`));
     };
     // With --out-file, the secrets are only in the file.
     const envText = (made: Onboarded) => renderEnv(made.credentials).join('\n');
@@ -101,11 +100,10 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
       '--amount': cents,
       '--out-file': file,
     });
-    const api = await this.api();
     const directory = this.flags['out-dir'];
-    const rows = await readPlans(api, path);
+    const rows = await readPlans(this.api, path);
     if (directory !== undefined) requireDirectory(directory);
-    const results = await onboardRows(api, rows, {
+    const results = await onboardRows(this.api, rows, {
       source: this.connectionSource,
       onStart: ({ line, plan }) => this.writeNotice(`${line} of ${rows.length}: ${plan.name}`),
       saveSecrets: (made) => this.#writeSecrets(made, directory),

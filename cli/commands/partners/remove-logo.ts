@@ -7,6 +7,6 @@ export default class PartnersRemoveLogo extends AdminCommand<typeof PartnersRemo
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
 
   async run() {
-    return this.showResponse((api) => api.partners.removeLogo.mutate({ partnerId: this.args.partner }));
+    return this.showRecord(await this.api.partners.removeLogo.mutate({ partnerId: this.args.partner }));
   }
 }

@@ -20,8 +20,7 @@ export default class PartnersSetLogo extends AdminCommand<typeof PartnersSetLogo
       throw usageError(`${file} cannot be read (${error.code ?? error.message})`);
     });
     if (content.length > largestLogoFile) throw usageError(`${file} has more than 256 KiB`);
-    const api = await this.api();
     const image = content.toString('base64');
-    return this.showRecord(await api.partners.setLogo.mutate({ partnerId: this.args.partner, image }));
+    return this.showRecord(await this.api.partners.setLogo.mutate({ partnerId: this.args.partner, image }));
   }
 }

@@ -7,6 +7,6 @@ export default class PartnersShow extends AdminCommand<typeof PartnersShow> {
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
 
   async run() {
-    return this.showResponse((api) => api.partners.show.query({ partnerId: this.args.partner }));
+    return this.showRecord(await this.api.partners.show.query({ partnerId: this.args.partner }));
   }
 }

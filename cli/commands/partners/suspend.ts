@@ -31,14 +31,13 @@ export default class PartnersSuspend extends CarefulCommand<typeof PartnersSuspe
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
 
   async run() {
-    const api = await this.api();
-    const { id, name, status } = await api.partners.show.query({ partnerId: this.args.partner });
-    const suspend = async () => this.showRecord(await api.partners.suspend.mutate({ partnerId: id }));
+    const { id, name, status } = await this.api.partners.show.query({ partnerId: this.args.partner });
+    const suspend = async () => this.showRecord(await this.api.partners.suspend.mutate({ partnerId: id }));
     // Nothing of an inactive partner can stop, so nothing needs confirmation. A dry run still says so.
     if (status !== 'active' && !this.isDryRun) return suspend();
     const consequence =
       status === 'active'
-        ? `${name} (${id}) stops in test and live mode until it is activated again: ${await describeServed(api, id)}.`
+        ? `${name} (${id}) stops in test and live mode until it is activated again: ${await describeServed(this.api, id)}.`
         : `Nothing stops: ${name} (${id}) is ${status}.`;
     return this.runConfirmed({ id, consequence, isLive: true, confirm: 'only-at-terminal' }, suspend);
   }

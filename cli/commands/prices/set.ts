@@ -16,13 +16,12 @@ export default class PricesSet extends CarefulCommand<typeof PricesSet> {
 
   async run() {
     const { kind, cents } = this.flags;
-    const api = await this.api();
     const partnerId = this.args.partner;
-    const prices = await api.prices.show.query({ partnerId });
+    const prices = await this.api.prices.show.query({ partnerId });
     const consequence = `Every charge of ${partnerId} from now on, test and live: ${describeChanges(prices, { [kind]: cents })} USD.`;
     return this.runConfirmed(
       { id: partnerId, consequence, isLive: true, confirm: 'only-at-terminal' },
-      async () => this.showRecord(await api.prices.set.mutate({ partnerId, kind, cents })),
+      async () => this.showRecord(await this.api.prices.set.mutate({ partnerId, kind, cents })),
     );
   }
 }

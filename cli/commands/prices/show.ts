@@ -8,6 +8,6 @@ export default class PricesShow extends AdminCommand<typeof PricesShow> {
   static override args = { partner: Args.string({ description: 'id of the partner' }) };
 
   async run() {
-    return this.showResponse((api) => api.prices.show.query({ partnerId: this.args.partner }));
+    return this.showRecord(await this.api.prices.show.query({ partnerId: this.args.partner }));
   }
 }

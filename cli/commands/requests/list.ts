@@ -22,12 +22,11 @@ export default class RequestsList extends ListCommand<typeof RequestsList> {
   async run() {
     const { partner, client, session, status, path, error, since, until } = this.flags;
     requireFromBeforeTo(since, until);
-    const api = await this.api();
     const ids = { partnerId: partner, clientId: client, sessionId: session };
     const wanted = { ...ids, status, path, error, since, until };
     return this.showList({
-      page: (page) => api.requests.list.query({ ...wanted, ...page }),
-      count: () => api.requests.count.query(wanted),
+      page: (page) => this.api.requests.list.query({ ...wanted, ...page }),
+      count: () => this.api.requests.count.query(wanted),
       columns: ['id', 'at', 'status', 'error', 'method', 'route', 'durationMs', 'partnerId', 'partnerName'],
       dropIfNarrow: ['partnerId'],
     });

@@ -23,10 +23,9 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
 
   async run() {
     const { partner, since } = this.flags;
-    const api = await this.api();
     const limit = this.needsAllRows ? mostPerPage : this.flags.limit;
     const query = { partnerId: partner, since, limit };
-    const { rows, countedSince } = await api.requests.refused.query(query);
+    const { rows, countedSince } = await this.api.requests.refused.query(query);
     const incompleteNote = `Counted since ${localTime(countedSince)}: what is older is not kept, or too much for one count.`;
     return this.showList({
       page: async () => rows,

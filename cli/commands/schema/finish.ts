@@ -1,5 +1,4 @@
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import type { AdminApi } from '../../connection/client.ts';
 
 export default class SchemaFinish extends CarefulCommand<typeof SchemaFinish> {
   static override summary = 'Finish an upgrade. Older builds can no longer use the database.';
@@ -11,22 +10,21 @@ export default class SchemaFinish extends CarefulCommand<typeof SchemaFinish> {
   ];
 
   async run() {
-    const api = await this.api();
-    const { version, known } = await api.schema.show.query();
+    const { version, known } = await this.api.schema.show.query();
     const consequence =
       version < known
         ? `The database goes from schema version ${version} to ${known}. Builds that know only ${version} cannot be started again.`
         : `The database has schema version ${version} already; nothing changes.`;
     return this.runConfirmed(
       { id: String(known), consequence, isLive: true, affected: 'the whole service' },
-      () => this.finish(api),
+      () => this.finish(),
     );
   }
 
   /** Calls the server until no document of the old form is left. Each call migrates only some of them. */
-  private async finish(api: AdminApi) {
+  private async finish() {
     for (;;) {
-      const finished = await api.schema.finish.mutate();
+      const finished = await this.api.schema.finish.mutate();
       if (finished.left === 0)
         return this.showRecord(finished, ['version', 'known', 'oldestBuild', 'forms', 'bothUntil']);
       this.writeNotice(`${finished.left} documents left…`);

@@ -5,7 +5,7 @@ export default class SchemaShow extends AdminCommand<typeof SchemaShow> {
   static override examples = ['<%= config.bin %> schema show'];
 
   async run() {
-    const schema = await (await this.api()).schema.show.query();
+    const schema = await this.api.schema.show.query();
     this.showRecord(schema, ['version', 'known', 'oldestBuild', 'forms', 'bothUntil']);
     if (schema.migrations.length > 0) {
       this.log();

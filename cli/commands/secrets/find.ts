@@ -23,7 +23,7 @@ export default class SecretsFind extends AdminCommand<typeof SecretsFind> {
     if (this.args.secret !== undefined) refuseArgument(this.args.secret);
     const text = isInteractive() ? await typeHidden('Leaked secret') : await readStdin();
     const { masked, kind, hash } = requireOwnedSecret(text);
-    const found = await (await this.api()).secrets.find.query({ kind, hash });
+    const found = await this.api.secrets.find.query({ kind, hash });
     const { next: nextCommand, ...owner } = found;
     this.showRecord({ secret: masked, ...owner });
     if (nextCommand !== null && !this.jsonEnabled()) this.writeNotice(`Next: ${nextCommand}`);

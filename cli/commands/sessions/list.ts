@@ -38,7 +38,6 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
   async run() {
     const { partner, client, enrollment, state, reference, mode, status, since, until } = this.flags;
     requireFromBeforeTo(since, until);
-    const api = await this.api();
     const ids = {
       partnerId: partner,
       clientId: client,
@@ -48,8 +47,8 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
     const stateHash = state === undefined ? undefined : hashOf(state);
     const wanted = { ...ids, stateHash, mode, status, since, until };
     return this.showList({
-      page: (page) => api.sessions.list.query({ ...wanted, ...page }),
-      count: () => api.sessions.count.query(wanted),
+      page: (page) => this.api.sessions.list.query({ ...wanted, ...page }),
+      count: () => this.api.sessions.count.query(wanted),
       columns: [
         'id',
         'createdAt',

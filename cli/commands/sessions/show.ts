@@ -8,8 +8,7 @@ export default class SessionsShow extends AdminCommand<typeof SessionsShow> {
   static override args = { session: Args.string({ description: 'id of the session', required: true }) };
 
   async run() {
-    const api = await this.api();
-    const session = await api.sessions.show.query({ sessionId: this.args.session });
+    const session = await this.api.sessions.show.query({ sessionId: this.args.session });
     this.showRecord(fieldsBesideTimeline(session));
     for (const line of renderSession(session)) this.log(line);
     return session;

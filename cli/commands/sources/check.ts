@@ -10,8 +10,7 @@ export default class SourcesCheck extends AdminCommand<typeof SourcesCheck> {
   };
 
   async run() {
-    const api = await this.api();
-    const source = await api.sources.check.query({ name: this.args.name });
+    const source = await this.api.sources.check.query({ name: this.args.name });
     const expiring = source.certificates.filter((each) => each.expiring);
     if (source.fault !== null || expiring.length > 0) process.exitCode = exits.failure;
     this.log(`${source.fault === null ? 'ok  ' : 'FAIL'}  ${source.name}: ${source.fault ?? 'can work'}`);

@@ -17,8 +17,7 @@ export default class SourcesList extends ListCommand<typeof SourcesList> {
   static override flags = listFlags;
 
   async run() {
-    const api = await this.api();
-    const sources = await api.sources.list.query();
+    const sources = await this.api.sources.list.query();
     const rows = sources.map((source) => {
       const [firstExpiry = null] = source.certificates.map(({ notAfter }) => notAfter).toSorted();
       return { ...source, success: successOf(source.lastDay), expires: firstExpiry };

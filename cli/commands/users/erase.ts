@@ -14,8 +14,7 @@ export default class UsersErase extends CarefulCommand<typeof UsersErase> {
   };
 
   async run() {
-    const api = await this.api();
-    const { id, mode, claims, enrollments } = await api.users.show.query({
+    const { id, mode, claims, enrollments } = await this.api.users.show.query({
       user: this.args.user,
       // The operator sees the user only in the question, so the command itself gives the reason.
       reason: 'erasure',
@@ -23,7 +22,7 @@ export default class UsersErase extends CarefulCommand<typeof UsersErase> {
     const consequence = `Erases the ${mode} user ${id}: ${claims.length} claims, ${enrollments.length} enrollments, and every token and event that tells of them. This cannot be undone.`;
     const intent = { id, consequence, isLive: mode === 'live' };
     return this.runConfirmed(intent, async () =>
-      this.showRecord(await api.users.erase.mutate({ userId: id })),
+      this.showRecord(await this.api.users.erase.mutate({ userId: id })),
     );
   }
 }

@@ -35,10 +35,11 @@ export default class UsersFind extends ListCommand<typeof UsersFind> {
     if (isNamed === isCustomer) throw usageError('Name a person, or give --client, --shop and --customer');
     if (isNamed) refuseSecret(user);
     const wanted = isCustomer ? { customer: { clientId: client, shop, customerId } } : { of: user };
-    const api = await this.api();
     return this.showList({
       page: (page) =>
-        this.readPersonalData((auditReason) => api.users.find.query({ ...wanted, ...page, ...auditReason })),
+        this.readPersonalData((auditReason) =>
+          this.api.users.find.query({ ...wanted, ...page, ...auditReason }),
+        ),
       columns: ['id', 'userId', 'mode', 'status', 'partnerId', 'clientId', 'sub', 'createdAt'],
     });
   }

@@ -13,12 +13,14 @@ export default class UsersRemovePasskey extends CarefulCommand<typeof UsersRemov
 
   async run() {
     const { user: userId, passkey: passkeyId } = this.args;
-    const api = await this.api();
     // The operator sees the user only in the question, so the command itself gives the reason.
-    const { mode, passkeys } = await api.users.show.query({ user: userId, reason: 'removal of a passkey' });
+    const { mode, passkeys } = await this.api.users.show.query({
+      user: userId,
+      reason: 'removal of a passkey',
+    });
     const consequence = `The ${mode} user ${userId} can no longer return by the passkey ${passkeyId}; ${passkeys.length - 1} stay.`;
     return this.runConfirmed({ id: passkeyId, consequence, isLive: mode === 'live' }, async () =>
-      this.showRecord(await api.users.removePasskey.mutate({ userId, passkeyId })),
+      this.showRecord(await this.api.users.removePasskey.mutate({ userId, passkeyId })),
     );
   }
 }

@@ -13,9 +13,8 @@ export default class UsersShow extends AdminCommand<typeof UsersShow> {
   static override flags = { reason: readReason };
 
   async run() {
-    const api = await this.api();
     const user = await this.readPersonalData((auditReason) =>
-      api.users.show.query({ user: this.args.user, ...auditReason }),
+      this.api.users.show.query({ user: this.args.user, ...auditReason }),
     );
     const { claims, enrollments, passkeys, ...rest } = user;
     this.showRecord(rest);

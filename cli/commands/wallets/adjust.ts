@@ -27,16 +27,15 @@ export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> 
   async run() {
     const { mode, amount: cents, reason, reference = `adjustment-${randomUUID()}` } = this.flags;
     const wallet = { partnerId: this.args.partner, mode };
-    const api = await this.api();
     const adjust = async () => {
       this.writeNotice(`Reference: ${reference}`);
-      const moved = await api.wallets.adjust.mutate({ ...wallet, amount: cents, reason, reference });
+      const moved = await this.api.wallets.adjust.mutate({ ...wallet, amount: cents, reason, reference });
       this.log(describeMove(moved.balanceBefore, moved.balanceAfter));
       return this.showRecord(moved, ['id', 'kind', 'amount', 'reason', 'at']);
     };
     // Play money needs no confirmation. A dry run still describes the change.
     if (mode === 'test' && !this.isDryRun) return adjust();
-    const { balance, spentPerDay } = await api.wallets.show.query(wallet);
+    const { balance, spentPerDay } = await this.api.wallets.show.query(wallet);
     const change = `${describeMove(balance, balance + cents)}${daysLeftNote(balance + cents, spentPerDay)}`;
     const consequence = `The ${mode} wallet of ${wallet.partnerId} goes ${change}.`;
     return this.runConfirmed({ id: wallet.partnerId, consequence, isLive: mode === 'live' }, adjust);

@@ -38,12 +38,11 @@ export default class WalletsAudit extends AdminCommand<typeof WalletsAudit> {
   };
 
   async run() {
-    const api = await this.api();
     const { partner } = this.args;
     const sinceCheckpoint = this.flags['since-checkpoint'];
     const reports = await checkLedgers(
       partner,
-      (wallets) => api.wallets.audit.query({ ...wallets, sinceCheckpoint }),
+      (wallets) => this.api.wallets.audit.query({ ...wallets, sinceCheckpoint }),
       (sentence) => this.writeNotice(sentence),
     );
     for (const { walletId, findings } of reports)

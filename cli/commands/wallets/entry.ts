@@ -7,6 +7,6 @@ export default class WalletsEntry extends AdminCommand<typeof WalletsEntry> {
   static override args = { entry: Args.string({ description: 'id of the entry', required: true }) };
 
   async run() {
-    return this.showResponse((api) => api.wallets.entry.query({ entryId: this.args.entry }));
+    return this.showRecord(await this.api.wallets.entry.query({ entryId: this.args.entry }));
   }
 }

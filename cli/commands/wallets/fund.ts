@@ -18,16 +18,15 @@ export default class WalletsFund extends CarefulCommand<typeof WalletsFund> {
   async run() {
     const { mode, amount: cents, reference } = this.flags;
     const wallet = { partnerId: this.args.partner, mode };
-    const api = await this.api();
     const fund = async () => {
-      const moved = await api.wallets.fund.mutate({ ...wallet, amount: cents, reference });
+      const moved = await this.api.wallets.fund.mutate({ ...wallet, amount: cents, reference });
       this.log(describeMove(moved.balanceBefore, moved.balanceAfter));
       if (moved.repeated) this.writeNotice('This reference had been funded before; nothing moved now.');
       return this.showRecord(moved, ['id', 'kind', 'amount', 'reference', 'at']);
     };
     // Play money needs no confirmation. A dry run still describes the change.
     if (mode === 'test' && !this.isDryRun) return fund();
-    const { balance, spentPerDay } = await api.wallets.show.query(wallet);
+    const { balance, spentPerDay } = await this.api.wallets.show.query(wallet);
     const change = `${describeMove(balance, balance + cents)}${daysLeftNote(balance + cents, spentPerDay)}`;
     const consequence = `The ${mode} wallet of ${wallet.partnerId} goes ${change}, unless ${reference} was funded before.`;
     return this.runConfirmed({ id: wallet.partnerId, consequence, isLive: mode === 'live' }, fund);

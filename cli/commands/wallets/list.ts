@@ -35,12 +35,11 @@ export default class WalletsList extends ListCommand<typeof WalletsList> {
 
   async run() {
     const { mode, below, 'days-left': daysLeft, 'never-funded': isUnfunded } = this.flags;
-    const api = await this.api();
     // The server accepts `unfunded` only as true.
     const wanted = { mode, below, daysLeft, unfunded: isUnfunded || undefined };
     return this.showList({
-      page: (page) => api.wallets.list.query({ ...wanted, ...page }),
-      count: () => api.wallets.count.query(wanted),
+      page: (page) => this.api.wallets.list.query({ ...wanted, ...page }),
+      count: () => this.api.wallets.count.query(wanted),
       columns: ['id', 'partnerName', 'balance', 'spentPerDay', 'daysLeft', 'unpaid', 'lastEntryAt'],
     });
   }

@@ -16,20 +16,19 @@ export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> 
 
   async run() {
     const { entry: id } = this.args;
-    const api = await this.api();
     const refund = async () => {
-      const moved = await api.wallets.refund.mutate({ entryId: id, reason: this.flags.reason });
+      const moved = await this.api.wallets.refund.mutate({ entryId: id, reason: this.flags.reason });
       this.log(describeMove(moved.balanceBefore, moved.balanceAfter));
       if (moved.repeated) this.writeNotice('This charge had been refunded before; nothing moved now.');
       return this.showRecord(moved, ['id', 'kind', 'amount', 'of', 'reason', 'at']);
     };
-    const entry = await api.wallets.entry.query({ entryId: id });
+    const entry = await this.api.wallets.entry.query({ entryId: id });
     const isLive = entry.mode === 'live';
     // Play money needs no confirmation. A dry run still describes the change.
     if (!isLive && !this.isDryRun) return refund();
     // Other commands about money write the LIVE line because of --mode live. This one has no --mode, and a dry run needs the line too.
     if (isLive) this.warnLive('live mode');
-    const consequence = await describeConsequence(api, entry);
+    const consequence = await describeConsequence(this.api, entry);
     return this.runConfirmed({ id, consequence, isLive }, refund);
   }
 }

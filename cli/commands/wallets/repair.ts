@@ -16,11 +16,10 @@ export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> 
 
   async run() {
     const { partner } = this.args;
-    const api = await this.api();
     const repair = async () => {
       const reports = await checkLedgers(
         partner,
-        (wallets) => api.wallets.repair.mutate(wallets),
+        (wallets) => this.api.wallets.repair.mutate(wallets),
         (sentence) => this.writeNotice(sentence),
       );
       for (const { walletId, mended, findings } of reports) {

@@ -9,8 +9,8 @@ export default class WalletsShow extends AdminCommand<typeof WalletsShow> {
   static override flags = { mode };
 
   async run() {
-    return this.showResponse((api) =>
-      api.wallets.show.query({ partnerId: this.args.partner, mode: this.flags.mode }),
+    return this.showRecord(
+      await this.api.wallets.show.query({ partnerId: this.args.partner, mode: this.flags.mode }),
     );
   }
 }

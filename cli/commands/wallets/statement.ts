@@ -38,8 +38,8 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
   };
 
   async run() {
-    if (this.flags.signed) return this.sign(await this.api());
-    const statement = await this.readPages(await this.api());
+    if (this.flags.signed) return this.sign();
+    const statement = await this.readPages();
     const { opening, closing, currency, entries } = statement;
     if (this.flags.by !== undefined) return this.showSums(entries, this.flags.by);
     if (this.flags.csv) for (const line of renderStatement(statement)) this.log(line);
@@ -71,7 +71,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
   /** Logs the present balance, and the days until it is spent. They do not depend on the period of the statement. */
   private async logPresentBalance(): Promise<void> {
     const wallet = { partnerId: this.args.partner, mode: this.flags.mode };
-    const { balance, daysLeft, currency } = await (await this.api()).wallets.show.query(wallet);
+    const { balance, daysLeft, currency } = await this.api.wallets.show.query(wallet);
     const days = daysLeft === null ? 'nothing is spent' : `${daysLeft} days left`;
     this.log(`Now      ${formatCents(balance)} ${currency}, ${days}`);
   }
@@ -83,8 +83,8 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     return { partnerId: this.args.partner, mode: this.flags.mode, from, to };
   }
 
-  private async sign(api: AdminApi): Promise<{ jws: string }> {
-    const signed = await api.wallets.signedStatement.query(this.readQuery());
+  private async sign(): Promise<{ jws: string }> {
+    const signed = await this.api.wallets.signedStatement.query(this.readQuery());
     this.log(signed.jws);
     return signed;
   }
@@ -93,13 +93,13 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
    * Reads the statement page by page. `untilSeq` is the last entry at the time of the first page. Later pages exclude entries
    * after it, so that the closing balance is right even if the wallet is charged while the pages are read.
    */
-  private async readPages(api: AdminApi): Promise<Omit<Statement, 'untilSeq' | 'more'>> {
+  private async readPages(): Promise<Omit<Statement, 'untilSeq' | 'more'>> {
     const query = this.readQuery();
-    const { untilSeq, more, ...statement } = await api.wallets.statement.query(query);
+    const { untilSeq, more, ...statement } = await this.api.wallets.statement.query(query);
     for (let hasMore = more; hasMore; ) {
       const afterSeq = statement.entries.at(-1)?.seq ?? 0;
       this.writeNotice(`${statement.entries.length} entries read…`);
-      const page = await api.wallets.statement.query({ ...query, afterSeq, untilSeq });
+      const page = await this.api.wallets.statement.query({ ...query, afterSeq, untilSeq });
       statement.entries.push(...page.entries);
       statement.closing = page.closing;
       hasMore = page.more;

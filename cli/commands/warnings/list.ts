@@ -14,11 +14,10 @@ export default class WarningsList extends ListCommand<typeof WarningsList> {
   };
 
   async run() {
-    const api = await this.api();
     const wanted = { partnerId: this.flags.partner, state: this.flags.state };
     return this.showList({
-      page: (page) => api.warnings.list.query({ ...wanted, ...page }),
-      count: () => api.warnings.count.query(wanted),
+      page: (page) => this.api.warnings.list.query({ ...wanted, ...page }),
+      count: () => this.api.warnings.count.query(wanted),
       columns: ['since', 'state', 'kind', 'partnerId', 'mode', 'about', 'text'],
       dropIfNarrow: ['about', 'mode'],
     });

@@ -41,7 +41,7 @@ export default class WarningsSet extends AdminCommand<typeof WarningsSet> {
     const wanted = withoutUndefined({ emails, lowBalance: this.#lowBalance() });
     if (Object.keys(wanted).length === 0)
       throw usageError('Give --email, --no-email or one of the flags of a low balance');
-    return this.showResponse((api) => api.warnings.set.mutate({ partnerId: this.args.partner, ...wanted }));
+    return this.showRecord(await this.api.warnings.set.mutate({ partnerId: this.args.partner, ...wanted }));
   }
 
   /** Returns the threshold as the contract has it: null for the default, undefined if no flag changes it. */

@@ -7,6 +7,6 @@ export default class WarningsShow extends AdminCommand<typeof WarningsShow> {
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
 
   async run() {
-    return this.showResponse((api) => api.warnings.settings.query({ partnerId: this.args.partner }));
+    return this.showRecord(await this.api.warnings.settings.query({ partnerId: this.args.partner }));
   }
 }

@@ -34,8 +34,7 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
   async run() {
     const { partner, mode, csv, columns } = this.flags;
     const { key } = this.args;
-    const api = await this.api();
-    const found = await api.webhooks.health.query({
+    const found = await this.api.webhooks.health.query({
       keyId: key,
       partnerId: partner,
       mode,

@@ -19,7 +19,7 @@ export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> 
     const target = this.flags['forward-to'];
     requireTarget(target);
     await relayEvents({
-      api: await this.api(),
+      api: this.api,
       keyId: this.args.key,
       target,
       isJson: this.jsonEnabled(),

@@ -13,15 +13,14 @@ export default class WebhooksNotices extends CarefulCommand<typeof WebhooksNotic
   };
 
   async run() {
-    const api = await this.api();
     const notices = this.args.state === 'on';
-    const { keyId: id, mode, url } = await api.webhooks.show.query({ keyId: this.args.key });
+    const { keyId: id, mode, url } = await this.api.webhooks.show.query({ keyId: this.args.key });
     const where = `${url ?? 'the URL'} of ${id} (${mode})`;
     const consequence = notices
       ? `Notices are sent to ${where}, beside the events of the interface.`
       : `No notices are sent to ${where} any more.`;
     return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
-      this.showRecord(await api.webhooks.setNotices.mutate({ keyId: id, notices })),
+      this.showRecord(await this.api.webhooks.setNotices.mutate({ keyId: id, notices })),
     );
   }
 }

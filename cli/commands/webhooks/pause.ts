@@ -40,13 +40,16 @@ export default class WebhooksPause extends CarefulCommand<typeof WebhooksPause> 
   };
 
   async run() {
-    const api = await this.api();
     const { until } = this.flags;
-    const { keyId: id, url, mode } = await api.webhooks.show.query({ keyId: this.args.key });
-    const pending = await api.deliveries.list.query({ keyId: id, status: 'pending', limit: mostPerPage });
+    const { keyId: id, url, mode } = await this.api.webhooks.show.query({ keyId: this.args.key });
+    const pending = await this.api.deliveries.list.query({
+      keyId: id,
+      status: 'pending',
+      limit: mostPerPage,
+    });
     const consequence = `Nothing is sent to ${url ?? 'the URL'} of ${id} (${mode}) until ${localTime(until)}. ${count(pending.length, 'pending delivery')} and all events until then wait, and are sent after.`;
     return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
-      this.showRecord(await api.webhooks.pause.mutate({ keyId: id, until })),
+      this.showRecord(await this.api.webhooks.pause.mutate({ keyId: id, until })),
     );
   }
 }

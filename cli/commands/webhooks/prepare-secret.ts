@@ -12,9 +12,8 @@ export default class WebhooksPrepareSecret extends AdminCommand<typeof WebhooksP
   static override flags = { 'out-file': outFile };
 
   async run() {
-    const api = await this.api();
     return this.showWithSecret('signingSecret', () =>
-      api.webhooks.prepareSecret.mutate({ keyId: this.args.key }),
+      this.api.webhooks.prepareSecret.mutate({ keyId: this.args.key }),
     );
   }
 }

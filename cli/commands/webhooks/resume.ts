@@ -8,6 +8,6 @@ export default class WebhooksResume extends AdminCommand<typeof WebhooksResume> 
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
 
   async run() {
-    return this.showResponse((api) => api.webhooks.resume.mutate({ keyId: this.args.key }));
+    return this.showRecord(await this.api.webhooks.resume.mutate({ keyId: this.args.key }));
   }
 }

@@ -10,11 +10,10 @@ export default class WebhooksRotateSecret extends CarefulCommand<typeof Webhooks
   static override flags = { 'out-file': outFile };
 
   async run() {
-    const api = await this.api();
-    const { keyId: id, mode } = await api.webhooks.show.query({ keyId: this.args.key });
+    const { keyId: id, mode } = await this.api.webhooks.show.query({ keyId: this.args.key });
     const consequence = `Every attempt from now on is signed with the new secret of ${id}; a receiver that still has the old one refuses them.`;
     return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, () =>
-      this.showWithSecret('signingSecret', () => api.webhooks.rotateSecret.mutate({ keyId: id })),
+      this.showWithSecret('signingSecret', () => this.api.webhooks.rotateSecret.mutate({ keyId: id })),
     );
   }
 }

@@ -40,12 +40,11 @@ export default class WebhooksSet extends CarefulCommand<typeof WebhooksSet> {
 
   async run() {
     const { url, 'keep-secret': keepSecret } = this.flags;
-    const api = await this.api();
-    const { keyId, mode, url: presentUrl } = await api.webhooks.show.query({ keyId: this.args.key });
+    const { keyId, mode, url: presentUrl } = await this.api.webhooks.show.query({ keyId: this.args.key });
     const set = async () =>
       keepSecret
-        ? this.showRecord(await api.webhooks.changeUrl.mutate({ keyId, url }))
-        : this.showWithSecret('signingSecret', () => api.webhooks.set.mutate({ keyId, url }));
+        ? this.showRecord(await this.api.webhooks.changeUrl.mutate({ keyId, url }))
+        : this.showWithSecret('signingSecret', () => this.api.webhooks.set.mutate({ keyId, url }));
     // A first URL changes nothing for a receiver, so it needs no confirmation. A dry run still describes it.
     if (presentUrl === null && !this.isDryRun) return set();
     const consequence = describe({ keyText: `${mode} key ${keyId}`, presentUrl, url, keepSecret });

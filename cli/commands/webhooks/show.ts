@@ -7,6 +7,6 @@ export default class WebhooksShow extends AdminCommand<typeof WebhooksShow> {
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
 
   async run() {
-    return this.showResponse((api) => api.webhooks.show.query({ keyId: this.args.key }));
+    return this.showRecord(await this.api.webhooks.show.query({ keyId: this.args.key }));
   }
 }

@@ -11,8 +11,7 @@ export default class WebhooksSwitchSecret extends CarefulCommand<typeof Webhooks
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
 
   async run() {
-    const api = await this.api();
-    const { keyId: id, mode, prepared, last4 } = await api.webhooks.show.query({ keyId: this.args.key });
+    const { keyId: id, mode, prepared, last4 } = await this.api.webhooks.show.query({ keyId: this.args.key });
     if (!prepared)
       throw new CommandError({
         code: 'conflict',
@@ -23,7 +22,7 @@ export default class WebhooksSwitchSecret extends CarefulCommand<typeof Webhooks
     const consequence = `Every attempt from now on is signed with the secret …${prepared.last4}; a receiver that has only the present one (…${last4 ?? '?'}) refuses them.`;
     // The server refuses if another secret has been prepared since, because the person has not confirmed that one.
     return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
-      this.showRecord(await api.webhooks.switchSecret.mutate({ keyId: id, last4: prepared.last4 })),
+      this.showRecord(await this.api.webhooks.switchSecret.mutate({ keyId: id, last4: prepared.last4 })),
     );
   }
 }

@@ -12,9 +12,8 @@ export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
 
   async run() {
-    const api = await this.api();
-    const { url } = await api.webhooks.show.query({ keyId: this.args.key });
-    const delivery = await api.webhooks.test.mutate({ keyId: this.args.key });
+    const { url } = await this.api.webhooks.show.query({ keyId: this.args.key });
+    const delivery = await this.api.webhooks.test.mutate({ keyId: this.args.key });
     const { status, error, detail, durationMs } = delivery.attempts.at(-1) ?? {};
     this.showRecord({
       delivery: delivery.id,

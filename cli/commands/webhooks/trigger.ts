@@ -11,9 +11,8 @@ export default class WebhooksTrigger extends AdminCommand<typeof WebhooksTrigger
   static override flags = { key: Flags.string({ description: 'id of the API key', required: true }) };
 
   async run() {
-    const api = await this.api();
     const event = this.args.event as EventName;
-    const delivery = await api.webhooks.trigger.mutate({ keyId: this.flags.key, event });
+    const delivery = await this.api.webhooks.trigger.mutate({ keyId: this.flags.key, event });
     this.showRecord(delivery, ['id', 'event', 'eventId', 'status', 'keyId']);
     return delivery;
   }

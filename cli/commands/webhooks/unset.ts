@@ -7,11 +7,10 @@ export default class WebhooksUnset extends CarefulCommand<typeof WebhooksUnset> 
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
 
   async run() {
-    const api = await this.api();
-    const { keyId: id, url, mode } = await api.webhooks.show.query({ keyId: this.args.key });
+    const { keyId: id, url, mode } = await this.api.webhooks.show.query({ keyId: this.args.key });
     const consequence = `Events of ${id} no longer go to ${url ?? 'anywhere'}; attempts still to come are skipped.`;
     return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
-      this.showRecord(await api.webhooks.unset.mutate({ keyId: id })),
+      this.showRecord(await this.api.webhooks.unset.mutate({ keyId: id })),
     );
   }
 }

@@ -36,8 +36,7 @@ export default class WebhooksVerify extends AdminCommand<typeof WebhooksVerify> 
   async run() {
     const { body, signature, computed } = this.flags;
     const request = { keyId: this.args.key, ...encodeBody(readBody(body)), signature, computed };
-    const api = await this.api();
-    const verification = await api.webhooks.verify.query(request);
+    const verification = await this.api.webhooks.verify.query(request);
     this.log(verification.verified ? 'The signature verifies.' : 'The signature does not verify:');
     for (const reason of verification.reasons) this.log(`- ${localTimes(reason)}`);
     if (!verification.verified) process.exitCode = exits.failure;

@@ -30,12 +30,11 @@ export default class Listen extends AdminCommand<typeof Listen> {
   async run(): Promise<void> {
     const target = this.flags['forward-to'];
     requireTarget(target);
-    const api = await this.api();
     await relayEvents({
-      api,
+      api: this.api,
       target,
       isJson: this.jsonEnabled(),
-      keyId: this.args.key ?? (await findOnlyTestKey(api)),
+      keyId: this.args.key ?? (await findOnlyTestKey(this.api)),
       notice: (text) => this.writeNotice(text),
       onError: (error) => this.#waitForPasskey(error),
     });

@@ -3,7 +3,6 @@ import { Args, Flags } from '@oclif/core';
 import { type EventName, eventNames } from '../../../contracts/event-names.ts';
 import { FlowError, walkFlow } from '../../../sdk/typescript/src/testing.ts';
 import { fetchTrusting } from '../../connection/certificates.ts';
-import type { AdminApi } from '../../connection/client.ts';
 import { CommandError, exits, usageError } from '../../errors/failure.ts';
 import { splitWords } from '../../flags/flags.ts';
 import { AdminCommand } from '../../program/base-command.ts';
@@ -55,28 +54,29 @@ export default class Trigger extends AdminCommand<typeof Trigger> {
   };
 
   async run() {
-    const api = await this.api();
-    if (this.args.event === flow) return this.#walkFlow(api);
-    const keyId = this.flags.key ?? (await findOnlyTestKey(api));
-    const delivery = await api.webhooks.trigger.mutate({ keyId, event: this.args.event as EventName });
+    if (this.args.event === flow) return this.#walkFlow();
+    const keyId = this.flags.key ?? (await findOnlyTestKey(this.api));
+    const delivery = await this.api.webhooks.trigger.mutate({ keyId, event: this.args.event as EventName });
     this.showRecord(delivery, ['id', 'event', 'eventId', 'status', 'keyId']);
     return delivery;
   }
 
   /** Returns the client of --client, or the only test client. @throws CommandError if it is a live client */
-  async #findClient(api: AdminApi) {
+  async #findClient() {
     const { client: clientId } = this.flags;
     const client =
-      clientId === undefined ? await findOnlyTestClient(api) : await api.clients.show.query({ clientId });
+      clientId === undefined
+        ? await findOnlyTestClient(this.api)
+        : await this.api.clients.show.query({ clientId });
     if (client.mode !== 'test')
       throw usageError(`${client.id} is a live client: the sandbox is for test clients`);
     return client;
   }
 
   /** Starts a session, and walks its pages as a person would. Shows the parameters of the redirect at the end. */
-  async #walkFlow(api: AdminApi) {
+  async #walkFlow() {
     const { claims, person, consent, reference } = this.flags;
-    const client = await this.#findClient(api);
+    const client = await this.#findClient();
     const [firstUri = ''] = client.redirectUris;
     const redirectUri = this.flags['redirect-uri'] ?? firstUri;
     const codeVerifier = randomText(32);

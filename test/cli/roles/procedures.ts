@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const cli = fileURLToPath(new URL('../../../cli/', import.meta.url));
 /** Files that every command imports, and that call no procedure. */
 const shared = new Set(['program/base-command.ts', 'careful/careful-command.ts', 'connection/client.ts']);
-const call = /(?:\bapi|\bapi\(\)\))\s*\.\s*([a-zA-Z.\s]+?)\s*\.\s*(?:query|mutate)\(/g;
+const call = /\bapi\s*\.\s*([a-zA-Z.\s]+?)\s*\.\s*(?:query|mutate)\(/g;
 
 /** Returns the procedures that a file calls, and those called by files of `cli` that it imports. */
 async function proceduresIn(path: string, seen: Set<string>): Promise<string[]> {
