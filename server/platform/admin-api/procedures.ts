@@ -148,7 +148,7 @@ export const mergeRouters = trpc.mergeRouters;
 export const procedure = trpc.procedure.use(translated).use(recorded).use(permitted);
 
 /** What a procedure knows of its caller. A procedure that shows personal data calls `noteRead` first. */
-type ProcedureContext = AdminContext & { actor: Actor; noteRead: (read: PersonalRead) => Promise<void> };
+type ProcedureContext = Pick<AdminContext, 'operator'> & { noteRead: (read: PersonalRead) => Promise<void> };
 
 /**
  * Makes a procedure that reads. The types of the builder do not resolve for a generic schema, hence the assertions.
