@@ -113,19 +113,19 @@ async function runCommand(typed: readonly string[], program: ProgramName): Promi
   const config = await loadConfig(program);
   const argv = moveSubjectsLast(expandShortFlags(typed), config);
   const failure = findUnknownCommand(argv, config) ?? findUnknownArgument(argv, config);
-  if (failure) return report(failure, argv);
+  if (failure) return reportFailure(failure, argv);
   try {
     await run(argv, config);
   } catch (error) {
     // oclif ends `--version` and similar flags by throwing an exit, which is not an error.
     if ((error as { oclif?: { exit?: number } }).oclif?.exit === exits.ok) return exits.ok;
-    return report(toFailure(error, { url: 'the server', program }), argv);
+    return reportFailure(toFailure(error, { url: 'the server', program }), argv);
   }
   // A command that has found faults, such as `doctor`, sets the exit code without an exception.
   return Number(process.exitCode ?? exits.ok);
 }
 
-function report(failure: Failure, argv: readonly string[]): number {
+function reportFailure(failure: Failure, argv: readonly string[]): number {
   process.stderr.write(`${renderFailure(failure, wantsJson(argv))}\n`);
   return failure.exit;
 }

@@ -4,7 +4,7 @@ import { closest } from './closest.ts';
 /** The static fields of a command class. `args` and `flags` may be absent, although oclif's types do not say so. */
 type Declared = Pick<typeof Command, 'id'> & Partial<Pick<typeof Command, 'args' | 'flags'>>;
 
-function valueName(flag: Interfaces.Flag<unknown>): string {
+function valuePlaceholder(flag: Interfaces.Flag<unknown>): string {
   if (flag.type === 'boolean') return '';
   return flag.options?.join('|') ?? flag.helpValue?.toString() ?? 'VALUE';
 }
@@ -16,7 +16,7 @@ export function usageHint(bin: string, { id, args = {}, flags = {} }: Declared):
     return required ? shown : `[${shown}]`;
   });
   const needed = Object.entries(flags).filter(([, { required }]) => required);
-  const values = needed.map(([name, flag]) => `--${name} ${valueName(flag)}`);
+  const values = needed.map(([name, flag]) => `--${name} ${valuePlaceholder(flag)}`);
   const command = [bin, ...id.split(':')].join(' ');
   return `Usage: ${[command, ...names, ...values].join(' ')}\n\`${command} --help\` says more.`;
 }

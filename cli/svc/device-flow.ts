@@ -43,7 +43,7 @@ export function createDeviceEndpoints({ url, ca }: Service) {
   /** Returns the body of a success. @throws CommandError for any other response, and if there is none */
   async function requireSuccess(answer: Promise<Answer>): Promise<Record<string, unknown>> {
     const { status, body } = await answer.catch((error: unknown) => {
-      throw unreachable(url, error);
+      throw unreachableError(url, error);
     });
     if (status < 300) return body;
     throw new CommandError(failureOf(url, { status, body }));
@@ -71,7 +71,7 @@ function parseBody(text: string): Record<string, unknown> {
   }
 }
 
-const unreachable = (url: string, error: unknown) =>
+const unreachableError = (url: string, error: unknown) =>
   new CommandError({
     code: 'unreachable',
     message: `Cannot reach the server at ${url}: ${innermost(error)}`,

@@ -4,9 +4,6 @@ import { SentName } from '../events.ts';
 import { DateTime } from '../identifiers.ts';
 import { reference } from './references.ts';
 
-/** Sends a harmless sample event once to the key's URL. */
-export const TestEndpoint = z.strictObject({ keyId: reference('apiKey') });
-
 /** Sends a sample of this event in the same way as real events, with retries. Only for test keys. */
 export const TriggerEvent = z.strictObject({ keyId: reference('apiKey'), event: z.enum(eventNames) });
 

@@ -26,12 +26,12 @@ import {
   ListJobs,
   RescheduleJob,
 } from '../../contracts/admin/jobs.ts';
+import { KeyReference } from '../../contracts/admin/keys.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
 import {
   Relayed,
   RelayRequest,
   SignatureCheck,
-  TestEndpoint,
   TriggerEvent,
   VerifyRequest,
 } from '../../contracts/admin/webhooks.ts';
@@ -158,7 +158,7 @@ function endpointProcedures({ relay, actions, readHealth, partnerNames }: Endpoi
     health: query(ReadHealth, z.array(ListedHealth), async (input) =>
       withPartnerName(await readHealth(input), partnerNames),
     ),
-    test: mutation(TestEndpoint, DeliveryView, async ({ keyId }) => viewDelivery(await actions.test(keyId))),
+    test: mutation(KeyReference, DeliveryView, async ({ keyId }) => viewDelivery(await actions.test(keyId))),
     trigger: mutation(TriggerEvent, DeliveryView, async ({ event, keyId }) =>
       viewDelivery(await actions.trigger(keyId, event)),
     ),

@@ -8,7 +8,7 @@ import { formatCents } from '../../flags/amounts.ts';
 import { localTime } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
-const refused = (message: string) => new CommandError({ code: 'refused', message, exit: exits.refused });
+const refusedError = (message: string) => new CommandError({ code: 'refused', message, exit: exits.refused });
 
 /** Returns the arithmetic fault of a statement with a valid signature; undefined if there is none. */
 function faultOf({ opening, closing, entries }: SignedStatement): string | undefined {
@@ -42,7 +42,7 @@ export default class WalletsVerify extends AdminCommand<typeof WalletsVerify> {
     const [text, keys] = await Promise.all([this.read(this.args.file), this.readKeys(issuer, jwks)]);
     const statement = await this.verify(text.trim(), keys, issuer);
     const fault = faultOf(statement);
-    if (fault) throw refused(`The signature is good, but ${fault}`);
+    if (fault) throw refusedError(`The signature is good, but ${fault}`);
     const { iss, iat, partnerId, mode, opening, closing, entries, ledger } = statement;
     this.log(`Signed by ${iss} on ${localTime(new Date(iat * 1000).toISOString())}`);
     this.log(
@@ -83,10 +83,10 @@ export default class WalletsVerify extends AdminCommand<typeof WalletsVerify> {
     try {
       verified = await jwtVerify(jws, createLocalJWKSet(keys), options);
     } catch (error) {
-      throw refused(`This statement is not genuine: ${(error as Error).message}`);
+      throw refusedError(`This statement is not genuine: ${(error as Error).message}`);
     }
     const { data } = SignedStatement.safeParse(verified.payload);
-    if (!data) throw refused('This is signed, but it is no statement');
+    if (!data) throw refusedError('This is signed, but it is no statement');
     return data;
   }
 }

@@ -47,7 +47,7 @@ export default class WebhooksSet extends CarefulCommand<typeof WebhooksSet> {
         : this.showWithSecret('signingSecret', () => this.api.webhooks.set.mutate({ keyId, url }));
     // A first URL changes nothing for a receiver, so it needs no confirmation. A dry run still describes it.
     if (presentUrl === null && !this.isDryRun) return set();
-    const consequence = describe({ keyText: `${mode} key ${keyId}`, presentUrl, url, keepSecret });
+    const consequence = describeChange({ keyText: `${mode} key ${keyId}`, presentUrl, url, keepSecret });
     return this.runConfirmed(
       { id: keyId, consequence, isLive: mode === 'live', confirm: 'only-at-terminal' },
       set,
@@ -55,7 +55,7 @@ export default class WebhooksSet extends CarefulCommand<typeof WebhooksSet> {
   }
 }
 
-function describe({ keyText, presentUrl, url, keepSecret }: Change): string {
+function describeChange({ keyText, presentUrl, url, keepSecret }: Change): string {
   if (presentUrl === null)
     return keepSecret
       ? `Nothing changes: the ${keyText} has no URL, and no signing secret to keep.`
