@@ -67,6 +67,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     return this.#showRows(source);
   }
 
+  /** Returns the list with only the rows that meet the conditions of --where, if there are any. */
   #applyConditions<Row extends object, Shown extends object>(list: List<Row, Shown>): Source<Row, Shown> {
     const { where } = this.#listFlags;
     const { show = (row: Row) => row as unknown as Shown, columns } = list;

@@ -3,7 +3,7 @@ import { operations } from './operations.ts';
 
 const prefix = '#/components/schemas/';
 
-function referencesIn(value: unknown): string[] {
+function referencedSchemas(value: unknown): string[] {
   const text = JSON.stringify(value);
   const references = text.matchAll(/"\$ref":"#\/components\/schemas\/(?<name>[^"]+)"/g);
   return [...references].map(({ groups }) => groups?.['name'] ?? '');
@@ -12,10 +12,10 @@ function referencesIn(value: unknown): string[] {
 /** Returns the names of all schemas that the document refers to, directly or through other schemas. */
 function usedSchemas(document: Document, schemas: Record<string, unknown>): Set<string> {
   // The components contain all schemas, also those that no endpoint uses.
-  const used = new Set(referencesIn({ ...document, components: undefined }));
+  const used = new Set(referencedSchemas({ ...document, components: undefined }));
   // A set visits the names that are added during the loop too.
   for (const name of used) {
-    for (const reference of referencesIn(schemas[name] ?? {})) used.add(reference);
+    for (const reference of referencedSchemas(schemas[name] ?? {})) used.add(reference);
   }
   return used;
 }

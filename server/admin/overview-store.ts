@@ -79,7 +79,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
   const requests = db.collection('requestLog');
   const wallets = db.collection<WalletSummary>('walletSummaries');
 
-  async function readLate(at: Date): Promise<Overview['lateByMode']> {
+  async function readLateByMode(at: Date): Promise<Overview['lateByMode']> {
     const late = { status: 'pending', nextAttemptAt: { $lt: new Date(at.getTime() - lateAfterMs) } };
     const stages = [{ $match: late }, { $limit: mostRead }, { $group: { _id: '$mode', count: { $sum: 1 } } }];
     const groups = await deliveries.aggregate<{ _id: Mode; count: number }>(stages).toArray();
@@ -87,7 +87,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
     return { live: countOf('live'), test: countOf('test') };
   }
 
-  const readFailing = (at: Date) =>
+  const readFailingEndpoints = (at: Date) =>
     deliveries
       .aggregate<Part<'failingEndpoints'>[number]>([
         { $match: { status: 'failed', createdAt: { $gt: new Date(at.getTime() - day) } } },
@@ -110,7 +110,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
       ])
       .toArray();
 
-  const readNext = () =>
+  const readNextAttempts = () =>
     deliveries
       .aggregate<Part<'nextAttempts'>[number]>(
         [
@@ -135,7 +135,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
       )
       .toArray();
 
-  const readErrors = (at: Date) => {
+  const readRecentErrors = (at: Date) => {
     const since = new Date(at.getTime() - recentMinutes * minute);
     const stages: Document[] = [
       { $match: { at: { $gt: since }, status: { $gte: 400 } } },
@@ -222,10 +222,10 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
       const at = new Date(now);
       const [waiting, lateByMode, failing, next, errors, low, capped, warnings] = await Promise.all([
         backlog.read(now),
-        readLate(at),
-        readFailing(at),
-        readNext(),
-        readErrors(at),
+        readLateByMode(at),
+        readFailingEndpoints(at),
+        readNextAttempts(),
+        readRecentErrors(at),
         readLowWallets(),
         readCappedWallets(at),
         readWarnings(),

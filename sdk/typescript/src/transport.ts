@@ -32,6 +32,7 @@ export interface Outcome extends Answer {
   wasRepeated: boolean;
 }
 
+/** Sends a request once, and reads the whole answer. */
 async function attempt(transport: Transport, path: string, init: RequestInit): Promise<Answer> {
   const { baseUrl, fetch, timeoutMs } = transport;
   const response = await fetch(`${baseUrl}${path}`, {

@@ -27,6 +27,7 @@ export interface WebhookSettings {
 
 const defaultToleranceSeconds = 300;
 
+/** The value of a header, whatever the case of its name; undefined if it is absent. */
 function readHeader(headers: HeaderBag, name: string): string | undefined {
   if (typeof (headers as Headers).get === 'function') return (headers as Headers).get(name) ?? undefined;
   const bag = headers as Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -54,20 +54,24 @@ export const bareHost = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '
 /** Whether the URL is exactly `http://localhost`, on any port: the only exception to https. */
 export const isLocalhost = (url: URL): boolean => url.protocol === 'http:' && url.hostname === 'localhost';
 
-function checkLocalhost(url: URL, mode: Mode, { localhostAllowed, ownPorts }: UrlRules): string | undefined {
+function faultOfLocalhost(
+  url: URL,
+  mode: Mode,
+  { localhostAllowed, ownPorts }: UrlRules,
+): string | undefined {
   if (mode === 'live') return 'a live key needs an https:// URL';
   if (!localhostAllowed) return 'http://localhost is not allowed on this server (SVC_LOCALHOST_WEBHOOKS)';
   const port = Number(url.port || 80);
   return [...ownPorts()].includes(port) ? `port ${port} of localhost belongs to this server` : undefined;
 }
 
-function checkPort(port: string): string | undefined {
+function faultOfPort(port: string): string | undefined {
   const number = Number(port || 443);
   if (number === 443 || (number > highestPrivileged && !badPorts.has(number))) return undefined;
   return `port ${number} is not one for webhooks; use 443, or one above 1023`;
 }
 
-function checkHost(host: string): string | undefined {
+function faultOfHost(host: string): string | undefined {
   if (isIP(host)) return isPublicAddress(host) ? undefined : `${host} is not a public address`;
   if (host === 'localhost' || host.endsWith('.localhost'))
     return 'localhost is reached as http://localhost only';
@@ -89,11 +93,11 @@ export function checkWebhookUrl(text: string, mode: Mode, rules: UrlRules): stri
   if (url.username || url.password || /^[a-z]+:\/*[^/?#]*@/i.test(text))
     return 'the URL must not hold a user or a password';
   if (url.hash || text.includes('#')) return 'the URL must not have a fragment';
-  if (isLocalhost(url)) return checkLocalhost(url, mode, rules);
+  if (isLocalhost(url)) return faultOfLocalhost(url, mode, rules);
   if (url.protocol !== 'https:') {
     return mode === 'live'
       ? 'a live key needs an https:// URL'
       : 'a test key needs https://, or http://localhost';
   }
-  return checkPort(url.port) ?? checkHost(bareHost(url));
+  return faultOfPort(url.port) ?? faultOfHost(bareHost(url));
 }
