@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { skipReasons } from './skip-reasons.ts';
-import { waitReasons } from './wait-reasons.ts';
+import { skipReasons, waitReasons } from './delivery-reasons.ts';
 
 /** The status of a delivery (interface 3.3, docs/choices.md). */
 export const DeliveryStatus = z.enum(['pending', 'in_flight', 'delivered', 'failed', 'skipped']);

@@ -1,7 +1,7 @@
 import type { AttemptView, DeliveryView, ListedDelivery } from '../../contracts/admin/deliveries.ts';
 import type { JobDetail } from '../../contracts/admin/jobs.ts';
+import { waitReasons } from '../../contracts/delivery-reasons.ts';
 import { adviseDelivery } from '../../contracts/receiver-advice.ts';
-import { waitReasons } from '../../contracts/wait-reasons.ts';
 import { escapeControls } from '../output/format.ts';
 
 /** The fields of a delivery that are shown after a change. */

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { waitReasons } from '../../../contracts/wait-reasons.ts';
+import { waitReasons } from '../../../contracts/delivery-reasons.ts';
 import { adviseOnDelivery, attemptColumns, renderAnswers } from '../../deliveries/views.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
 import type { DeliveryView } from '../../../contracts/admin/deliveries.ts';
+import { skipReasons } from '../../../contracts/delivery-reasons.ts';
 import { adviseDelivery } from '../../../contracts/receiver-advice.ts';
-import { skipReasons } from '../../../contracts/skip-reasons.ts';
 import { exits } from '../../errors/failure.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 

@@ -29,10 +29,10 @@ export type WebhookQueries = ReturnType<typeof createWebhookQueries>;
 /** Queries of operators about events and deliveries. The methods throw ApiError. */
 export function createWebhookQueries(settings: Settings) {
   const { events, deliveryQueries, clock, requireDelivery, subjectOf } = settings;
-  const waiting = createWaiting(settings);
+  const reasonsToWait = createWaiting(settings);
 
   async function view(deliveries: readonly Delivery[], role: OperatorRole): Promise<DeliveryView[]> {
-    const waits = await waiting.reasons(deliveries);
+    const waits = await reasonsToWait(deliveries);
     return deliveries.map((delivery) =>
       viewDelivery(visibleDelivery(role, delivery), waits.get(delivery._id)),
     );
@@ -83,7 +83,7 @@ export function createWebhookQueries(settings: Settings) {
     async why(id: string, role: OperatorRole, adviseCommand: CommandAdvice): Promise<EventTimeline> {
       const event = visibleEvent(role, await requireEvent(id));
       const deliveries = await deliveriesOf([id], role);
-      const waits = await waiting.reasons(deliveries);
+      const waits = await reasonsToWait(deliveries);
       return describeTimeline(event, deliveries, { adviseCommand, now: new Date(clock.now()), waits });
     },
 
@@ -97,7 +97,7 @@ export function createWebhookQueries(settings: Settings) {
 
     async showDelivery(id: string, role: OperatorRole): Promise<DeliveryView> {
       const delivery = await requireDelivery(id);
-      const waits = await waiting.reasons([delivery]);
+      const waits = await reasonsToWait([delivery]);
       return viewDelivery(visibleDelivery(role, delivery), waits.get(id));
     },
   };

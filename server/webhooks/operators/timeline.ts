@@ -1,7 +1,6 @@
 import type { EventTimeline } from '../../../contracts/admin/events.ts';
+import { skipReasons, waitReasons } from '../../../contracts/delivery-reasons.ts';
 import { adviseReceiver } from '../../../contracts/receiver-advice.ts';
-import { skipReasons } from '../../../contracts/skip-reasons.ts';
-import { waitReasons } from '../../../contracts/wait-reasons.ts';
 import {
   type AttemptError,
   type AttemptTrigger,

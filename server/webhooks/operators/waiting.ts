@@ -14,7 +14,10 @@ export interface WaitingSettings {
   limits: Limits;
 }
 
-/** Explains why due attempts have not been sent yet. It compares the attempts in flight in all processes with the limits. */
+/**
+ * Returns a function that tells why deliveries wait, by their ids. It compares the attempts in flight in all processes with the
+ * limits. A delivery that is not due, or only just due, has no reason.
+ */
 export function createWaiting({ deliveryQueries, clock, pauses, limits }: WaitingSettings) {
   const forRetries = retryLimits(limits);
 
@@ -27,30 +30,27 @@ export function createWaiting({ deliveryQueries, clock, pauses, limits }: Waitin
     return undefined;
   }
 
-  return {
-    /** Why deliveries wait, by their ids. A delivery that is not due, or only just due, has no reason. */
-    async reasons(deliveries: readonly Delivery[]): Promise<Map<string, WaitReason>> {
-      const now = clock.now();
-      // Only a pending delivery has a due time.
-      const overdueMs = ({ nextAttemptAt }: Delivery) => (nextAttemptAt ? now - nextAttemptAt.getTime() : 0);
-      const due = deliveries.filter((delivery) => overdueMs(delivery) > 0);
-      const reasons = new Map<string, WaitReason>();
-      if (due.length === 0) return reasons;
-      const keyIds = [...new Set(due.map(({ keyId }) => keyId))];
-      const [counts, paused] = await Promise.all([deliveryQueries.inFlight(), pauses(keyIds)]);
-      const all = sum([...counts.values()]);
-      const reasonOf = (delivery: Delivery): WaitReason | undefined => {
-        if (paused.has(delivery.keyId)) return 'paused';
-        const busy = reachedLimit(delivery, counts.get(delivery.keyId) ?? noneInFlight, all);
-        if (busy) return busy;
-        return overdueMs(delivery) > lateAfterMs ? 'not_taken_up' : undefined;
-      };
-      for (const delivery of due) {
-        const reason = reasonOf(delivery);
-        if (reason) reasons.set(delivery._id, reason);
-      }
-      return reasons;
-    },
+  return async (deliveries: readonly Delivery[]): Promise<Map<string, WaitReason>> => {
+    const now = clock.now();
+    // Only a pending delivery has a due time.
+    const overdueMs = ({ nextAttemptAt }: Delivery) => (nextAttemptAt ? now - nextAttemptAt.getTime() : 0);
+    const due = deliveries.filter((delivery) => overdueMs(delivery) > 0);
+    const reasons = new Map<string, WaitReason>();
+    if (due.length === 0) return reasons;
+    const keyIds = [...new Set(due.map(({ keyId }) => keyId))];
+    const [counts, paused] = await Promise.all([deliveryQueries.inFlight(), pauses(keyIds)]);
+    const all = sum([...counts.values()]);
+    const reasonOf = (delivery: Delivery): WaitReason | undefined => {
+      if (paused.has(delivery.keyId)) return 'paused';
+      const busy = reachedLimit(delivery, counts.get(delivery.keyId) ?? noneInFlight, all);
+      if (busy) return busy;
+      return overdueMs(delivery) > lateAfterMs ? 'not_taken_up' : undefined;
+    };
+    for (const delivery of due) {
+      const reason = reasonOf(delivery);
+      if (reason) reasons.set(delivery._id, reason);
+    }
+    return reasons;
   };
 }
 

@@ -7,7 +7,7 @@ import { renderListing } from '../../../cli/output/listing.ts';
 import { renderTable } from '../../../cli/output/table.ts';
 import { createWaiting, waitingOn } from '../../../cli/output/waiting.ts';
 import type { DeliveryView } from '../../../contracts/admin/deliveries.ts';
-import { waitReasons } from '../../../contracts/wait-reasons.ts';
+import { waitReasons } from '../../../contracts/delivery-reasons.ts';
 
 const id = 'ptr_4HpTRK4usWlxHuQvvMsCHR';
 const columns = [{ heading: 'ID', isWhole: true }, { heading: 'Name' }, { heading: 'Status' }];
