@@ -38,15 +38,15 @@ import {
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { adviseCommand, type Role } from '../platform/admin-api/roles.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
-import { type BulkJobs, createBulkJobs } from './bulk/bulk-jobs.ts';
+import { createBulkJobs } from './bulk/bulk-jobs.ts';
 import type { Delivery } from './delivery/delivery.ts';
 import { hasPersonalData, visibleDelivery } from './operators/admin-personal-data.ts';
 import { createDeliveryActions, type DeliveryActions } from './operators/delivery-actions.ts';
-import { createEndpointHealth, type ReadEndpointHealth } from './operators/health.ts';
-import { createJobs, type Jobs } from './operators/jobs.ts';
+import { createEndpointHealth } from './operators/health.ts';
+import { createJobs } from './operators/jobs.ts';
 import type { ReadPauses, RequireKey } from './operators/key-owner.ts';
 import { createWebhookQueries, type WebhookQueries } from './operators/queries.ts';
-import { createRelay, type Relay } from './operators/relay.ts';
+import { createRelay } from './operators/relay.ts';
 import { viewDelivery } from './operators/views.ts';
 import type { Webhooks } from './webhooks.ts';
 
@@ -58,23 +58,19 @@ interface Dependencies {
   partnerNames: PartnerNames;
 }
 
+type Context = Dependencies & Webhooks['context'];
+
 /** Procedures of `svcadmin events`, `deliveries`, `bulk`, `jobs`, and of most commands of `svcadmin webhooks`. */
 export function createWebhookProcedures(dependencies: Dependencies) {
-  const { webhooks, partnerNames } = dependencies;
-  const context = { ...dependencies, ...webhooks.context };
+  const context: Context = { ...dependencies, ...dependencies.webhooks.context };
   const actions = createDeliveryActions(context);
   const queries = createWebhookQueries({ ...context, requireDelivery: actions.requireDelivery });
   return {
     events: eventProcedures(queries),
-    deliveries: deliveryProcedures(queries, actions, partnerNames),
-    bulk: bulkProcedures(createBulkJobs({ ...context, store: context.bulk })),
-    jobs: jobProcedures(createJobs(context)),
-    webhooks: endpointProcedures({
-      relay: createRelay(context),
-      actions,
-      readHealth: createEndpointHealth(context),
-      partnerNames,
-    }),
+    deliveries: deliveryProcedures(queries, actions, context.partnerNames),
+    bulk: bulkProcedures(context),
+    jobs: jobProcedures(context),
+    webhooks: endpointProcedures(context, actions),
   };
 }
 
@@ -126,7 +122,8 @@ function deliveryProcedures(queries: WebhookQueries, actions: DeliveryActions, p
 }
 
 /** Procedures of `svcadmin bulk`, and of `svcadmin deliveries` with a filter. */
-function bulkProcedures(jobs: BulkJobs) {
+function bulkProcedures(context: Context) {
+  const jobs = createBulkJobs({ ...context, store: context.bulk });
   return router({
     start: mutation(StartBulk, StartedBulk, jobs.start),
     list: query(ListBulk, z.array(BulkView), jobs.list),
@@ -135,7 +132,8 @@ function bulkProcedures(jobs: BulkJobs) {
   });
 }
 
-function jobProcedures(jobs: Jobs) {
+function jobProcedures(context: Context) {
+  const jobs = createJobs(context);
   return router({
     list: query(ListJobs, z.array(JobView), jobs.list),
     count: query(ListJobs.omit(pageFields), Total, jobs.count),
@@ -146,17 +144,12 @@ function jobProcedures(jobs: Jobs) {
   });
 }
 
-interface EndpointDependencies {
-  relay: Relay;
-  actions: DeliveryActions;
-  readHealth: ReadEndpointHealth;
-  partnerNames: PartnerNames;
-}
-
-function endpointProcedures({ relay, actions, readHealth, partnerNames }: EndpointDependencies) {
+function endpointProcedures(context: Context, actions: DeliveryActions) {
+  const relay = createRelay(context);
+  const readHealth = createEndpointHealth(context);
   return router({
     health: query(ReadHealth, z.array(ListedHealth), async (input) =>
-      withPartnerName(await readHealth(input), partnerNames),
+      withPartnerName(await readHealth(input), context.partnerNames),
     ),
     test: mutation(KeyReference, DeliveryView, async ({ keyId }) => viewDelivery(await actions.test(keyId))),
     trigger: mutation(TriggerEvent, DeliveryView, async ({ event, keyId }) =>

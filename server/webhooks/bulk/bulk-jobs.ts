@@ -62,8 +62,6 @@ function closePeriod({ since, until, ...filter }: BulkFilter, now: number): Clos
 const computeFingerprint = ({ action, filter, at }: StartBulk): string =>
   sha256(JSON.stringify([action, Object.entries(givenFields(filter)).sort(), at ?? null]));
 
-export type BulkJobs = ReturnType<typeof createBulkJobs>;
-
 /** Starts, shows and cancels bulk jobs for operators. The methods throw ApiError. */
 export function createBulkJobs({ store, clock, announce }: Settings) {
   const change = createAuditedChange(store, clock);

@@ -21,8 +21,6 @@ interface Settings {
 /** The most deliveries that one read returns, and the most ids in a response (`ChangedJob`, `JobDetail`). */
 const deliveriesPerPage = 500;
 
-export type Jobs = ReturnType<typeof createJobs>;
-
 /**
  * Shows and changes the scheduler's jobs, together with their deliveries. One job starts all attempts that are due within one
  * second. A delivery belongs to that job by its due time only. The methods throw ApiError.

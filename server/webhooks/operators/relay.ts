@@ -34,8 +34,6 @@ const offReasons = {
   partner_suspended: 'belongs to a suspended partner',
 };
 
-export type Relay = ReturnType<typeof createRelay>;
-
 /** Operations with a key's signing secret. Operators see the secrets of test keys only. The methods throw ApiError. */
 export function createRelay({ events, deliveryQueries, endpoint, requireKey, clock, userAgent }: Settings) {
   /** The URL and the secret of a key. @throws ApiError `conflict` if the key has none, or may not be served */
