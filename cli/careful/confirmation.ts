@@ -1,4 +1,4 @@
-import { CommandError, exits, usageError } from '../errors/failure.ts';
+import { CommandError, usageError } from '../errors/failure.ts';
 
 /** A planned action, described for the person who confirms it. */
 export interface Intent {
@@ -58,7 +58,6 @@ export async function confirmById({ id, consequence }: Intent): Promise<void> {
   throw new CommandError({
     code: 'not_confirmed',
     message: 'Not confirmed; nothing was done',
-    exit: exits.failure,
   });
 }
 
@@ -68,6 +67,6 @@ export async function readAnswer(question: Promise<string>): Promise<string> {
     return await question;
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'ExitPromptError') throw error;
-    throw new CommandError({ code: 'cancelled', message: 'Cancelled', exit: exits.cancelled });
+    throw new CommandError({ code: 'cancelled', message: 'Cancelled' });
   }
 }

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
 import { errorTable, isErrorCode } from '../../contracts/errors.ts';
 import { adviseStatus } from '../../contracts/receiver-advice.ts';
-import { CommandError, exits } from '../errors/failure.ts';
+import { CommandError } from '../errors/failure.ts';
 import { type ListedError, listedErrors, searchErrors } from '../errors/search.ts';
 import { AdminCommand } from '../program/base-command.ts';
 import { closest } from '../program/closest.ts';
@@ -74,6 +74,6 @@ export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
       listedErrors.map((error) => error.code),
     );
     const message = `No error ${code}${guess ? `; did you mean ${guess}?` : ''}`;
-    return new CommandError({ code: 'not_found', message, exit: exits.notFound });
+    return new CommandError({ code: 'not_found', message });
   }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { CommandError, exits, usageError } from '../errors/failure.ts';
+import { CommandError, usageError } from '../errors/failure.ts';
 import type { ProgramName } from '../program/program.ts';
 import { findLocalServer } from './local-server.ts';
 import { type Profile, type Profiles, readProfiles } from './profiles.ts';
@@ -149,7 +149,6 @@ export function connect(sources: Sources): Connection {
     throw new CommandError({
       code: 'no_token',
       message: `No operator token for ${url}`,
-      exit: exits.notAuthorised,
       hint: 'Sign in with `svcadmin login`, set SVCADMIN_TOKEN, or run from the directory of a local server.',
     });
   }

@@ -17,25 +17,33 @@ export const exits = {
 } as const;
 export type Exit = (typeof exits)[keyof typeof exits];
 
-/** Error codes of the command line itself. All other codes are of the server. */
-type LocalCode =
-  | 'usage'
-  | 'not_confirmed'
-  | 'cancelled'
-  | 'no_token'
-  | 'unreachable'
-  | 'not_the_admin_api'
-  | 'unknown_command'
-  | 'secret_given'
-  | 'failure';
+/** The errors of the command line itself, with their exit codes. All other errors are of the server. */
+const localExits = {
+  usage: exits.usage,
+  not_confirmed: exits.failure,
+  cancelled: exits.cancelled,
+  no_token: exits.notAuthorised,
+  unreachable: exits.unreachable,
+  not_the_admin_api: exits.unreachable,
+  unknown_command: exits.usage,
+  secret_given: exits.usage,
+  failure: exits.failure,
+} as const;
 
 /** How a command failed. */
 export interface Failure {
-  code: ErrorCode | LocalCode;
+  code: ErrorCode | keyof typeof localExits;
   message: string;
-  exit: Exit;
+  /** The exit code, if it is not that of the code. */
+  exit?: Exit;
   /** Advice for the operator. */
   hint?: string | undefined;
+}
+
+/** Returns the exit code of a failure. */
+export function exitOf({ code, exit }: Failure): Exit {
+  if (exit !== undefined) return exit;
+  return isErrorCode(code) ? errorTable[code].exit : localExits[code];
 }
 
 /** A failure of the command itself, not of the server. */
@@ -51,7 +59,7 @@ export class CommandError extends Error {
 
 /** Returns the error for wrong use of a command, exit 2. */
 export function usageError(message: string, hint?: string): CommandError {
-  return new CommandError({ code: 'usage', message, exit: exits.usage, hint });
+  return new CommandError({ code: 'usage', message, hint });
 }
 
 interface TrpcError extends Error {
@@ -98,7 +106,7 @@ function fromServer(
   const advice = code === 'operator_unknown' ? tokenHint(tokenFrom) : hints[code];
   // If waiting helps, nothing else has to be done.
   const hint = typeof retryAfter === 'number' ? `Try again in ${Math.ceil(retryAfter)} s.` : advice;
-  return { code, message, exit: errorTable[code].exit, hint };
+  return { code, message, hint };
 }
 
 /** Returns the message of the innermost cause, because `fetch` itself says only "fetch failed". */
@@ -157,9 +165,9 @@ function failureOf(thrown: unknown, source: ConnectionSource): Failure {
   const { message = String(thrown), oclif } = thrown as { message?: string; oclif?: { exit?: number } };
   if (oclif?.exit === exits.usage) {
     // The parser of oclif refuses the command line. Its last sentence is cut, because the hint of `AdminCommand` has the help.
-    return { code: 'usage', message: message.replace(/\nSee more help with --help$/, ''), exit: exits.usage };
+    return { code: 'usage', message: message.replace(/\nSee more help with --help$/, '') };
   }
-  return { code: 'failure', message, exit: exits.failure };
+  return { code: 'failure', message };
 }
 
 /** Returns the failure of a call to the server. The error is of the server, of a proxy or of the network. */
@@ -180,11 +188,10 @@ function failureOfCall(thrown: TrpcError, { url: address, urlFrom, tokenFrom }: 
     return {
       code: 'not_the_admin_api',
       message: `${url} answered, but it is not the API of the server`,
-      exit: exits.unreachable,
       hint: 'Give its address with --url or SVCADMIN_URL.',
     };
   const message = `Cannot reach the server at ${url}: ${innermost(thrown)}`;
-  return { code: 'unreachable', message, exit: exits.unreachable, hint: unreachableHint(thrown) };
+  return { code: 'unreachable', message, hint: unreachableHint(thrown) };
 }
 
 /** Renders a failure for stderr: as lines for a person, or as one line of JSON for a program. */

@@ -1,5 +1,5 @@
 import type { AdminApi } from '../connection/client.ts';
-import { type ConnectionSource, exits, toFailure, usageError } from '../errors/failure.ts';
+import { type ConnectionSource, exitOf, exits, toFailure, usageError } from '../errors/failure.ts';
 import { mostPerPage } from '../flags/flags.ts';
 import { readInputFile } from '../flags/input-file.ts';
 import { readPages } from '../list/pages.ts';
@@ -83,10 +83,11 @@ async function checkWithServer(api: AdminApi, rows: readonly Row[]): Promise<Fau
   const faults: Fault[] = [];
   for (const { line, plan } of rows)
     await api.partners.check.query(plan).catch((error: unknown) => {
-      const { exit, message } = toFailure(error, { url: 'the server' });
+      const failure = toFailure(error, { url: 'the server' });
+      const exit = exitOf(failure);
       // Only a refusal of the values is a fault of the row. After any other error, such as a wrong token, no row can be checked.
       if (exit !== exits.usage && exit !== exits.refused) throw error;
-      faults.push({ line, text: message });
+      faults.push({ line, text: failure.message });
     });
   return faults;
 }

@@ -1,5 +1,5 @@
 import { type Config, run, settings } from '@oclif/core';
-import { exits, type Failure, renderFailure, toFailure } from '../errors/failure.ts';
+import { exitOf, exits, type Failure, renderFailure, toFailure } from '../errors/failure.ts';
 import { closest } from './closest.ts';
 import { loadConfig } from './config.ts';
 import type { ProgramName } from './program.ts';
@@ -46,7 +46,7 @@ function findUnknownCommand(argv: readonly string[], config: Config): Failure | 
     : { guess: closest(typed, [...names, ...topics.map(({ name }) => name)]), hint: `See \`${bin} help\`.` };
   const suggestion = guess ? `; did you mean ${guess}?` : '';
   const message = `${typed} is not ${bin === 'svc' ? 'an' : 'a'} ${bin} command${suggestion}`;
-  return { code: 'unknown_command', message, exit: exits.usage, hint };
+  return { code: 'unknown_command', message, hint };
 }
 
 /** The name of the flag that takes an id, by the first four characters of the id. */
@@ -97,7 +97,6 @@ function findUnknownArgument(argv: readonly string[], config: Config): Failure |
   return {
     code: 'usage',
     message: `${name} takes no argument ${firstArgument}${suggestion}`,
-    exit: exits.usage,
     hint: `\`${config.bin} ${name} --help\` says what it takes.`,
   };
 }
@@ -127,7 +126,7 @@ async function runCommand(typed: readonly string[], program: ProgramName): Promi
 
 function reportFailure(failure: Failure, argv: readonly string[]): number {
   process.stderr.write(`${renderFailure(failure, wantsJson(argv))}\n`);
-  return failure.exit;
+  return exitOf(failure);
 }
 
 /**

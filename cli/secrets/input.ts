@@ -1,5 +1,5 @@
 import { readAnswer } from '../careful/confirmation.ts';
-import { CommandError, exits, usageError } from '../errors/failure.ts';
+import { CommandError, usageError } from '../errors/failure.ts';
 import { findSecret } from '../show/identify.ts';
 
 /** The most bytes that are read from stdin. A secret, or a line of a log with a secret, is shorter. */
@@ -30,7 +30,6 @@ export function refuseSecret(text: string): void {
   throw new CommandError({
     code: 'secret_given',
     message: `${secret.masked} is ${secret.name}: it was not looked up, and not sent anywhere`,
-    exit: exits.usage,
     hint: `${secret.advice} It is in the history of your shell now: delete it there.`,
   });
 }

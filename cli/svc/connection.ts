@@ -7,7 +7,7 @@ import {
   withoutSlash,
 } from '../connection/connection.ts';
 import { type Profile, type Profiles, readProfiles } from '../connection/profiles.ts';
-import { CommandError, exits } from '../errors/failure.ts';
+import { CommandError } from '../errors/failure.ts';
 
 type MemberSources = Pick<Sources, 'flags' | 'env' | 'configDir'>;
 
@@ -50,7 +50,6 @@ export function connectAsMember(sources: MemberSources): Connection {
     throw new CommandError({
       code: 'no_token',
       message: `Not signed in to ${url} (from ${urlFrom})`,
-      exit: exits.notAuthorised,
       hint: `Sign in with \`svc login --url ${url}\`.`,
     });
   return {

@@ -75,21 +75,19 @@ const unreachableError = (url: string, error: unknown) =>
   new CommandError({
     code: 'unreachable',
     message: `Cannot reach the server at ${url}: ${innermost(error)}`,
-    exit: exits.unreachable,
   });
 
 function failureOf(url: string, { status, body }: Pick<Answer, 'status' | 'body'>): Failure {
   const message = String(body['error_description'] ?? `${url} answered ${status}`);
-  if (status === 401) return { code: 'unauthorized', message, exit: exits.notAuthorised };
-  if (status === 429) return { code: 'rate_limited', message, exit: exits.rateLimited };
+  if (status === 401) return { code: 'unauthorized', message };
+  if (status === 429) return { code: 'rate_limited', message };
   // The portal sends an `error` with every refusal. So without one, the portal is off, or the address is of another server.
   if (status === 404 || body['error'] === undefined)
     return {
       code: 'not_the_admin_api',
       message: `${url} has no partner portal (answered ${status})`,
-      exit: exits.unreachable,
     };
-  return { code: 'failure', message, exit: exits.failure };
+  return { code: 'failure', message };
 }
 
 const expiredFailure: Failure = {

@@ -3,12 +3,12 @@ import { Args, Flags } from '@oclif/core';
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { SignedStatement, statementType } from '../../../contracts/admin/wallets.ts';
 import { withoutSlash } from '../../connection/connection.ts';
-import { CommandError, exits, usageError } from '../../errors/failure.ts';
+import { CommandError, usageError } from '../../errors/failure.ts';
 import { formatCents } from '../../flags/amounts.ts';
 import { localTime } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
-const refusedError = (message: string) => new CommandError({ code: 'refused', message, exit: exits.refused });
+const refusedError = (message: string) => new CommandError({ code: 'refused', message });
 
 /** Returns the arithmetic fault of a statement with a valid signature; undefined if there is none. */
 function faultOf({ opening, closing, entries }: SignedStatement): string | undefined {

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { CommandError, exits } from '../../errors/failure.ts';
+import { CommandError } from '../../errors/failure.ts';
 
 export default class WebhooksSwitchSecret extends CarefulCommand<typeof WebhooksSwitchSecret> {
   static override summary =
@@ -16,7 +16,6 @@ export default class WebhooksSwitchSecret extends CarefulCommand<typeof Webhooks
       throw new CommandError({
         code: 'conflict',
         message: `API key ${id} has no prepared signing secret`,
-        exit: exits.refused,
         hint: `svcadmin webhooks prepare-secret ${id}`,
       });
     const consequence = `Every attempt from now on is signed with the secret …${prepared.last4}; a receiver that has only the present one (…${last4 ?? '?'}) refuses them.`;

@@ -3,7 +3,7 @@ import { Args, Flags } from '@oclif/core';
 import { type EventName, eventNames } from '../../../contracts/event-names.ts';
 import { FlowError, walkFlow } from '../../../sdk/typescript/src/testing.ts';
 import { fetchTrusting } from '../../connection/certificates.ts';
-import { CommandError, exits, usageError } from '../../errors/failure.ts';
+import { CommandError, usageError } from '../../errors/failure.ts';
 import { splitWords } from '../../flags/flags.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import { findOnlyTestClient, findOnlyTestKey } from '../test-records.ts';
@@ -121,7 +121,7 @@ export default class Trigger extends AdminCommand<typeof Trigger> {
 function throwExplained(error: unknown): never {
   if (!(error instanceof FlowError)) throw error;
   if (error.code === 'unknown_person') throw usageError(error.message);
-  throw new CommandError({ code: 'failure', message: error.message, exit: exits.failure });
+  throw new CommandError({ code: 'failure', message: error.message });
 }
 
 /** Checks that the walk ended at the redirect URI. It ends early if the service was called under another address than its own. */
@@ -131,7 +131,6 @@ function requireArrival(end: URL, redirectUri: string): void {
   throw new CommandError({
     code: 'failure',
     message: `The flow led to ${arrived ?? ''} instead of ${redirectUri}`,
-    exit: exits.failure,
     hint: `Is ${end.origin} the address of the service? Sign in to it: svc login --url ${end.origin}`,
   });
 }

@@ -42,7 +42,7 @@ export const cli = [
     'cli/errors/failure.ts',
     ['cli/careful/refusals'],
     [
-      ['exit: errorTable[code].exit', 'exit: exits.failure'],
+      ['isErrorCode(code) ? errorTable[code].exit : localExits[code]', 'exits.failure'],
       ['  notFound: 4,', '  notFound: 5,'],
     ],
   ),
