@@ -17,10 +17,13 @@ export async function makeWithSecretFile<V>(
   secretOf: (value: V) => string,
 ): Promise<V> {
   const file = openSecretFile(path);
-  const value = await make().catch((error: unknown) => {
+  let value: V;
+  try {
+    value = await make();
+  } catch (error) {
     file.discard();
     throw error;
-  });
+  }
   file.write(secretOf(value));
   return value;
 }

@@ -201,6 +201,12 @@ describe('the secret of a new API key', () => {
     expect(await svcadmin.json('keys', 'list', '--partner', partner)).toHaveLength(1);
   });
 
+  it('leaves no file of --out-file behind, and exits with 3, if there is no operator token', async () => {
+    const create = ['keys', 'create', '--partner', 'ptr_1', '--out-file', 'no-key.txt'];
+    expect(await svcadmin.run(create, { env: { SVCADMIN_TOKEN: '' } })).toMatchObject({ code: 3 });
+    await expect(stat(join(svcadmin.cwd, 'no-key.txt'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
   it('is printed once, on stdout only', async () => {
     const { id: partner } = await create();
     const { stdout, stderr } = await svcadmin.run(['keys', 'create', '--partner', partner]);
