@@ -35,6 +35,9 @@ const viewRequest = (role: Role, record: RequestRecord): RequestView =>
     redirectUri: viewRedirectUri(role, record.redirectUri),
   });
 
+/** A row of the refused exchanges before the names of partners are added. */
+const RefusalWithoutName = RefusedView.omit({ partnerName: true });
+
 interface Sources {
   requests: RequestStore;
   audit: Pick<AuditStore, 'ofRequest'>;
@@ -85,7 +88,7 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
 
     refused: query(ListRefused, RefusedExchanges, async ({ since, ...wanted }) => {
       const { rows, countedSince } = await requests.refused({ ...wanted, since: startOf(since) });
-      const views = rows.map((row) => viewAs(RefusedView.omit({ partnerName: true }), row));
+      const views = rows.map((row) => viewAs(RefusalWithoutName, row));
       return { rows: await withPartnerName(views, partnerNames), countedSince: countedSince.toISOString() };
     }),
   });

@@ -14,6 +14,7 @@ import {
 import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { masked } from '../platform/admin-api/personal-data.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
+import { viewAs } from '../platform/admin-api/view.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Member } from './member-store.ts';
 import { isMemberId, type Members } from './members.ts';
@@ -43,20 +44,13 @@ const seenByPartner = (entry: AuditLogEntry): AuditLogEntry =>
 /** Makes the procedures of `svcadmin members`. */
 export function createMemberProcedures({ isOn, members, linkOf, clock, auditEntriesOf }: Dependencies) {
   function view(member: Member): MemberView {
-    const { _id: id, partnerId, email = null, role, status, invitedBy, invitation, createdAt } = member;
+    const { invitation } = member;
     const isInvitationValid = invitation && invitation.expiresAt.getTime() > clock.now();
-    return {
-      id,
-      partnerId,
-      email,
-      role,
-      status,
-      invitedBy,
-      invitedUntil: isInvitationValid ? invitation.expiresAt.toISOString() : null,
-      lastSignInAt: member.lastSignInAt?.toISOString() ?? null,
-      createdAt: createdAt.toISOString(),
-      removedAt: member.removedAt?.toISOString() ?? null,
-    };
+    return viewAs(MemberView, {
+      ...member,
+      id: member._id,
+      invitedUntil: isInvitationValid ? invitation.expiresAt : null,
+    });
   }
 
   /** What the member wants to get by e-mail. */

@@ -9,37 +9,23 @@ import {
   RotateIntegrationSecret,
   UpdateIntegration,
 } from '../../contracts/admin/integrations.ts';
+import { OldSecret } from '../../contracts/admin/keys.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
+import { viewAs } from '../platform/admin-api/view.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import type { Integration } from './integration-store.ts';
 import type { FreshIntegration, Integrations } from './integrations.ts';
 
-/** Shows the old secret of an integration while it is accepted. @param now milliseconds since the epoch */
-function viewOldSecret(secret: Integration['oldSecret'], now: number): IntegrationView['oldSecret'] {
-  if (!secret || secret.expiresAt.getTime() <= now) return null;
-  const { last4, expiresAt, lastUsedAt } = secret;
-  return { last4, expiresAt: expiresAt.toISOString(), lastUsedAt: lastUsedAt?.toISOString() ?? null };
-}
-
-/** Shows an integration to operators. @param now milliseconds since the epoch */
+/** Shows an integration to operators, and its old secret while it is accepted. @param now milliseconds since the epoch */
 function viewIntegration(integration: Integration, now: number): IntegrationView {
-  const { _id, partnerId, clientId, mode, status, shops, secretVersion, createdAt } = integration;
-  const { last4, rotatedAt, lastUsedAt, oldSecret } = integration;
-  return {
-    id: _id,
-    partnerId,
-    clientId,
-    mode,
-    status,
-    shops,
-    secretVersion,
-    last4: last4 ?? null,
-    createdAt: createdAt.toISOString(),
-    rotatedAt: rotatedAt?.toISOString() ?? null,
-    lastUsedAt: lastUsedAt?.toISOString() ?? null,
-    oldSecret: viewOldSecret(oldSecret, now),
-  };
+  const { oldSecret } = integration;
+  const isOldAccepted = oldSecret && oldSecret.expiresAt.getTime() > now;
+  return viewAs(IntegrationView, {
+    ...integration,
+    id: integration._id,
+    oldSecret: isOldAccepted ? viewAs(OldSecret, oldSecret) : null,
+  });
 }
 
 /** Makes the procedures that `svcadmin integrations` calls. */

@@ -1,7 +1,8 @@
-import type { EnrollmentView } from '../../contracts/admin/enrollments.ts';
-import type { CodeState, SessionSummary, SessionView } from '../../contracts/admin/sessions.ts';
+import { EnrollmentView } from '../../contracts/admin/enrollments.ts';
+import { type CodeState, SessionSummary, type SessionView } from '../../contracts/admin/sessions.ts';
 import { maxWrongVerifiers } from '../../contracts/grant.ts';
 import { reasons } from '../../contracts/reasons.ts';
+import { viewAs } from '../platform/admin-api/view.ts';
 import type { Enrollment } from './people/enrollment-store.ts';
 import type { IssuedCode, Session } from './session/session.ts';
 import { reachedStepOf, reasonAt, type Step, stepOf } from './session/steps.ts';
@@ -52,28 +53,16 @@ function viewTimeline({ timeline, expiresAt }: Session, step: Step): SessionView
   }));
 }
 
+const CommonFields = SessionSummary.omit({ reason: true, step: true, code: true });
+
 /** The fields that the list and the full view of a session share. */
-function viewCommonFields(session: Session, step: Step) {
-  const { _id: id, partnerId, clientId, keyId, mode, source, status, completedAt } = session;
-  return {
-    id,
-    partnerId,
-    clientId,
-    keyId,
-    mode,
-    source,
-    status,
+const viewCommonFields = (session: Session, step: Step) =>
+  viewAs(CommonFields, {
+    ...session,
+    id: session._id,
     // A session that is `over` has failed, and has expired since.
     expired: step === 'expired' || step === 'over',
-    clientReferenceId: session.clientReferenceId ?? null,
-    sub: session.sub ?? null,
-    enrollmentId: session.enrollmentId ?? null,
-    returning: session.returning ?? null,
-    createdAt: session.createdAt.toISOString(),
-    expiresAt: session.expiresAt.toISOString(),
-    completedAt: completedAt?.toISOString() ?? null,
-  };
-}
+  });
 
 /** Shows a session to operators, without its code and without the partner's `state`. */
 export function viewSession(session: Session, context: SessionContext): SessionView {
@@ -105,20 +94,5 @@ export function viewSessionSummary(
   };
 }
 
-export function viewEnrollment(enrollment: Enrollment): EnrollmentView {
-  const { _id, partnerId, clientId, mode, sub, status, blockReason, consentedClaims, firstSession } =
-    enrollment;
-  return {
-    id: _id,
-    partnerId,
-    clientId,
-    mode,
-    sub,
-    status,
-    blockReason: blockReason ?? null,
-    consentedClaims,
-    withdrawnAt: enrollment.withdrawnAt?.toISOString() ?? null,
-    firstSession,
-    createdAt: enrollment.createdAt.toISOString(),
-  };
-}
+export const viewEnrollment = (enrollment: Enrollment): EnrollmentView =>
+  viewAs(EnrollmentView, { ...enrollment, id: enrollment._id });

@@ -3,6 +3,7 @@ import { PartnerReference } from '../../contracts/admin/partners.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { ListWarnings, SetWarnings, WarningSettings, WarningView } from '../../contracts/admin/warnings.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
+import { viewAs } from '../platform/admin-api/view.ts';
 import type { Actor } from '../platform/database/audit-entry.ts';
 import type { Warning } from './warning.ts';
 import type { WarningStore } from './warning-store.ts';
@@ -16,20 +17,13 @@ interface Dependencies {
   };
 }
 
-function view({ _id, kind, partnerId, mode, about, text, since, overAt, untold }: Warning): WarningView {
-  return {
-    id: _id,
-    kind,
-    partnerId,
-    mode,
-    about,
-    text,
-    state: overAt ? 'over' : 'raised',
-    since: since.toISOString(),
-    overAt: overAt?.toISOString() ?? null,
-    told: untold === undefined,
-  };
-}
+const view = (warning: Warning): WarningView =>
+  viewAs(WarningView, {
+    ...warning,
+    id: warning._id,
+    state: warning.overAt ? 'over' : 'raised',
+    told: warning.untold === undefined,
+  });
 
 /** Makes the procedures that `svcadmin warnings` calls. */
 export const createWarningProcedures = ({ store, settings }: Dependencies) =>
