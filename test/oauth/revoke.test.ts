@@ -31,8 +31,8 @@ const fields = (token = 'eyJ.eyJ.eyJ') => ({
 });
 const done = { status: 200, body: undefined };
 
-describe('a 200 with an empty body from POST /api/oauth/revoke', () => {
-  it('is the answer to a valid token: this token ends, other tokens stay valid, and no money moves', async () => {
+describe('POST /api/oauth/revoke', () => {
+  it('answers 200 with an empty body to a valid token: this token ends, other tokens stay valid, and no money moves', async () => {
     const [token, other] = [await newToken(), await newToken()];
     const before = await oauth.wallet(partner);
     const answer = await oauth.revoke(partner, token);
@@ -42,7 +42,7 @@ describe('a 200 with an empty body from POST /api/oauth/revoke', () => {
     expect(await oauth.wallet(partner)).toEqual(before);
   });
 
-  it('is the answer to JSON, to Basic credentials and to token_type_hint access_token; each token ends', async () => {
+  it('answers 200 with an empty body to JSON, to Basic credentials and to token_type_hint access_token; each token ends', async () => {
     const [one, two, three] = [await newToken(), await newToken(), await newToken()];
     await answerOf(post(url, fields(one), 'json'));
     const headers = basic(partner.clientId, partner.clientSecret);
@@ -51,7 +51,7 @@ describe('a 200 with an empty body from POST /api/oauth/revoke', () => {
     expect(await Promise.all([one, two, three].map(statusOf))).toEqual([401, 401, 401]);
   });
 
-  it('is the answer for an unknown, malformed, expired or revoked token (RFC 7009 2.2)', async () => {
+  it('answers 200 with an empty body to an unknown, malformed, expired or revoked token (RFC 7009 2.2)', async () => {
     const token = await newToken();
     await oauth.revoke(partner, token);
     for (const each of [token, 'x', 'eyJ.eyJ.eyJ', partner.apiKey]) {
@@ -65,7 +65,7 @@ describe('a 200 with an empty body from POST /api/oauth/revoke', () => {
     expect(await revocations.countDocuments()).toBe(before);
   });
 
-  it('is the answer for the token of another client, and this token stays valid', async () => {
+  it('answers 200 with an empty body to the token of another client, and this token stays valid', async () => {
     const other = await oauth.partner();
     const token = await newToken(other);
     expect(await oauth.revoke(partner, token)).toMatchObject(done);
@@ -74,7 +74,7 @@ describe('a 200 with an empty body from POST /api/oauth/revoke', () => {
     expect(await statusOf(token)).toBe(401);
   });
 
-  it('is the answer to a second revocation, and the stored time of the first one does not change', async () => {
+  it('answers 200 with an empty body to a second revocation, and the stored time of the first one does not change', async () => {
     const token = await newToken();
     const revokedAt = new Date(oauth.clock.now());
     await oauth.revoke(partner, token);
@@ -99,7 +99,7 @@ describe('a revocation', () => {
   });
 });
 
-describe('a 400 invalid_request from POST /api/oauth/revoke', () => {
+describe('POST /api/oauth/revoke', () => {
   const refused = (description: unknown) => ({
     status: 400,
     error: 'invalid_request',
@@ -107,7 +107,7 @@ describe('a 400 invalid_request from POST /api/oauth/revoke', () => {
   });
   const names = ['token', 'client_id', 'client_secret'] as const;
 
-  it.each(names)('refuses a missing, empty, repeated or numeric %s', async (name) => {
+  it.each(names)('answers 400 invalid_request to a missing, empty, repeated or numeric %s', async (name) => {
     const { [name]: _missing, ...others } = fields();
     expect(await answerOf(post(url, others))).toMatchObject(refused(`${name} is required`));
     expect(await answerOf(post(url, { ...fields(), [name]: '' }))).toMatchObject(
@@ -121,15 +121,18 @@ describe('a 400 invalid_request from POST /api/oauth/revoke', () => {
     );
   });
 
-  it.each(['refresh_token', 'id_token', ' '])('refuses the token_type_hint "%s"', async (hint) => {
-    const token = await newToken();
-    expect(await oauth.revoke(partner, token, { token_type_hint: hint })).toMatchObject(
-      refused(expect.stringMatching(/^token_type_hint/)),
-    );
-    expect(await statusOf(token)).toBe(200);
-  });
+  it.each(['refresh_token', 'id_token', ' '])(
+    'answers 400 invalid_request to the token_type_hint "%s"',
+    async (hint) => {
+      const token = await newToken();
+      expect(await oauth.revoke(partner, token, { token_type_hint: hint })).toMatchObject(
+        refused(expect.stringMatching(/^token_type_hint/)),
+      );
+      expect(await statusOf(token)).toBe(200);
+    },
+  );
 
-  it('refuses malformed JSON, another content type, and an oversized body', async () => {
+  it('answers 400 invalid_request to malformed JSON, another content type, and an oversized body', async () => {
     const json = { 'content-type': 'application/json' };
     expect(await oauth.send('revoke', { headers: json, body: '{' })).toMatchObject(refused(/JSON/));
     const plain = { 'content-type': 'text/plain' };
@@ -141,7 +144,7 @@ describe('a 400 invalid_request from POST /api/oauth/revoke', () => {
     );
   });
 
-  it('refuses credentials in both header and body', async () => {
+  it('answers 400 invalid_request to credentials in both header and body', async () => {
     const headers = basic(partner.clientId, partner.clientSecret);
     expect(await oauth.send('revoke', { headers, body: new URLSearchParams(fields()) })).toMatchObject(
       refused(expect.stringMatching(/not in both/)),
@@ -149,15 +152,15 @@ describe('a 400 invalid_request from POST /api/oauth/revoke', () => {
   });
 });
 
-describe('a 401 invalid_client from POST /api/oauth/revoke', () => {
-  it('refuses wrong credentials, and the token stays valid', async () => {
+describe('POST /api/oauth/revoke', () => {
+  it('answers 401 invalid_client to wrong credentials, and the token stays valid', async () => {
     const token = await newToken();
     const answer = await oauth.revoke(partner, token, { client_secret: 'svc_secret_wrong' });
     expect(answer).toMatchObject({ status: 401, error: 'invalid_client' });
     expect(await statusOf(token)).toBe(200);
   });
 
-  it('has WWW-Authenticate: Basic if the request used Basic', async () => {
+  it('answers 401 invalid_client with WWW-Authenticate: Basic to wrong credentials in a Basic header', async () => {
     const headers = basic(partner.clientId, 'svc_secret_wrong');
     const answer = await oauth.send('revoke', { headers, body: new URLSearchParams({ token: 'x' }) });
     expect(answer.status).toBe(401);
@@ -165,8 +168,8 @@ describe('a 401 invalid_client from POST /api/oauth/revoke', () => {
   });
 });
 
-describe('a 403 client_inactive from POST /api/oauth/revoke', () => {
-  it('refuses a suspended partner, a disabled client and a revoked key', async () => {
+describe('POST /api/oauth/revoke', () => {
+  it('answers 403 client_inactive to a suspended partner, a disabled client and a revoked key', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
     const { partnerId, clientId, keyId } = other;
@@ -186,8 +189,8 @@ describe('a 403 client_inactive from POST /api/oauth/revoke', () => {
   });
 });
 
-describe('a 429 rate_limited from POST /api/oauth/revoke', () => {
-  it('is the answer after 30 requests of a client in a minute to the token and revoke endpoints', async () => {
+describe('POST /api/oauth/revoke', () => {
+  it('answers 429 after 30 requests of a client in a minute to the token and revoke endpoints', async () => {
     const other = await oauth.partner();
     const token = await newToken(other);
     const exchange = () => oauth.exchange(other, { code: 'svc_code_unknown', codeVerifier: 'v'.repeat(43) });
@@ -209,7 +212,7 @@ describe('a 429 rate_limited from POST /api/oauth/revoke', () => {
     expect(await statusOf(token)).toBe(401);
   });
 
-  it('replaces 401 after 20 wrong secrets, also at the token endpoint; the right secret still gets 200', async () => {
+  it('answers 429 in place of 401 after 20 wrong secrets, as the token endpoint does; the right secret still gets 200', async () => {
     const other = await oauth.partner();
     const wrong = { client_secret: 'svc_secret_wrong' };
     for (let n = 0; n < 20; n += 1) await oauth.revoke(other, 'x', wrong);
@@ -221,9 +224,9 @@ describe('a 429 rate_limited from POST /api/oauth/revoke', () => {
   });
 });
 
-describe('a 405 from /api/oauth/revoke', () => {
+describe('/api/oauth/revoke', () => {
   it.each(['GET', 'PUT', 'DELETE'])(
-    'is the answer to the method %s, with the header Allow: POST',
+    'answers 405 with the header Allow: POST to the method %s',
     async (method) => {
       const answer = await answerOf(fetch(url, { method }));
       expect(answer).toMatchObject({ status: 405, error: 'invalid_request' });

@@ -14,10 +14,10 @@ afterAll(() => oauth.stop());
 const unknownCode = { code: 'svc_code_unknown', codeVerifier: 'v'.repeat(43) };
 const inactive = { status: 403, error: 'client_inactive' };
 
-describe('a 401 invalid_client from POST /api/oauth/token', () => {
+describe('POST /api/oauth/token', () => {
   const refused = { status: 401, error: 'invalid_client' };
 
-  it('refuses a wrong secret, a wrong checksum, an unknown client, and credentials of different clients', async () => {
+  it('answers 401 invalid_client to a wrong secret, a wrong checksum, an unknown client, and credentials of different clients', async () => {
     const other = await oauth.partner();
     const { clientId, clientSecret } = partner;
     const attempts = [
@@ -36,7 +36,7 @@ describe('a 401 invalid_client from POST /api/oauth/token', () => {
     }
   });
 
-  it('has the header WWW-Authenticate: Basic if the request has an Authorization header of any scheme', async () => {
+  it('adds WWW-Authenticate: Basic to its 401 if the request has an Authorization header of any scheme', async () => {
     const { client_id: _id, client_secret: _secret, ...fields } = tokenForm(partner, unknownCode);
     const body = new URLSearchParams(fields);
     const headers = [
@@ -55,7 +55,7 @@ describe('a 401 invalid_client from POST /api/oauth/token', () => {
     }
   });
 
-  it('refuses the old secret after a rotation, immediately or after keepOldSeconds', async () => {
+  it('answers 401 invalid_client to the old secret after a rotation, immediately or after keepOldSeconds', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;
     const first = partner.clientSecret;
@@ -74,8 +74,8 @@ describe('a 401 invalid_client from POST /api/oauth/token', () => {
   });
 });
 
-describe('a 403 client_inactive from POST /api/oauth/token', () => {
-  it('refuses a client of a partner that was never activated', async () => {
+describe('POST /api/oauth/token', () => {
+  it('answers 403 client_inactive to a client of a partner that was never activated', async () => {
     const { admin } = oauth.server;
     const { id: partnerId } = await admin.partners.create.mutate({ name: 'Pending' });
     const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
@@ -89,7 +89,7 @@ describe('a 403 client_inactive from POST /api/oauth/token', () => {
     expect(await oauth.exchange({ ...partner, clientId, clientSecret }, unknownCode)).toMatchObject(inactive);
   });
 
-  it('refuses a client of a suspended partner, and its code can be exchanged after the suspension', async () => {
+  it('answers 403 client_inactive to a client of a suspended partner, and its code can be exchanged after the suspension', async () => {
     const { admin } = oauth.server;
     const { partnerId } = partner;
     const verified = await oauth.verified(partner);
@@ -102,7 +102,7 @@ describe('a 403 client_inactive from POST /api/oauth/token', () => {
     expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 
-  it('refuses a disabled client', async () => {
+  it('answers 403 client_inactive to a disabled client', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;
     const verified = await oauth.verified(partner);
@@ -112,7 +112,7 @@ describe('a 403 client_inactive from POST /api/oauth/token', () => {
     expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 
-  it('refuses a client of a revoked key, until the client is moved to another key', async () => {
+  it('answers 403 client_inactive to a client of a revoked key, until the client is moved to another key', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
     const { partnerId, clientId } = other;
@@ -126,22 +126,22 @@ describe('a 403 client_inactive from POST /api/oauth/token', () => {
     expect((await oauth.exchange(other, verified)).status).toBe(200);
   });
 
-  it("does not apply after a rotation of the client's API key: the exchange answers 200", async () => {
+  it("answers 200 after a rotation of the client's API key", async () => {
     const verified = await oauth.verified(partner);
     await oauth.server.admin.keys.rotate.mutate({ keyId: partner.keyId });
     expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 });
 
-describe('a 403 access_denied from POST /api/oauth/token', () => {
-  it('is the answer for a duplicate identity, without a charge', async () => {
+describe('POST /api/oauth/token', () => {
+  it('answers 403 access_denied for a duplicate identity, without a charge', async () => {
     const before = await oauth.wallet(partner);
     const answer = await oauth.exchange(partner, await oauth.verified(partner, 'duplicate'));
     expect(answer).toMatchObject({ status: 403, error: 'access_denied' });
     expect(await oauth.wallet(partner)).toEqual(before);
   });
 
-  it('refuses an enrollment that support has blocked; after an unblock, the code can be exchanged', async () => {
+  it('answers 403 access_denied for an enrollment that support has blocked; after an unblock, the code can be exchanged', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
     const verified = await oauth.verified(other);

@@ -210,24 +210,27 @@ describe('POST /api/oauth/token with a wrong code_verifier', () => {
   });
 });
 
-describe('a 400 invalid_redirect_uri from POST /api/oauth/token', () => {
+describe('POST /api/oauth/token', () => {
   it.each([
     ['with a trailing slash', `${redirectUri}/`],
     ['in another letter case', redirectUri.replace('callback', 'Callback')],
     ['with a query', `${redirectUri}?x=1`],
     ['with an encoded character', redirectUri.replace('callback', '%63allback')],
-  ])('refuses the registered URI %s, and the code stays valid', async (_, uri) => {
-    const verified = await oauth.verified(partner);
-    const before = await oauth.wallet(partner);
-    const answer = await oauth.exchange(partner, verified, { redirect_uri: uri });
-    expect(answer).toMatchObject({ status: 400, error: 'invalid_redirect_uri' });
-    expect(await oauth.wallet(partner)).toEqual(before);
-    expect((await oauth.exchange(partner, verified)).status).toBe(200);
-  });
+  ])(
+    'answers 400 invalid_redirect_uri to the registered URI %s, and the code stays valid',
+    async (_, uri) => {
+      const verified = await oauth.verified(partner);
+      const before = await oauth.wallet(partner);
+      const answer = await oauth.exchange(partner, verified, { redirect_uri: uri });
+      expect(answer).toMatchObject({ status: 400, error: 'invalid_redirect_uri' });
+      expect(await oauth.wallet(partner)).toEqual(before);
+      expect((await oauth.exchange(partner, verified)).status).toBe(200);
+    },
+  );
 });
 
-describe('a 400 invalid_scope from POST /api/oauth/token', () => {
-  it('names the claims that the client has lost since the start; once they are restored, the code can be exchanged', async () => {
+describe('POST /api/oauth/token', () => {
+  it('answers 400 invalid_scope with the claims that the client has lost since the start, until they are restored', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;
     const verified = await oauth.verified(partner, 'adult', 'country unknown_claim age_18_plus');

@@ -33,8 +33,8 @@ async function expectUsable(partner: TestPartner, verified: Verified): Promise<v
   expect(await oauth.wallet(partner)).toEqual({ balance: balance - 50, entries: entries + 1 });
 }
 
-describe('a 402 payment_required from POST /api/oauth/token', () => {
-  it('is the answer for an empty wallet, without a token or charge; after a funding, the code can be exchanged', async () => {
+describe('POST /api/oauth/token', () => {
+  it('answers 402 payment_required if the wallet is empty; after a funding, the code can be exchanged', async () => {
     const partner = await oauth.partner({ funds: 0 });
     const verified = await oauth.verified(partner);
     expect(await oauth.exchange(partner, verified)).toMatchObject({ status: 402, error: 'payment_required' });
@@ -45,7 +45,7 @@ describe('a 402 payment_required from POST /api/oauth/token', () => {
     await expectUsable(partner, verified);
   });
 
-  it('refuses a balance that is one cent short, and accepts an exact balance', async () => {
+  it('answers 402 payment_required if the balance is one cent short, and 200 if it is exact', async () => {
     const partner = await oauth.partner({ funds: 5_000 });
     const { partnerId } = partner;
     const { admin } = oauth.server;
@@ -57,7 +57,7 @@ describe('a 402 payment_required from POST /api/oauth/token', () => {
     expect((await oauth.wallet(partner)).balance).toBe(0);
   });
 
-  it("refuses a balance below the partner's own price, even if the wallet of the other mode has money", async () => {
+  it("answers 402 payment_required below the partner's own price, even if the wallet of the other mode has money", async () => {
     const partner = await oauth.partner({ funds: 5_000 });
     const { partnerId } = partner;
     const { admin } = oauth.server;
@@ -69,14 +69,14 @@ describe('a 402 payment_required from POST /api/oauth/token', () => {
   });
 });
 
-describe('the answer 429 of POST /api/oauth/token at its request limit', () => {
+describe('POST /api/oauth/token at its request limit', () => {
   const limited = {
     status: 429,
     error: 'rate_limited',
     error_description: 'Token endpoint rate limit exceeded',
   };
 
-  it('follows after 30 requests of one client in a minute, for the rest of the minute', async () => {
+  it('answers 429 after 30 requests of one client in a minute, for the rest of the minute', async () => {
     const partner = await oauth.partner();
     const verified = await oauth.verified(partner);
     for (let n = 0; n < 30; n += 1) {
@@ -96,7 +96,7 @@ describe('the answer 429 of POST /api/oauth/token at its request limit', () => {
     await expectUsable(partner, verified);
   });
 
-  it("counts each client separately, and respects the client's own limit", async () => {
+  it("answers 429 for each client separately, and by the client's own limit", async () => {
     const [partner, other] = [await oauth.partner(), await oauth.partner()];
     const { clientId } = partner;
     await oauth.server.admin.clients.update.mutate({ clientId, tokenRequestsPerMinute: 2 });
@@ -108,7 +108,7 @@ describe('the answer 429 of POST /api/oauth/token at its request limit', () => {
     expect(await oauth.exchange(partner, unknownCode)).toMatchObject({ error: 'invalid_grant' });
   });
 
-  it('is the answer to all but 30 of many parallel requests', async () => {
+  it('answers 429 to all but 30 of many parallel requests', async () => {
     const partner = await oauth.partner();
     const answers = await Promise.all(Array.from({ length: 60 }, () => oauth.exchange(partner, unknownCode)));
     expect(answers.filter(({ error }) => error === 'invalid_grant')).toHaveLength(30);
@@ -116,8 +116,8 @@ describe('the answer 429 of POST /api/oauth/token at its request limit', () => {
   });
 });
 
-describe('the answer 429 of POST /api/oauth/token after wrong client secrets', () => {
-  it('replaces 401 after 20 wrong secrets a minute; the right secret is still accepted', async () => {
+describe('POST /api/oauth/token after wrong client secrets', () => {
+  it('answers 429 in place of 401 after 20 wrong secrets a minute; the right secret is still accepted', async () => {
     const partner = await oauth.partner();
     const verified = await oauth.verified(partner);
     const wrong = { client_secret: 'svc_secret_wrong' };
@@ -141,7 +141,7 @@ describe('the answer 429 of POST /api/oauth/token after wrong client secrets', (
   });
 });
 
-describe('the answer 429 of POST /api/oauth/token at a spend cap', () => {
+describe('POST /api/oauth/token at a spend cap', () => {
   const capped = (bucket: string) => ({
     status: 429,
     error: 'rate_limited',
@@ -161,7 +161,7 @@ describe('the answer 429 of POST /api/oauth/token at a spend cap', () => {
     return { partner, verified, refused };
   }
 
-  it('names the minute cap, with Retry-After until the next minute begins', async () => {
+  it('answers 429 that names the minute cap, with Retry-After until the next minute begins', async () => {
     const { partner, verified, refused } = await spendTwo({ perMinute: 2 });
     expect(refused).toMatchObject(capped('minute'));
     expect(retryAfter(refused)).toBe('50');
@@ -174,7 +174,7 @@ describe('the answer 429 of POST /api/oauth/token at a spend cap', () => {
     await expectUsable(partner, verified);
   });
 
-  it('names the hour cap, with Retry-After until the next hour begins', async () => {
+  it('answers 429 that names the hour cap, with Retry-After until the next hour begins', async () => {
     const { partner, verified, refused } = await spendTwo({ perHour: 2 });
     expect(refused).toMatchObject(capped('hour'));
     expect(retryAfter(refused)).toBe('290');
@@ -187,19 +187,19 @@ describe('the answer 429 of POST /api/oauth/token at a spend cap', () => {
     await expectUsable(partner, verified);
   });
 
-  it('names the hour cap if both caps are exceeded', async () => {
+  it('answers 429 that names the hour cap if both caps are exceeded', async () => {
     const { refused } = await spendTwo({ perMinute: 2, perHour: 2 });
     expect(refused).toMatchObject(capped('hour'));
     expect(retryAfter(refused)).toBe('290');
   });
 
-  it('has priority over 402 if the wallet is empty too', async () => {
+  it('answers 429, and not 402, if the wallet is empty too', async () => {
     const partner = await oauth.partner({ funds: 0 });
     await setLimits(partner, { perMinute: 0 });
     expect(await oauth.exchange(partner, await oauth.verified(partner))).toMatchObject(capped('minute'));
   });
 
-  it('does not count refused exchanges, and ends as soon as the cap is raised', async () => {
+  it('does not count refused exchanges, and answers 200 as soon as the cap is raised', async () => {
     const { partner, verified } = await spendTwo({ perMinute: 2 });
     for (let n = 0; n < 5; n += 1) await oauth.exchange(partner, verified);
     await setLimits(partner, { perMinute: 3 });
@@ -211,7 +211,7 @@ describe('the answer 429 of POST /api/oauth/token at a spend cap', () => {
     expect(used).toEqual({ minute: 3, hour: 3 });
   });
 
-  it('depends by default on caps of 60 exchanges a minute and 1,000 an hour', async () => {
+  it('has by default caps of 60 exchanges a minute and 1,000 an hour', async () => {
     const { partnerId } = await oauth.partner();
     expect(await oauth.server.admin.limits.show.query({ partnerId, mode: 'test' })).toMatchObject({
       perMinute: 60,
@@ -220,8 +220,8 @@ describe('the answer 429 of POST /api/oauth/token at a spend cap', () => {
   });
 });
 
-describe('a 503 service_unavailable from POST /api/oauth/token', () => {
-  it('is the answer while the process does not trust its clock; afterwards the code can be exchanged', async () => {
+describe('POST /api/oauth/token', () => {
+  it('answers 503 while the process does not trust its clock; afterwards the code can be exchanged', async () => {
     const partner = await oauth.partner();
     const verified = await oauth.verified(partner);
     oauth.trust(false);

@@ -26,8 +26,8 @@ const fieldNames = [
   'code_verifier',
 ] as const;
 
-describe('a 200 from POST /api/oauth/token', () => {
-  it('is the answer to a valid code, with a bearer token and one charge', async () => {
+describe('POST /api/oauth/token', () => {
+  it('answers 200 to a valid code, with a bearer token and one charge', async () => {
     const before = await oauth.wallet(partner);
     const answer = await oauth.exchange(partner, await oauth.verified(partner));
     expect(answer.status).toBe(200);
@@ -43,12 +43,12 @@ describe('a 200 from POST /api/oauth/token', () => {
     });
   });
 
-  it('is the answer to the same fields in a JSON body', async () => {
+  it('answers 200 to the same fields in a JSON body', async () => {
     const fields = tokenForm(partner, await oauth.verified(partner));
     expect((await answerOf(post(url, fields, 'json'))).status).toBe(200);
   });
 
-  it('accepts the credentials in a Basic header, raw or form-encoded', async () => {
+  it('answers 200 to credentials in a Basic header, raw or form-encoded', async () => {
     const encode = (text: string) =>
       [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
     const headers = [
@@ -66,7 +66,7 @@ describe('a 200 from POST /api/oauth/token', () => {
     }
   });
 
-  it('accepts a client_id in the body that equals the one in the Basic header', async () => {
+  it('answers 200 if the body has the same client_id as the Basic header', async () => {
     const { client_secret: _secret, ...fields } = tokenForm(partner, await oauth.verified(partner));
     const headers = basic(partner.clientId, partner.clientSecret);
     expect((await oauth.send('token', { headers, body: new URLSearchParams(fields) })).status).toBe(200);
@@ -77,12 +77,12 @@ describe('a 200 from POST /api/oauth/token', () => {
     expect((await oauth.exchange(partner, verified, { resource: 'x', scope: 'country' })).status).toBe(200);
   });
 
-  it('returns the known scope in the requested order, without unknown identifiers', async () => {
+  it('returns as scope the known claims in the requested order, without unknown ones', async () => {
     const verified = await oauth.verified(partner, 'adult', 'identity_verified shoe_size age_18_plus');
     expect((await oauth.exchange(partner, verified)).scope).toBe('identity_verified age_18_plus');
   });
 
-  it('contains a signed JWT (RFC 9068) that the published keys verify', async () => {
+  it('returns a signed JWT (RFC 9068) that the published keys verify', async () => {
     const { access_token: token = '' } = await oauth.exchange(
       partner,
       await oauth.verified(partner, 'adult', 'country'),
@@ -111,30 +111,30 @@ describe('a 200 from POST /api/oauth/token', () => {
   });
 });
 
-describe('a 400 invalid_request from POST /api/oauth/token', () => {
+describe('POST /api/oauth/token', () => {
   const refused = (description: unknown) => ({
     status: 400,
     error: 'invalid_request',
     error_description: description,
   });
 
-  it.each(fieldNames)('refuses a missing %s', async (name) => {
+  it.each(fieldNames)('answers 400 invalid_request if %s is missing', async (name) => {
     const answer = await oauth.exchange(partner, unknownCode, { [name]: undefined });
     expect(answer).toMatchObject(refused(`${name} is required`));
   });
 
-  it.each(fieldNames)('refuses a repeated %s', async (name) => {
+  it.each(fieldNames)('answers 400 invalid_request if %s is repeated', async (name) => {
     const body = new URLSearchParams(form());
     body.append(name, body.get(name) ?? '');
     expect(await oauth.send('token', { body })).toMatchObject(refused(`${name} must be given once`));
   });
 
-  it.each(fieldNames)('refuses an empty %s as missing', async (name) => {
+  it.each(fieldNames)('answers 400 invalid_request if %s is empty, as if it were missing', async (name) => {
     const answer = await oauth.exchange(partner, unknownCode, { [name]: '' });
     expect(answer).toMatchObject(refused(`${name} is required`));
   });
 
-  it.each(fieldNames.slice(1))('refuses a %s of 3,000 characters', async (name) => {
+  it.each(fieldNames.slice(1))('answers 400 invalid_request if %s has 3,000 characters', async (name) => {
     const answer = await oauth.exchange(partner, unknownCode, { [name]: 'x'.repeat(3_000) });
     expect(answer).toMatchObject(refused(expect.stringMatching(new RegExp(`^${name}`))));
   });
@@ -145,7 +145,7 @@ describe('a 400 invalid_request from POST /api/oauth/token', () => {
     ['null', null],
     ['a list', ['a']],
     ['an object', { a: 1 }],
-  ])('refuses %s as the JSON value of any parameter', async (_what, value) => {
+  ])('answers 400 invalid_request if the JSON value of any parameter is %s', async (_what, value) => {
     for (const name of fieldNames) {
       const answer = await answerOf(post(url, { ...form(), [name]: value }, 'json'));
       expect(answer).toMatchObject(refused(expect.stringMatching(new RegExp(`^${name}`))));
@@ -153,16 +153,16 @@ describe('a 400 invalid_request from POST /api/oauth/token', () => {
   });
 
   it.each([
-    ['too short', 'v'.repeat(42)],
-    ['too long', 'v'.repeat(129)],
-    ['of other characters', `${'v'.repeat(42)}!`],
-  ])('refuses a code_verifier that is %s (RFC 7636 4.1)', async (_, verifier) => {
+    ['is too short', 'v'.repeat(42)],
+    ['is too long', 'v'.repeat(129)],
+    ['has another character than permitted', `${'v'.repeat(42)}!`],
+  ])('answers 400 invalid_request if the code_verifier %s (RFC 7636 4.1)', async (_, verifier) => {
     const answer = await oauth.exchange(partner, unknownCode, { code_verifier: verifier });
     expect(answer).toMatchObject(refused('code_verifier must be 43 to 128 unreserved characters'));
   });
 
   it.each(['text/plain', 'application/xml', 'multipart/form-data; boundary=b', 'nonsense'])(
-    'refuses the content type %s',
+    'answers 400 invalid_request to the content type %s',
     async (type) => {
       const body = new URLSearchParams(form()).toString();
       expect(await oauth.send('token', { headers: { 'content-type': type }, body })).toMatchObject(
@@ -178,23 +178,26 @@ describe('a 400 invalid_request from POST /api/oauth/token', () => {
     ['a JSON list', '[]', 'The request body must be a form or a JSON object'],
     ['a JSON text', '"code"', 'The request body must be a form or a JSON object'],
     ['the JSON value null', 'null', 'The request body must be a form or a JSON object'],
-  ])('refuses %s', async (_, body, description) => {
+  ])('answers 400 invalid_request to %s', async (_, body, description) => {
     const headers = { 'content-type': 'application/json' };
     expect(await oauth.send('token', { headers, body })).toMatchObject(refused(description));
   });
 
-  it('refuses a request without a body', async () => {
+  it('answers 400 invalid_request to a request without a body', async () => {
     expect(await oauth.send('token', {})).toMatchObject(
       refused('The request body must be a form or a JSON object'),
     );
   });
 
-  it.each(['form', 'json'] as const)('refuses a body of more than 64 KiB as %s', async (as) => {
-    const answer = await answerOf(post(url, { ...form(), padding: 'x'.repeat(65_536) }, as));
-    expect(answer).toMatchObject(refused('The request body is larger than 64 KiB'));
-  });
+  it.each(['form', 'json'] as const)(
+    'answers 400 invalid_request to a body of more than 64 KiB as %s',
+    async (as) => {
+      const answer = await answerOf(post(url, { ...form(), padding: 'x'.repeat(65_536) }, as));
+      expect(answer).toMatchObject(refused('The request body is larger than 64 KiB'));
+    },
+  );
 
-  it('refuses credentials in both header and body, even if they agree', async () => {
+  it('answers 400 invalid_request to credentials in both header and body, even if they agree', async () => {
     const headers = basic(partner.clientId, partner.clientSecret);
     const both = refused(expect.stringMatching(/not in both/));
     expect(await oauth.send('token', { headers, body: new URLSearchParams(form()) })).toMatchObject(both);
@@ -203,16 +206,16 @@ describe('a 400 invalid_request from POST /api/oauth/token', () => {
     expect(await oauth.send('token', { headers, body: other })).toMatchObject(both);
   });
 
-  it('refuses parameters in the query (RFC 6749 3.2)', async () => {
+  it('answers 400 invalid_request to parameters in the query (RFC 6749 3.2)', async () => {
     const query = new URLSearchParams(form()).toString();
     const answer = await answerOf(fetch(`${url}?${query}`, { method: 'POST', body: new URLSearchParams() }));
     expect(answer).toMatchObject(refused('grant_type is required'));
   });
 });
 
-describe('a 400 unsupported_grant_type from POST /api/oauth/token', () => {
+describe('POST /api/oauth/token', () => {
   it.each(['client_credentials', 'refresh_token', 'AUTHORIZATION_CODE', 'authorization_code ', ' '])(
-    'refuses the grant type "%s"',
+    'answers 400 unsupported_grant_type to the grant type "%s"',
     async (grantType) => {
       const answer = await oauth.exchange(partner, unknownCode, { grant_type: grantType });
       expect(answer).toMatchObject({ status: 400, error: 'unsupported_grant_type' });
@@ -239,8 +242,8 @@ describe('the token endpoint', () => {
   );
 });
 
-describe('a 500 server_error from POST /api/oauth/token', () => {
-  it('says only "Internal server error" after a defect in the service, without a charge; the code can be exchanged later', async () => {
+describe('POST /api/oauth/token', () => {
+  it('answers 500 "Internal server error" after a defect, without a charge; the code can be exchanged later', async () => {
     const verified = await oauth.verified(partner);
     const before = await oauth.wallet(partner);
     const sessions = oauth.server.db.collection('sessions');

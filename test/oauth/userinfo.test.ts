@@ -30,8 +30,8 @@ async function claimsOf(token: string): Promise<UserinfoResponse> {
 
 const invalid = { status: 401, error: 'invalid_token' };
 
-describe('a 200 from userinfo', () => {
-  it('returns sub, evaluated_at, the requested claims, and meta with lists of the resolved, null and ignored claims', async () => {
+describe('GET /api/oauth/userinfo', () => {
+  it('answers 200 with sub, evaluated_at, the requested claims and meta', async () => {
     const at = new Date(oauth.clock.now()).toISOString();
     expect(await claimsOf(await newToken())).toEqual({
       sub: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
@@ -46,7 +46,7 @@ describe('a 200 from userinfo', () => {
     });
   });
 
-  it('divides the requested claims in their order into resolved, null and ignored', async () => {
+  it('divides the requested claims in their order into resolved, null and ignored ones in meta', async () => {
     const scope = 'shoe_size country age_18_plus __proto__ identity_verified country';
     const { claims, meta } = await claimsOf(await newToken('unknown-country', scope));
     expect(claims).toEqual({ country: null, age_18_plus: true, identity_verified: true });
@@ -112,7 +112,7 @@ describe('the sub of userinfo', () => {
   });
 });
 
-describe('a 401 invalid_token from userinfo', () => {
+describe('GET /api/oauth/userinfo', () => {
   const [noHeader, noForm, unknown] = [
     'No Authorization header: send Authorization: Bearer {access token}',
     'The Authorization header is not of the form Bearer {access token}',
@@ -129,15 +129,18 @@ describe('a 401 invalid_token from userinfo', () => {
   }
 
   it.each([
-    ['no header', {}, noHeader],
+    ['a request without an Authorization header', {}, noHeader],
     ['an empty header', { authorization: '' }, noHeader],
     ['another scheme', { authorization: 'Basic eDp5' }, noForm],
     ['a token without a scheme', { authorization: 'eyJ.eyJ.eyJ' }, noForm],
-  ])('is the answer for %s, with a challenge that names no error', async (_, headers, description) => {
-    const answer = await oauth.userinfo(headers as Record<string, string>);
-    expect(answer).toMatchObject(refused(description));
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="svc"');
-  });
+  ])(
+    'answers 401 invalid_token to %s, with a challenge that names no error',
+    async (_, headers, description) => {
+      const answer = await oauth.userinfo(headers as Record<string, string>);
+      expect(answer).toMatchObject(refused(description));
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="svc"');
+    },
+  );
 
   it.each([
     ['a header without a token', 'Bearer', noForm],
@@ -148,13 +151,13 @@ describe('a 401 invalid_token from userinfo', () => {
     ['a JWT with empty parts', 'Bearer ..', unknown],
     ['a token of 8,000 characters', `Bearer ${'x'.repeat(8_000)}`, unknown],
   ])(
-    'names the mistake of %s, in the body and in the challenge (RFC 6750 3)',
+    'answers 401 to %s, and names the mistake in body and challenge (RFC 6750 3)',
     async (_, authorization, description) => {
       await expectRefusal(authorization, description);
     },
   );
 
-  it('names the kind of a credential that is not an access token', async () => {
+  it('answers 401 to a credential of another kind, and names the kind', async () => {
     const not = 'not an access token (eyJ...)';
     const { apiKey, clientSecret, clientId } = partner;
     await expectRefusal(`Bearer ${apiKey}`, `The bearer token is an API key (svc_test_...), ${not}`);
@@ -165,12 +168,12 @@ describe('a 401 invalid_token from userinfo', () => {
     await expectRefusal(`Bearer ${code}`, `The bearer token is an authorization code (svc_code_...), ${not}`);
   });
 
-  it('refuses a valid token in the query, because only the header is read', async () => {
+  it('answers 401 invalid_token to a valid token in the query, because only the header is read', async () => {
     const token = await newToken();
     expect(await oauth.userinfo({}, `?access_token=${token}`)).toMatchObject(refused(noHeader));
   });
 
-  it('refuses a token from its expiry on, and names the time of expiry', async () => {
+  it('answers 401 invalid_token to a token from its expiry on, and names the time of expiry', async () => {
     const token = await newToken();
     const at = new Date(oauth.clock.now() + 3_600_000).toISOString();
     oauth.clock.advance(3_599_999);
@@ -179,7 +182,7 @@ describe('a 401 invalid_token from userinfo', () => {
     await expectRefusal(`Bearer ${token}`, `The access token expired at ${at}`);
   });
 
-  it('refuses a revoked token, and names the time of its first revocation', async () => {
+  it('answers 401 invalid_token to a revoked token, and names the time of its first revocation', async () => {
     const token = await newToken();
     await claimsOf(token);
     const at = new Date(oauth.clock.now()).toISOString();
@@ -189,7 +192,7 @@ describe('a 401 invalid_token from userinfo', () => {
     await expectRefusal(`Bearer ${token}`, `The access token was revoked at ${at}`);
   });
 
-  it('refuses a token as unknown, not as expired, if its payload was replaced by an expired one after signing', async () => {
+  it('answers 401 with an unknown, not an expired token, if an expired payload replaced the signed one', async () => {
     const [head, , signature] = (await newToken()).split('.');
     const payload = { jti: `txn_${'a'.repeat(22)}`, client_id: partner.clientId, exp: 1 };
     const forged = Buffer.from(JSON.stringify(payload)).toString('base64url');
@@ -197,8 +200,8 @@ describe('a 401 invalid_token from userinfo', () => {
   });
 });
 
-describe('a 405 from userinfo', () => {
-  it('refuses POST, which RFC 6750 would allow', async () => {
+describe('GET /api/oauth/userinfo', () => {
+  it('answers 405 to POST, which RFC 6750 would allow', async () => {
     const token = await newToken();
     const url = `${oauth.server.baseUrl}/api/oauth/userinfo`;
     const body = new URLSearchParams({ access_token: token });
@@ -208,8 +211,8 @@ describe('a 405 from userinfo', () => {
   });
 });
 
-describe('a 429 rate_limited from userinfo', () => {
-  it('is the answer after 120 requests a minute of one client, with any of its tokens', async () => {
+describe('GET /api/oauth/userinfo', () => {
+  it('answers 429 after 120 requests of one client in a minute, with any of its tokens', async () => {
     const other = await oauth.partner();
     const tokens = [await newToken('adult', undefined, other), await newToken('teen', undefined, other)];
     const answers = await Promise.all(
@@ -228,7 +231,7 @@ describe('a 429 rate_limited from userinfo', () => {
     expect((await oauth.userinfo(bearer(tokens[0]))).status).toBe(200);
   });
 
-  it("follows the client's own limit of userinfo requests, and does not limit its token exchanges", async () => {
+  it("answers 429 by the client's own limit of userinfo requests, which does not limit its token exchanges", async () => {
     const other = await oauth.partner({
       client: { userinfoRequestsPerMinute: 1, tokenRequestsPerMinute: 2 },
     });
@@ -238,7 +241,7 @@ describe('a 429 rate_limited from userinfo', () => {
     expect((await oauth.exchange(other, await oauth.verified(other))).status).toBe(200);
   });
 
-  it('does not count requests with an invalid token', async () => {
+  it('does not count requests with an invalid token for the limit that leads to 429', async () => {
     const other = await oauth.partner({ client: { userinfoRequestsPerMinute: 1 } });
     for (let n = 0; n < 5; n += 1) await oauth.userinfo(bearer('eyJ.eyJ.eyJ'));
     expect((await oauth.userinfo(bearer(await newToken('adult', undefined, other)))).status).toBe(200);

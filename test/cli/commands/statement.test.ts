@@ -71,7 +71,7 @@ describe('svcadmin wallets statement --by', () => {
   });
 });
 
-describe('svcadmin wallets statement of more entries than one response of the server has', () => {
+describe('svcadmin wallets statement of more entries than one response has', () => {
   it('prints every entry once, with the first opening and the last closing balance', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     await addFullPages(server.db, `${id}:test`, { pages: 9, at: Date.now() });

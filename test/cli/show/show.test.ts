@@ -38,7 +38,7 @@ describe('an argument of svcadmin show', () => {
     },
   );
 
-  it('is recognised as the id of a wallet, a refund, a user or a job, but not if it is incomplete or malformed', () => {
+  it('is recognised as the id of a wallet, refund, user or job, but not if it is incomplete or malformed', () => {
     const [partner, entry] = [randomId('partner'), randomId('entry')];
     expect(identify(`${partner}:live`)).toEqual({ kind: 'wallet', id: `${partner}:live` });
     expect(identify(`rev_${entry}`)).toEqual({ kind: 'entry', id: `rev_${entry}` });

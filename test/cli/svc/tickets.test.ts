@@ -25,7 +25,7 @@ afterAll(() => server.stop());
 const failure = (stderr: string) =>
   (JSON.parse(stderr.trim().split('\n').at(-1) ?? '{}') as { error: { code: string; hint?: string } }).error;
 
-describe('a member of a partner, without help of an operator,', () => {
+describe('a member of a partner with svc', () => {
   it('changes redirect URIs and branding, and registers a second client, by svc clients', async () => {
     const { clientId, keyId } = partner;
     const uri = 'http://localhost:4000/second';
