@@ -123,7 +123,7 @@ describe('in test mode', () => {
     });
   });
 
-  it('wallets refund shows the new balance with --dry-run; without --yes it refunds a charge once, but no funding', async () => {
+  it('wallets refund shows the new balance with --dry-run; without --yes it refunds a charge once, but no refund', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const charge = await chargedEntry(server, partnerId, 'test');
     const refund = ['wallets', 'refund', charge, '--reason', 'the answer was lost'];
