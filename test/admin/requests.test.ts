@@ -43,7 +43,7 @@ describe('the log of requests', () => {
     });
   });
 
-  it('stores a 404 of a session query with a known API key, and a 401 for a token of a known client', async () => {
+  it('stores the 404 of a session query by a known API key, and the 401 of a known client', async () => {
     const queried = await fetch(sessionUrl('ses_unknown'), { headers: bearer(partner.apiKey) });
     const claims = Buffer.from(JSON.stringify({ client_id: partner.clientId })).toString('base64url');
     const read = await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: bearer(`eyJ.${claims}.x`) });

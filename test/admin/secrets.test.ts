@@ -158,7 +158,7 @@ async function keepOld() {
 }
 
 describe('secrets.find for an inactive secret', () => {
-  it('says that an old secret has expired or a prepared one is not used yet; for a discarded one, it answers not_found', async () => {
+  it('says that an old secret has expired or a prepared one is not used yet, and answers not_found to a discarded one', async () => {
     const { admin } = server;
     const { clientId } = partner;
     const first = secrets.clientSecret.secret;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('the grant in a ledger entry', () => {
-  it('is deleted after 30 days, while the entry, the digest of the grant and the digests of the pages stay', async () => {
+  it('is deleted after 30 days, while the entry and the digests of grant and pages stay', async () => {
     const partner = await createPartner(server);
     expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
     const ledger = () => soundLedger(server.db, `${partner.partnerId}:test`);

@@ -38,7 +38,7 @@ async function exchange(partner: TestPartner) {
 }
 const unavailable = { status: 503, retryAfter: '5', error: 'service_unavailable' };
 
-describe('a wallet whose last page a newer build has written', () => {
+describe('a wallet last written by a newer build', () => {
   it.each([
     ['has written the previous page', true],
     ['has not used the wallet yet', false],

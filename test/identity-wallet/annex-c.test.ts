@@ -78,7 +78,7 @@ async function ask(source: string, scope = 'age_18_plus country', given?: TestPa
 }
 const origin = () => service.baseUrl;
 
-describe('a request in Annex C format (ISO/IEC TS 18013-7)', () => {
+describe('a wallet request by ISO/IEC TS 18013-7', () => {
   it.each([
     ['is on the page', 'age', 'org-iso-mdoc and openid4vp-v1-unsigned'],
     ['is on the page', 'mdl', 'org-iso-mdoc and openid4vp-v1-signed'],
@@ -151,7 +151,7 @@ describe('a request in Annex C format (ISO/IEC TS 18013-7)', () => {
   });
 });
 
-describe('an answer in Annex C format (ISO/IEC TS 18013-7)', () => {
+describe('a wallet answer by ISO/IEC TS 18013-7', () => {
   it.each([
     ['age', 'age_18_plus', proofOfAge, { age_18_plus: true }],
     ['mdl', 'age_18_plus country', licence, { age_18_plus: true, country: 'EU' }],
@@ -199,7 +199,7 @@ describe('an answer in Annex C format (ISO/IEC TS 18013-7)', () => {
     expect((await asked.read(end.returned?.['code'])).claims).toEqual({ age_18_plus: true });
   });
 
-  it('yields the same subject for the same document number and issuing authority, and another subject for another authority', async () => {
+  it('yields the same subject for the same document number and issuing authority, and another for another authority', async () => {
     const partner = await createPartner(service, { client: { sources: ['mdl-person'], claims } });
     async function subject(values: object): Promise<string> {
       const asked = await ask('mdl-person', 'age_18_plus', partner);
@@ -226,7 +226,7 @@ describe('an answer in Annex C format (ISO/IEC TS 18013-7)', () => {
   });
 });
 
-describe('an answer in Annex C format (ISO/IEC TS 18013-7) gets 400, and the request stays open, if it', () => {
+describe('a wallet answer by ISO/IEC TS 18013-7 gets 400, and the request stays open, if it', () => {
   async function staysOpen(make: (asked: Awaited<ReturnType<typeof ask>>) => Promise<object | string>) {
     const asked = await ask('mdl');
     expect((await asked.answer(await make(asked))).status).toBe(400);
@@ -279,7 +279,7 @@ describe('an answer in Annex C format (ISO/IEC TS 18013-7) gets 400, and the req
   });
 });
 
-describe('an answer in Annex C format (ISO/IEC TS 18013-7) fails the session if it', () => {
+describe('a wallet answer by ISO/IEC TS 18013-7 fails the session if it', () => {
   const foreign = createTestIssuer({
     key: new Uint8Array(32).fill(9),
     statusUri: 'https://issuer.test/s',
@@ -348,7 +348,7 @@ describe('an answer in Annex C format (ISO/IEC TS 18013-7) fails the session if 
   });
 });
 
-describe('the form with an answer in Annex C format', () => {
+describe('the form with a wallet answer by ISO/IEC TS 18013-7', () => {
   it('is refused with 401 without the cookie of its browser', async () => {
     const asked = await ask('mdl');
     const data = await presentByAnnexC(asked.data, { origin: origin() });
@@ -356,7 +356,7 @@ describe('the form with an answer in Annex C format', () => {
     expect((await asked.show()).status).toBe('pending');
   });
 
-  it('does not end the session if an earlier form has already answered the request with an error', async () => {
+  it('does not end the session if an earlier form answered the request with an error', async () => {
     const asked = await ask('mdl');
     await asked.post({ error: 'access_denied' });
     const late = await asked.answer(await presentByAnnexC(asked.data, { origin: origin() }));

@@ -63,7 +63,7 @@ describe('a wallet request whose answer is being verified', () => {
     return { ...asked, session, uri: (await asked.asked()).response_uri };
   }
 
-  it('answers 409 to further answers and errors at the response URI, and a further form leaves the page open', async () => {
+  it('answers 409 to further answers and errors at the response URI; a further form leaves the page open', async () => {
     const { uri, link, request, post, show } = await claimRequest();
     const refused = await postFields(uri, wrong);
     expect(refused.status).toBe(409);

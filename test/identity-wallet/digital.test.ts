@@ -39,7 +39,7 @@ describe('a request for the Digital Credentials API', () => {
   });
 });
 
-describe.each(names)('an answer by the Digital Credentials API for the source %s', (source) => {
+describe.each(names)('a Digital Credentials API answer for the source %s', (source) => {
   it('completes the session in the same browser', async () => {
     const { request, post, show } = await ask(source);
     const end = await post(await otherIdentityWallet.pick(request, service.baseUrl));
@@ -84,8 +84,8 @@ describe.each(names)('an answer by the Digital Credentials API for the source %s
   });
 });
 
-describe('a form with an answer by the Digital Credentials API', () => {
-  it('does not end the session if an earlier form has already answered the request with an error', async () => {
+describe('a form with a Digital Credentials API answer', () => {
+  it('does not end the session if an earlier form answered the request with an error', async () => {
     const { request, post, show } = await ask('age');
     await post({ error: 'access_denied' });
     const late = await post(await otherIdentityWallet.pick(request, service.baseUrl));

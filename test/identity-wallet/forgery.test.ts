@@ -23,7 +23,7 @@ describe('the document type of a proof of age', () => {
     expect(await refused({ mso: { docType: licence } })).toBe('wrong type');
   });
 
-  it('is refused as "wrong type" if the unsigned data name another type, even if the device signed it', async () => {
+  it('is refused as "wrong type" if unsigned data name another type, even if the device signed it', async () => {
     expect(await refused({ outerDocType: licence })).toBe('wrong type');
     expect(await refused({ outerDocType: licence, signedDocType: licence })).toBe('wrong type');
   });

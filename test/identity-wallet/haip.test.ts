@@ -194,7 +194,7 @@ describe('the certificates of a signed wallet request', () => {
   });
 });
 
-describe.each(signed)('the request URI of the source %s (OpenID4VP 1.0, 5.10)', (source) => {
+describe.each(signed)('the request URI of %s (OpenID4VP 1.0, 5.10)', (source) => {
   const requestUriOf = (link: string) => new URL(link).searchParams.get('request_uri') ?? '';
 
   it("is in the link with the method POST and the verifier's formats", async () => {

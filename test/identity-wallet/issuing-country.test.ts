@@ -47,7 +47,7 @@ async function sdJwt({ issuing, signing }: Countries) {
 describe.each([
   ['mdoc', mdoc],
   ['SD-JWT VC', sdJwt],
-])('the issuing country of an identity credential (PID) as an %s', (_format, present) => {
+])('the issuing country of a PID (%s)', (_format, present) => {
   it('is accepted if the certificate of its signer names the same country', async () => {
     const proven = await check(await present({ issuing: 'DE', signing: 'DE' }), asked);
     expect(proven.claims).toEqual({ country: 'DE' });

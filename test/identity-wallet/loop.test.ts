@@ -69,24 +69,21 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
       [faultsInWords['wrong-nonce'], nonceRefusal, 'wrong-nonce'],
       [faultsInWords['wrong-audience'], audienceRefusal, 'wrong-audience'],
       [faultsInWords.replay, nonceRefusal, 'replay'],
-    ])(
-      'ends with verification_failed for %s; only operators see the reason "%s"',
-      async (_fault, why, name) => {
-        const { act, show } = await ask(source);
-        const end = await act(name);
-        expect(end.returned).toMatchObject({ error: 'verification_failed' });
-        expect(end.returned?.['error_description']).not.toContain(why);
-        const session = await show();
-        expect(session).toMatchObject({
-          status: 'pending',
-          failure: { reason: 'document_rejected' },
-          code: null,
-        });
-        expect(session.timeline.at(-1)).toMatchObject({ event: 'failed', note: `document_rejected: ${why}` });
-      },
-    );
+    ])('ends with verification_failed for %s; only operators see "%s"', async (_fault, why, name) => {
+      const { act, show } = await ask(source);
+      const end = await act(name);
+      expect(end.returned).toMatchObject({ error: 'verification_failed' });
+      expect(end.returned?.['error_description']).not.toContain(why);
+      const session = await show();
+      expect(session).toMatchObject({
+        status: 'pending',
+        failure: { reason: 'document_rejected' },
+        code: null,
+      });
+      expect(session.timeline.at(-1)).toMatchObject({ event: 'failed', note: `document_rejected: ${why}` });
+    });
 
-    it('shows a new request if the user refuses in the wallet, and an answer to the new request yields a code', async () => {
+    it('shows a new request if the user refuses in the wallet, and its answer yields a code', async () => {
       const first = await ask(source);
       const page = await first.act('refuse');
       expect(page.returned).toBeUndefined();

@@ -66,7 +66,7 @@ it('an answer to an earlier wallet request changes nothing after the user left t
   expect(await last()).toBe('method_chosen test-wallet-age');
 });
 
-it('an answer by the Digital Credentials API changes nothing after the user left the wallet', async () => {
+it('a Digital Credentials API answer changes nothing after the user left the wallet', async () => {
   const { pages, page, last } = await openWallet();
   const { csrf = '', token = '' } = page.fields;
   await pages.open(page.at, { ...page.fields, decision: 'other-method' });

@@ -23,7 +23,7 @@ const others: [part: string, other: Handle][] = [
   ['number', { ...handle, number: 1 }],
 ];
 
-describe('the token, the nonce and the key that are derived for a wallet request', () => {
+describe('token, nonce and key of a wallet request', () => {
   const handles = createHandles(randomBytes(32));
   const publicKeyOf = (each: Handle) =>
     createPublicKey(handles.decryptionKeyOf(each)).export({ format: 'jwk' }).x;

@@ -56,7 +56,7 @@ describe('the response URI (OpenID4VP 1.0, 8.2)', () => {
     expect(page.html).toContain('You said no in your identity wallet.');
   });
 
-  it("returns after an error an address: 200 in the user's browser, 401 in another one, 403 for a wrong code", async () => {
+  it("returns after an error an address: 200 in the user's browser, 401 in another, 403 for a wrong code", async () => {
     const { pages, body } = await sendAnswer({ error: 'access_denied' });
     expect((await openPages(service).open(body.redirect_uri)).status).toBe(401);
     expect((await pages.open(`${body.redirect_uri}x`)).status).toBe(403);

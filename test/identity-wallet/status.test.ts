@@ -86,7 +86,7 @@ describe('a status list', () => {
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
     ['is an identifier list', async () => identifierList()],
     ['also contains an identifier list', async () => cwtList({ claims: { 65530: { identifiers: {} } } })],
-  ])('causes the refusal of the attestation as "status unknown" if it %s', async (_what, fetch) => {
+  ])('causes the refusal "status unknown" if it %s', async (_what, fetch) => {
     expect(await refusalOf(checkByIndex(fetch))).toBe('status unknown');
   });
 });
@@ -129,7 +129,7 @@ describe('an identifier list (ISO/IEC 18013-5, 12.3.6.4)', () => {
     ],
     ['is a status list', () => jwtList()],
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
-  ])('causes the refusal of the attestation as "status unknown" if it %s', async (_what, fetch) => {
+  ])('causes the refusal "status unknown" if it %s', async (_what, fetch) => {
     expect(await refusalOf(checkByIdentifier(fetch))).toBe('status unknown');
   });
 });
@@ -224,7 +224,7 @@ describe('the status of an mdoc', () => {
       'has an address of 2,049 characters',
       { identifier_list: { id: listed, uri: uri.padEnd(2049, 'x') } },
     ],
-  ])('causes the refusal of the attestation as "%s" if it %s', async (refusal, _what, status) => {
+  ])('is refused as "%s" if it %s', async (refusal, _what, status) => {
     expect(await refusalOf(checkMdoc(status))).toBe(refusal);
   });
 });
@@ -233,16 +233,16 @@ describe('the status of an SD-JWT VC', () => {
   it.each([
     ['is of an unknown kind', { revocation_service: { uri: statusUri } }],
     [
-      'is in an identifier list, which HAIP 1.0 does not define for SD-JWT VC',
+      'is in an identifier list, which HAIP 1.0 does not define',
       { identifier_list: { id: 'x', uri: statusUri } },
     ],
     ['names no list', {}],
     ['has a negative index', { status_list: { idx: -1, uri: statusUri } }],
-  ])('causes the refusal of the attestation as "status unknown" if it %s', async (_what, status) => {
+  ])('is refused as "status unknown" if it %s', async (_what, status) => {
     expect(await refusalOf(checkSdJwt(status))).toBe('status unknown');
   });
 
-  it('is accepted if the list marks it as valid, and refused as "attestation revoked" if it is marked as revoked', async () => {
+  it('is accepted if the list marks it as valid, and refused if as revoked ("attestation revoked")', async () => {
     expect(await checkSdJwt({ status_list: { idx: 0, uri: statusUri } })).toMatchObject({
       claims: { country: 'EU' },
     });

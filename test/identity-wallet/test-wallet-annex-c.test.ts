@@ -28,7 +28,7 @@ async function ask(source: string, instruction: object = {}) {
 }
 
 describe.each(testIdentityWalletSources.map(({ name }) => name))(
-  'an answer of the identity wallet %s in Annex C format (ISO/IEC TS 18013-7)',
+  'a wallet answer of %s by ISO/IEC TS 18013-7',
   (source) => {
     it('completes the session if its attestation has no fault', async () => {
       const { end, show } = await ask(source);
@@ -45,7 +45,7 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
       [faultsInWords['wrong-audience'], 'holder proof wrong', 'wrong-audience'],
       [faultsInWords.replay, 'holder proof wrong', 'replay'],
       [faultsInWords['too-much'], 'more than was asked for', 'too-much'],
-    ])('fails the session for %s, with the note "document_rejected: %s"', async (_fault, refusal, act) => {
+    ])('fails the session as document_rejected for %s ("%s")', async (_fault, refusal, act) => {
       const { end, show } = await ask(source, { act });
       expect(end.returned).toMatchObject({ error: 'verification_failed' });
       expect((await show()).timeline.at(-1)?.note).toMatch(new RegExp(`^document_rejected: ${refusal}`));

@@ -22,7 +22,7 @@ async function encrypt(text: string, key: Record<string, string>): Promise<strin
     .encrypt(await importJWK(key as JWK, 'ECDH-ES'));
 }
 
-describe('the form for answers by the Digital Credentials API', () => {
+describe('the form for Digital Credentials API answers', () => {
   it.each([
     ['is not JSON', 'age', 'no JSON'],
     ['is nested too deeply', 'age', nested],

@@ -72,7 +72,7 @@ describe('the mobile driving licence of ISO/IEC 18013-5, annex D', () => {
     expect(elements.get(namespace)?.get('family_name')).toBe('Doe');
   });
 
-  it('is refused as published ("no device signature"), because it has a device MAC in place of a signature', async () => {
+  it('is refused as published ("no device signature"), because it has a device MAC instead', async () => {
     const work = async () => verifyMdoc(bytesOf(annexD.deviceResponse), expected);
     await expect(work()).rejects.toThrow('holder proof wrong: no device signature');
   });

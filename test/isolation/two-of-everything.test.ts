@@ -136,7 +136,7 @@ describe('the same Idempotency-Key', () => {
 });
 
 describe('a claim that was removed from a client', () => {
-  it('is ignored at checkbox although the user consented to it; a request for only this claim gets 422', async () => {
+  it('is ignored at checkbox although the user consented; a request for only this claim gets 422', async () => {
     const partner = await createBankPartner(server);
     await exchanged(partner);
     const { apiKey, clientId } = partner;

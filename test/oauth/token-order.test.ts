@@ -13,7 +13,7 @@ afterAll(() => oauth.stop());
  * removes one after another.
  */
 describe('the order of checks at the token endpoint', () => {
-  it('is fixed: each corrected fault of one request leads to the next error, and at the end to 200', async () => {
+  it('is fixed: each corrected fault of a request leads to the next error, and finally to 200', async () => {
     const { admin } = oauth.server;
     const partner = await oauth.partner({ funds: 0 });
     const { partnerId, clientId } = partner;

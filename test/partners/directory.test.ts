@@ -215,7 +215,7 @@ describe('the directory of partners in a process', () => {
   });
   afterAll(() => server.stop());
 
-  it('returns a key as revoked after another process revoked it, and on a fresh read its suspended partner as suspended', async () => {
+  it('returns a key as revoked after another process revoked it, and its partner as suspended on a fresh read', async () => {
     const elsewhere = createDirectory({ ...elsewherePorts, stores: createPartnersStores(server.db) });
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     await server.admin.partners.activate.mutate({ partnerId });

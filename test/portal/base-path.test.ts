@@ -21,7 +21,7 @@ describe('the portal below the path /svc of SVC_BASE_URL', () => {
     expect([status, response.headers.get('location')]).toEqual([303, '/svc/portal/warnings?done']);
   });
 
-  it('redirects from a language link to the same page, and without a session to the sign-in page, both below /svc', async () => {
+  it('redirects a language link to the same page, and a visitor without session to the sign-in page', async () => {
     const locationOf = async (path: string) =>
       (await owner.browser.open(path)).response.headers.get('location');
     expect(await locationOf('/keys?lang=fr')).toBe('/svc/portal/keys');

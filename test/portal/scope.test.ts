@@ -292,7 +292,7 @@ describe('the admin API for members of a partner', () => {
     expect(shown).not.toContain(sub);
   });
 
-  it('refuses settings of operators: an update of a client with a request limit or sources is an "Unrecognized key"', async () => {
+  it('refuses a request limit and sources, which only operators may set, as "Unrecognized key"', async () => {
     const { api } = own.members.owner;
     const clientId = own.ids.client;
     const wanted = { clientId, tokenRequestsPerMinute: 1_000_000 };

@@ -54,7 +54,7 @@ describe('svcadmin login', () => {
 });
 
 describe('address and token of the server', () => {
-  it('are read from the .svc directory of a local server, and its token is sent to no other --url (exit 3)', async () => {
+  it('are read from the .svc directory, whose token is sent to no other --url (exit 3)', async () => {
     const svcadmin = await withoutServer();
     await mkdir(join(svcadmin.cwd, '.svc'));
     await writeFile(join(svcadmin.cwd, '.svc', 'admin-token'), `${adminToken}\n`);
@@ -73,7 +73,7 @@ describe('address and token of the server', () => {
     }
   });
 
-  it('are used only together: another --url than that of the profile exits with 3, and an unknown profile with 2', async () => {
+  it('are used only together: another --url than that of the profile exits with 3, an unknown profile with 2', async () => {
     const svcadmin = await withoutServer();
     await svcadmin.run(['login', '--url', server.adminUrl, '--token-stdin'], adminToken);
     const elsewhere = await svcadmin.run(['whoami', '--url', 'http://192.0.2.1:8081', '--json']);

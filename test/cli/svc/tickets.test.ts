@@ -120,7 +120,7 @@ describe('a member of a partner with svc', () => {
     receiver.close();
   });
 
-  it('runs svc trigger flow for a user whose document is rejected, and sees the session, its event and a refused request', async () => {
+  it('runs svc trigger flow for a rejected document, and sees the session, its event and a refused request', async () => {
     const walked = await svc.json<Record<string, string>>(
       ...[
         'trigger',
@@ -156,7 +156,7 @@ describe('a member of a partner with svc', () => {
     expect(await svc.json('requests', 'list', '--status', '4xx')).toMatchObject([{ id }]);
   });
 
-  it('gets exit code 1 and a hint with the right base URL from svc trigger flow if --url is another address', async () => {
+  it('gets exit code 1 and the right base URL from svc trigger flow if --url is another address', async () => {
     const profile = join(svc.cwd, 'config', 'svc', 'profiles.json');
     const kept = readFileSync(profile, 'utf8');
     writeFileSync(profile, kept.replace(server.baseUrl, server.publicUrl));
