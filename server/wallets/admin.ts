@@ -30,9 +30,10 @@ import { Mode } from '../../contracts/identifiers.ts';
 import { type LedgerPage, refundIdOf, walletIdOf } from '../billing/ledger-page.ts';
 import type { LedgerStore } from '../billing/ledger-store.ts';
 import type { ManualEntries } from '../billing/manual-entries.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import { givenFields } from '../platform/database/look-through.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomRequestId } from '../platform/ids.ts';
 import type { WalletAudit } from './audit/audit-wallet.ts';
@@ -113,135 +114,87 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
   }
 
   const walletRouter = router({
-    list: procedure
-      .input(ListWallets)
-      .output(z.array(WalletListing))
-      .query(({ input }) => list.list(input)),
-    count: procedure
-      .input(ListWallets.omit(pageFields))
-      .output(Total)
-      .query(({ input }) => list.count(input)),
-    show: procedure
-      .input(WalletReference)
-      .output(WalletView)
-      .query(async ({ input }) => {
-        const { walletId, ...head } = await walletOf(input);
-        return viewWallet(input, head, await summaries.spentPerDay(walletId));
-      }),
-    fund: procedure
-      .input(FundWallet)
-      .output(MovedView)
-      .mutation(async ({ input: { amount, reference, ...wallet }, ctx }) => {
+    list: query(ListWallets, z.array(WalletListing), (input) => list.list(input)),
+    count: query(ListWallets.omit(pageFields), Total, (input) => list.count(input)),
+    show: query(WalletReference, WalletView, async (wallet) => {
+      const { walletId, ...head } = await walletOf(wallet);
+      return viewWallet(wallet, head, await summaries.spentPerDay(walletId));
+    }),
+    fund: mutation(FundWallet, MovedView, async ({ amount, reference, ...wallet }, actor) => {
+      const { walletId } = await walletOf(wallet);
+      const memo = { reference, ...operatorMemo(actor, walletId, { amount, reference }) };
+      return viewMoved(await manualEntries.fund(walletId, amount, memo));
+    }),
+    // Without a reference, each call makes an adjustment of its own.
+    adjust: mutation(
+      AdjustWallet,
+      MovedView,
+      async ({ amount, reason, reference = randomRequestId(), ...wallet }, actor) => {
         const { walletId } = await walletOf(wallet);
-        const memo = { reference, ...operatorMemo(ctx.actor, walletId, { amount, reference }) };
-        return viewMoved(await manualEntries.fund(walletId, amount, memo));
-      }),
-    adjust: procedure
-      .input(AdjustWallet)
-      .output(MovedView)
-      // Without a reference, each call makes an adjustment of its own.
-      .mutation(async ({ input: { amount, reason, reference = randomRequestId(), ...wallet }, ctx }) => {
-        const { walletId } = await walletOf(wallet);
-        const memo = {
-          reference,
-          reason,
-          ...operatorMemo(ctx.actor, walletId, { amount, reference, reason }),
-        };
-        return viewMoved(await manualEntries.adjust(walletId, amount, memo));
-      }),
-    refund: procedure
-      .input(RefundCharge)
-      .output(MovedView)
-      .mutation(async ({ input: { entryId, reason }, ctx }) => {
-        const { walletId: wallet } = await manualEntries.find(entryId);
-        const operator = operatorMemo(ctx.actor, entryId, { reason, wallet });
-        return viewMoved(await manualEntries.refund(entryId, { reason, ...operator }));
-      }),
-    entry: procedure
-      .input(FindEntry)
-      .output(EntryDetail)
-      .query(async ({ input: { entryId } }) => {
-        const entry = await manualEntries.find(entryId);
-        const refund = await store.findEntry({ walletId: entry.walletId, id: refundIdOf(entryId) });
-        return viewEntryDetail(entry, refund);
-      }),
-    statement: procedure
-      .input(ReadStatement)
-      .output(StatementView)
-      .query(async ({ input: { partnerId, mode, from, to, ...page } }) => {
-        const wallet = { partnerId, mode };
-        return viewStatement(wallet, await statementOf(wallet, { ...timesOf({ from, to }), ...page }));
-      }),
-    signedStatement: procedure
-      .input(SignStatement)
-      .output(SignedStatementView)
-      .query(async ({ input: { from, to, ...wallet } }) => {
-        const statement = await statementOf(wallet, { ...timesOf({ from, to }), limit: mostSignedEntries });
-        const view = viewStatement(wallet, statement);
-        if (view.more) {
-          throw new ApiError('bad_input', {
-            description: `A signed statement has at most ${mostSignedEntries} entries; choose a shorter period`,
-          });
-        }
-        return { jws: signStatement(view, statement.lastPage) };
-      }),
-    audit: procedure
-      .input(AuditWallets)
-      .output(z.array(AuditView))
-      .query(({ input: { sinceCheckpoint, ...wallets } }) =>
-        reportOnEach(wallets, (id) => audit.audit(id, { sinceCheckpoint })),
+        const operator = operatorMemo(actor, walletId, { amount, reference, reason });
+        return viewMoved(await manualEntries.adjust(walletId, amount, { reference, reason, ...operator }));
+      },
+    ),
+    refund: mutation(RefundCharge, MovedView, async ({ entryId, reason }, actor) => {
+      const { walletId: wallet } = await manualEntries.find(entryId);
+      const operator = operatorMemo(actor, entryId, { reason, wallet });
+      return viewMoved(await manualEntries.refund(entryId, { reason, ...operator }));
+    }),
+    entry: query(FindEntry, EntryDetail, async ({ entryId }) => {
+      const entry = await manualEntries.find(entryId);
+      const refund = await store.findEntry({ walletId: entry.walletId, id: refundIdOf(entryId) });
+      return viewEntryDetail(entry, refund);
+    }),
+    statement: query(ReadStatement, StatementView, async ({ partnerId, mode, from, to, ...page }) => {
+      const wallet = { partnerId, mode };
+      return viewStatement(wallet, await statementOf(wallet, { ...timesOf({ from, to }), ...page }));
+    }),
+    signedStatement: query(SignStatement, SignedStatementView, async ({ from, to, ...wallet }) => {
+      const statement = await statementOf(wallet, { ...timesOf({ from, to }), limit: mostSignedEntries });
+      const view = viewStatement(wallet, statement);
+      if (view.more) {
+        throw new ApiError('bad_input', {
+          description: `A signed statement has at most ${mostSignedEntries} entries; choose a shorter period`,
+        });
+      }
+      return { jws: signStatement(view, statement.lastPage) };
+    }),
+    audit: query(AuditWallets, z.array(AuditView), ({ sinceCheckpoint, ...wallets }) =>
+      reportOnEach(wallets, (id) => audit.audit(id, { sinceCheckpoint })),
+    ),
+    repair: mutation(RepairWallets, z.array(RepairView), (wallets, actor) =>
+      reportOnEach(wallets, (id) =>
+        repair.repair(id, (mended) => auditEntry(actor, { id, at: clock.now() }, { after: { mended } })),
       ),
-    repair: procedure
-      .input(RepairWallets)
-      .output(z.array(RepairView))
-      .mutation(({ input, ctx }) =>
-        reportOnEach(input, (id) =>
-          repair.repair(id, (mended) =>
-            auditEntry(ctx.actor, { id, at: clock.now() }, { after: { mended } }),
-          ),
-        ),
-      ),
+    ),
   });
 
   const limitRouter = router({
-    show: procedure
-      .input(WalletReference)
-      .output(LimitsView)
-      .query(async ({ input }) => viewLimits(input, await walletOf(input), clock.now())),
-    set: procedure
-      .input(SetLimits)
-      .output(LimitsView)
-      .mutation(async ({ input: { perMinute, perHour, ...wallet }, ctx }) => {
-        const { walletId, state } = await walletOf(wallet);
-        const changed = {
-          ...(perMinute === undefined ? {} : { perMinute }),
-          ...(perHour === undefined ? {} : { perHour }),
-        };
-        const target = { id: walletId, at: clock.now() };
-        await manualEntries.setCaps(
-          walletId,
-          changed,
-          auditEntry(ctx.actor, target, { before: state.caps, after: changed }),
-        );
-        return viewLimits(wallet, await walletOf(wallet), clock.now());
-      }),
+    show: query(WalletReference, LimitsView, async (wallet) =>
+      viewLimits(wallet, await walletOf(wallet), clock.now()),
+    ),
+    set: mutation(SetLimits, LimitsView, async ({ perMinute, perHour, ...wallet }, actor) => {
+      const { walletId, state } = await walletOf(wallet);
+      const caps = givenFields({ perMinute, perHour });
+      const target = { id: walletId, at: clock.now() };
+      await manualEntries.setCaps(
+        walletId,
+        caps,
+        auditEntry(actor, target, { before: state.caps, after: caps }),
+      );
+      return viewLimits(wallet, await walletOf(wallet), clock.now());
+    }),
   });
 
   const priceRouter = router({
-    show: procedure
-      .input(ShowPrices)
-      .output(PricesView)
-      .query(async ({ input: { partnerId } }) => {
-        const { prices } = partnerId ? await partners.show(partnerId) : {};
-        return viewPrices(partnerId ?? null, prices, standardPrice);
-      }),
-    set: procedure
-      .input(SetPrice)
-      .output(PricesView)
-      .mutation(async ({ input: { partnerId, ...price }, ctx }) => {
-        const { prices } = await partners.setPrice(partnerId, price, ctx.actor);
-        return viewPrices(partnerId, prices, standardPrice);
-      }),
+    show: query(ShowPrices, PricesView, async ({ partnerId }) => {
+      const { prices } = partnerId ? await partners.show(partnerId) : {};
+      return viewPrices(partnerId ?? null, prices, standardPrice);
+    }),
+    set: mutation(SetPrice, PricesView, async ({ partnerId, ...price }, actor) => {
+      const { prices } = await partners.setPrice(partnerId, price, actor);
+      return viewPrices(partnerId, prices, standardPrice);
+    }),
   });
 
   return { wallets: walletRouter, limits: limitRouter, prices: priceRouter };
