@@ -1,8 +1,8 @@
 import type { AnyBulkWriteOperation, Db } from 'mongodb';
-import { MongoBulkWriteError } from 'mongodb';
 import type { Mode } from '../../contracts/identifiers.ts';
-import { duplicateKey } from '../platform/database/failures.ts';
+import { isDuplicateKey } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { updateEach } from '../platform/database/write-groups.ts';
 
 const collection = 'walletSummaries';
 
@@ -39,11 +39,6 @@ export const indexes: IndexDeclaration[] = [
 /** The most wallets with a reached cap that one read returns. */
 const mostCapped = 1_000;
 
-/** Whether all failed writes were refused by a unique index, because another process has written the summaries. */
-const areAllDuplicates = (error: unknown): boolean =>
-  error instanceof MongoBulkWriteError &&
-  [error.writeErrors].flat().every(({ code }) => code === duplicateKey);
-
 /** The `walletSummaries` collection. */
 export function createWalletSummaryStore(db: Db) {
   const summaries = db.collection<WalletSummary>(collection);
@@ -65,9 +60,9 @@ export function createWalletSummaryStore(db: Db) {
       const writes: AnyBulkWriteOperation<WalletSummary>[] = fresh.map(({ _id, ...replacement }) => ({
         replaceOne: { filter: { _id, n: storedPages.get(_id) ?? noPage }, replacement, upsert: true },
       }));
-      await summaries.bulkWrite(writes, { ordered: false }).catch((error: unknown) => {
-        if (!areAllDuplicates(error)) throw error;
-      });
+      const { refused } = await updateEach(summaries, writes);
+      const failure = [...refused.values()].find((refusal) => !isDuplicateKey(refusal));
+      if (failure) throw failure;
     },
 
     findAll: (ids: readonly string[]): Promise<WalletSummary[]> =>
