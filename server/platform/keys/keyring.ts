@@ -17,10 +17,22 @@ export interface KeyDocument {
   activeAt: Date;
 }
 
-export interface SymmetricKey {
+interface SigningKey {
   id: string;
+  use: 'signing';
+  activeAt: number;
+  privateKey: KeyObject;
+  publicHalf: JWK & { kid: string };
+}
+
+interface SecretKey {
+  id: string;
+  use: Exclude<KeyUse, 'signing'>;
+  activeAt: number;
   bytes: Uint8Array;
 }
+
+type OpenedKey = SigningKey | SecretKey;
 
 export const keyCollection = 'keys';
 export const sealedFields: SealedField[] = [{ collection: keyCollection, field: 'sealed' }];
@@ -49,32 +61,30 @@ async function makeFirstKeys(keys: Collection<KeyDocument>, sealing: Sealing): P
   }
 }
 
-/** The fields that all keys have in memory. */
-interface OpenedKey {
-  id: string;
-  use: KeyUse;
-  activeAt: number;
-}
-type SigningKey = OpenedKey & { privateKey: KeyObject; publicHalf: JWK & { kid: string } };
-type SecretKey = OpenedKey & SymmetricKey;
-
-const openSecret = (fields: OpenedKey, material: string): SecretKey => ({
-  ...fields,
-  bytes: new Uint8Array(Buffer.from(material, 'base64url')),
-});
-
-async function openSigning(fields: OpenedKey, material: string): Promise<SigningKey> {
+/** Decrypts a stored key. @throws if no master key of this process opens it */
+async function openKey(
+  { _id: id, use, sealed, activeAt }: KeyDocument,
+  sealing: Sealing,
+): Promise<OpenedKey> {
+  const material = await sealing.open(sealed);
+  const fields = { id, activeAt: activeAt.getTime() };
+  if (use !== 'signing') return { ...fields, use, bytes: new Uint8Array(Buffer.from(material, 'base64url')) };
   const jwk = JSON.parse(material) as JWK;
   const keyPair = { ...jwk, alg: 'ES256', use: 'sig', kid: await calculateJwkThumbprint(jwk) };
   const { d: _privatePart, ...publicHalf } = keyPair;
-  return { ...fields, privateKey: createPrivateKey({ key: keyPair, format: 'jwk' }), publicHalf };
+  return { ...fields, use, privateKey: createPrivateKey({ key: keyPair, format: 'jwk' }), publicHalf };
 }
 
-/** The newest active key. The first key counts as active even if this process's clock is behind. */
-function currentOf<K extends OpenedKey>(keys: readonly K[], use: KeyUse, now: number): K {
-  const ofUse = keys.filter((key) => key.use === use);
+const isSigningKey = (key: OpenedKey): key is SigningKey => key.use === 'signing';
+const idsOf = (keys: readonly OpenedKey[]) => keys.map(({ id }) => id).join(' ');
+
+/**
+ * Returns the newest active key of one use. The first key counts as active even if this process's clock is behind.
+ * @param ofUse all keys of the use, in the order `inOrder`
+ */
+function currentOf<K extends OpenedKey>(ofUse: readonly K[], now: number): K {
   const current = ofUse.findLast(({ activeAt }) => activeAt <= now) ?? ofUse[0];
-  if (current === undefined) throw new Error(`a ${use} key was just made, but is not there`);
+  if (current === undefined) throw new Error('a key that every database has is missing');
   return current;
 }
 
@@ -86,50 +96,33 @@ function currentOf<K extends OpenedKey>(keys: readonly K[], use: KeyUse, now: nu
  */
 export async function loadKeyring(db: Db, sealing: Sealing, clock: Pick<Clock, 'now'> = Date) {
   const collection = db.collection<KeyDocument>(keyCollection);
-  let signing: SigningKey[] = [];
-  let secrets: SecretKey[] = [];
+  /** All keys, in the order `inOrder`. */
+  let keys: readonly OpenedKey[] = [];
   let publicKeys: readonly JWK[] = [];
-
-  /** Opens stored keys, but only those that are not among `opened`, because keys never change. */
-  async function openNew<K extends OpenedKey>(
-    stored: readonly KeyDocument[],
-    opened: readonly K[],
-    open: (fields: OpenedKey, material: string) => K | Promise<K>,
-  ): Promise<K[]> {
-    const keys: K[] = [];
-    for (const { _id: id, use, sealed, activeAt } of stored) {
-      const fields = { id, use, activeAt: activeAt.getTime() };
-      const known = opened.find((key) => key.id === id);
-      keys.push(known ?? (await open(fields, await sealing.open(sealed))));
-    }
-    return keys;
-  }
 
   /** Reads the keys again, to learn of changes by other processes. */
   async function refresh(): Promise<void> {
     const stored = await collection.find().sort(inOrder).toArray();
-    const isSigning = ({ use }: KeyDocument) => use === 'signing';
-    const nextSigning = await openNew(stored.filter(isSigning), signing, openSigning);
-    const nextSecrets = await openNew(
-      stored.filter((key) => !isSigning(key)),
-      secrets,
-      openSecret,
+    // A key never changes, so only new ones are opened.
+    const next = await Promise.all(
+      stored.map((document) => keys.find(({ id }) => id === document._id) ?? openKey(document, sealing)),
     );
-    const idsOf = (keys: readonly SigningKey[]) => keys.map(({ id }) => id).join(' ');
-    const haveChanged = idsOf(nextSigning) !== idsOf(signing);
-    [signing, secrets] = [nextSigning, nextSecrets];
+    const signingKeys = next.filter(isSigningKey);
+    const haveChanged = idsOf(signingKeys) !== idsOf(keys.filter(isSigningKey));
+    keys = next;
     // The array is replaced only when the keys change, because verifiers are cached by the array.
-    if (haveChanged) publicKeys = signing.map(({ publicHalf }) => publicHalf);
+    if (haveChanged) publicKeys = signingKeys.map(({ publicHalf }) => publicHalf);
   }
 
   await makeFirstKeys(collection, sealing);
   await refresh();
-  const symmetric = ({ id, bytes }: SecretKey): SymmetricKey => ({ id, bytes });
+  const secretsOf = (use: SecretKey['use']) => keys.filter((key): key is SecretKey => key.use === use);
+  const currentSecret = (use: SecretKey['use']) => currentOf(secretsOf(use), clock.now());
 
   return {
     /** An ES256 key; `kid` is its thumbprint (RFC 7638). Read it for each signature, because it changes at a rotation. */
     get signing(): { kid: string; privateKey: KeyObject } {
-      const { privateKey, publicHalf } = currentOf(signing, 'signing', clock.now());
+      const { privateKey, publicHalf } = currentOf(keys.filter(isSigningKey), clock.now());
       return { kid: publicHalf.kid, privateKey };
     },
     /** The public keys, for the JWKS endpoint and for verification. They include keys that do not sign yet. */
@@ -138,18 +131,15 @@ export async function loadKeyring(db: Db, sealing: Sealing, clock: Pick<Clock, '
     },
     /** Keys of authorization codes. New codes use the current one, and their sessions store its id. */
     code: {
-      get current(): SymmetricKey {
-        return symmetric(currentOf(secrets, 'code', clock.now()));
+      get current(): SecretKey {
+        return currentSecret('code');
       },
-      byId(wanted: string): SymmetricKey | undefined {
-        const found = secrets.find(({ id, use }) => use === 'code' && id === wanted);
-        return found && symmetric(found);
-      },
+      byId: (wanted: string): SecretKey | undefined => secretsOf('code').find(({ id }) => id === wanted),
     },
     /** Key of derived identifiers. Never rotated: a repeated request must get the id of the first one, so that it is found. */
-    id: currentOf(secrets, 'id', clock.now()).bytes,
+    id: currentSecret('id').bytes,
     /** Key of pairwise subjects. Never rotated, because `sub` would change. */
-    pairwise: currentOf(secrets, 'pairwise', clock.now()).bytes,
+    pairwise: currentSecret('pairwise').bytes,
     refresh,
   };
 }
