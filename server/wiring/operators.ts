@@ -46,7 +46,7 @@ interface Parts {
 
 /** Makes the parts for operators and members: the admin API over all features, the pages for ops, and what the portal is made of. */
 export function createOperators(foundation: Foundation, parts: Parts) {
-  const { config, db, maintenance, clock, keyring, sealing, processes, logger, adminToken } = foundation;
+  const { config, db, maintenance = db, clock, keyring, sealing, processes, logger, adminToken } = foundation;
   const { schema, databaseFault = () => undefined } = foundation;
   const { stores, pace, limit, partnerNames, metrics } = parts;
   const { partners, wallets, verification, integrations, warnings, members, webhooks } = parts;
@@ -56,7 +56,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
   const pauses = (keyIds: readonly string[]) => stores.partners.keys.pauses(keyIds, clock.now());
   const requireKey = createRequireKey(directory.apiKey);
   const readHealth = createEndpointHealth({ ...webhooks.context, requireKey, pauses });
-  const upgrade = createUpgrade({ db, maintenance: maintenance ?? db, schema, processes, clock });
+  const upgrade = createUpgrade({ db, maintenance, schema, processes, clock });
   const about = { version, contract: '0.8.0', environment: config.environment, baseUrl: config.baseUrl };
   const admin = createAdmin({
     stores: stores.admin,

@@ -25,11 +25,10 @@ import { checkWebhookUrl } from '../webhooks/egress/destination.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import { createBillableEndpoints } from './billable-endpoints.ts';
 import { createChargedCodes } from './charged-codes.ts';
-import { createErasureElsewhere } from './erasure.ts';
 import type { Foundation } from './foundation.ts';
 import { createOperators } from './operators.ts';
 import { createPartnerNames } from './partner-names.ts';
-import { createEndAccesses, createSharedOf } from './person-accesses.ts';
+import { createPersonAccesses } from './person-accesses.ts';
 import { createPublicGet } from './public-get.ts';
 import { createSecretUses } from './secret-uses.ts';
 import { createStores } from './stores.ts';
@@ -47,9 +46,20 @@ const mostInFlight = { authenticated: 256, unauthenticated: 512, user: 256, retu
 
 /** Creates all features and connects them. This is the only place where features are joined. */
 export function createServices(foundation: Foundation) {
-  const { config, db, maintenance, clock, keyring, sealing, processes, logger, ownPorts, pace } = foundation;
+  const {
+    config,
+    db,
+    maintenance = db,
+    clock,
+    keyring,
+    sealing,
+    processes,
+    logger,
+    ownPorts,
+    pace,
+  } = foundation;
   const { stores: replaced, processMetrics, tracing, databaseFault = () => undefined } = foundation;
-  const stores = { ...createStores(db, { maintenance }), ...replaced };
+  const stores = { ...createStores(db, maintenance), ...replaced };
   const limit = createRequestLimits({ db, clock, key: keyring.id });
   const publicGet = createPublicGet();
   const partnerNames = createPartnerNames(stores.partners.partners);
@@ -74,7 +84,7 @@ export function createServices(foundation: Foundation) {
 
   const webhooks = createWebhooks({
     db,
-    ...(maintenance ? { maintenance } : {}),
+    maintenance,
     clock,
     idKey: keyring.id,
     scheduler,
@@ -160,6 +170,13 @@ export function createServices(foundation: Foundation) {
     findClient: (clientId) => directory.client(clientId, { fresh: true }),
   });
 
+  const personAccesses = createPersonAccesses({
+    charges,
+    billing,
+    grantsOf: stores.billing.grants.ofPerson,
+    eraseEvents: stores.webhooks.erasure.erase,
+    forgetAddresses: stores.admin.requests.forgetAddresses,
+  });
   const verification = createVerification({
     stores: stores.verification,
     onMethod: metrics.method,
@@ -184,15 +201,10 @@ export function createServices(foundation: Foundation) {
     partnerNames,
     chargeOf: chargeOfCode,
     chargedCodes: createChargedCodes({ charges, ledger: billingStores.ledger }),
-    endAccesses: createEndAccesses({ charges, endAccesses: billing.endAccesses }),
-    sharedOf: createSharedOf(charges, stores.billing.grants.ofPerson),
+    endAccesses: personAccesses.end,
+    sharedOf: personAccesses.shared,
     record: stores.admin.audit.add,
-    eraseElsewhere: createErasureElsewhere({
-      charges,
-      eraseAccesses: billing.eraseAccesses,
-      eraseEvents: stores.webhooks.erasure.erase,
-      forgetAddresses: stores.admin.requests.forgetAddresses,
-    }),
+    eraseElsewhere: personAccesses.erase,
   });
 
   const endpoints = createBillableEndpoints({

@@ -11,13 +11,11 @@ import { createWalletsStores } from '../wallets/store.ts';
 import { createWarningsStores } from '../warnings/store.ts';
 import { createWebhooksStores } from '../webhooks/store.ts';
 
-interface Settings {
-  /** The same database through connections with longer timeouts, for long scans. */
-  maintenance?: Database['db'] | undefined;
-}
-
-/** Makes the stores of all features. Only stores use the database. */
-export function createStores(db: Database['db'], { maintenance = db }: Settings = {}) {
+/**
+ * Makes the stores of all features. Only stores use the database.
+ * @param maintenance the same database through connections with longer timeouts, for long scans
+ */
+export function createStores(db: Database['db'], maintenance = db) {
   const read = createJointReads(db);
   return {
     admin: createAdminStores(db),
