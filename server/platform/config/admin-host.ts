@@ -1,19 +1,8 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
-/** Networks that are not the Internet: loopback, private and link-local ones. */
-const internal = new BlockList();
-for (const [network, prefix] of [
-  ['127.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['169.254.0.0', 16],
-] as const) {
-  internal.addSubnet(network, prefix, 'ipv4');
-}
-internal.addAddress('::1', 'ipv6');
-internal.addSubnet('fc00::', 7, 'ipv6');
-internal.addSubnet('fe80::', 10, 'ipv6');
+/** Ranges of addresses that are not on the Internet, by the names of ipaddr.js. */
+const internalRanges: readonly string[] = ['loopback', 'private', 'linkLocal', 'uniqueLocal'];
 
 /**
  * Why the admin listener may not listen on `host` without TLS; undefined if it may. The address of all interfaces counts
@@ -21,7 +10,7 @@ internal.addSubnet('fe80::', 10, 'ipv6');
  */
 export function adminHostFault(host: string): string | undefined {
   if (host === 'localhost') return undefined;
-  const family = isIP(host);
-  if (family !== 0 && internal.check(host, family === 6 ? 'ipv6' : 'ipv4')) return undefined;
+  // `process` returns the IPv4 address of an IPv4-mapped IPv6 address.
+  if (isIP(host) !== 0 && internalRanges.includes(ipaddr.process(host).range())) return undefined;
   return `the admin API has no TLS of its own and must not be public: ${host} is not a loopback or private address`;
 }

@@ -3,15 +3,6 @@ import { DisplayName } from '../../../contracts/display-text.ts';
 import { WebAddress } from '../../../contracts/web-address.ts';
 import type { Given } from './secret-files.ts';
 
-/** Who runs this installation, for its hosted pages. In production, all fields are set. */
-export interface Imprint {
-  legalName?: string | undefined;
-  privacyUrl?: string | undefined;
-  termsUrl?: string | undefined;
-  /** An e-mail address, or an https address. */
-  helpAddress?: string | undefined;
-}
-
 /** The variables of the imprint. */
 export const imprintVariables = {
   SVC_LEGAL_NAME: DisplayName.optional(),
@@ -21,14 +12,16 @@ export const imprintVariables = {
     .union([z.email(), WebAddress], { error: 'expected an e-mail address or an https:// address' })
     .optional(),
 };
-type Variables = z.infer<z.ZodObject<typeof imprintVariables>>;
 
-export const readImprint = (env: Variables): Imprint => ({
+export const readImprint = (env: z.infer<z.ZodObject<typeof imprintVariables>>) => ({
   legalName: env.SVC_LEGAL_NAME,
   privacyUrl: env.SVC_PRIVACY_URL,
   termsUrl: env.SVC_TERMS_URL,
+  /** An e-mail address, or an https address. */
   helpAddress: env.SVC_HELP_ADDRESS,
 });
+/** Who runs this installation, for its hosted pages. In production, all fields are set. */
+export type Imprint = Partial<ReturnType<typeof readImprint>>;
 
 /** The missing variables of the imprint. Production needs all: users have to know who asks, and where to get help. */
 export const missingImprint = (given: Given): string[] =>
