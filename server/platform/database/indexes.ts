@@ -45,9 +45,6 @@ const hasSameKey = (declared: IndexDeclaration, { key }: ReportedIndex): boolean
 const isEquivalent = (declared: IndexDeclaration, reported: ReportedIndex): boolean =>
   hasSameKey(declared, reported) && isDeepStrictEqual(optionsOf(declared), optionsOf(reported));
 
-const isSame = (declared: IndexDeclaration, reported: ReportedIndex): boolean =>
-  nameOf(declared) === reported.name && isEquivalent(declared, reported);
-
 const readIndexes = async (db: Db, collection: string): Promise<ReportedIndex[]> => {
   try {
     return (await db.collection(collection).listIndexes().toArray()) as ReportedIndex[];
@@ -83,9 +80,9 @@ const canChangeLifetime = (declared: IndexDeclaration, reported: ReportedIndex):
 /** Creates a missing index, or changes how long documents are kept. Another name of the same index is accepted. */
 async function ensureIndex(db: Db, index: IndexDeclaration, reported: ReportedIndex[]): Promise<void> {
   const { collection, expireAfterSeconds } = index;
-  const existing = reported.find(
-    (candidate) => candidate.name === nameOf(index) || hasSameKey(index, candidate),
-  );
+  const existing =
+    reported.find(({ name }) => name === nameOf(index)) ??
+    reported.find((candidate) => hasSameKey(index, candidate));
   if (!existing) {
     await db.collection(collection).createIndexes([specOf(index)]);
   } else if (canChangeLifetime(index, existing)) {
@@ -110,12 +107,11 @@ async function ensureIndex(db: Db, index: IndexDeclaration, reported: ReportedIn
 export const ensureIndexes = async (db: Db, declarations: readonly IndexDeclaration[]): Promise<void> => {
   for (const [collection, declared] of groupBy(declarations, (index) => index.collection)) {
     const reported = await readIndexes(db, collection);
-    const isReported = (index: IndexDeclaration) => reported.some((found) => isSame(index, found));
-    const missingOrChanged = declared.filter((index) => !isReported(index));
-    for (const index of missingOrChanged) await ensureIndex(db, index, reported);
+    for (const index of declared) await ensureIndex(db, index, reported);
+    const names = new Set(reported.map(({ name }) => name));
     // Indexes that another process is still building are reported too. Creating the same index again waits for the build.
     // Only unique ones have to be complete, because writes rely on their refusals.
-    const unique = declared.filter((index) => index.unique && isReported(index));
+    const unique = declared.filter((index) => index.unique && names.has(nameOf(index)));
     if (unique.length > 0) await db.collection(collection).createIndexes(unique.map(specOf));
   }
 };

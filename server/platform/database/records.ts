@@ -46,23 +46,7 @@ export type RecordFilter<R> = { [Field in keyof R]?: R[Field] | undefined } & {
   $nor?: Document[] | undefined;
 };
 
-export interface RecordStore<R extends AuditedRecord> {
-  insert(record: NewRecord<R>, entry: AuditEntry): Promise<R>;
-  find(id: string): Promise<R | undefined>;
-  /** @throws ApiError `not_found` */
-  get(id: string): Promise<R>;
-  /** Finds records in one round trip, in the order of `ids`; undefined for an id that does not exist. */
-  findAll(ids: readonly string[]): Promise<(R | undefined)[]>;
-  /** Newest first. @throws ApiError `not_found` if `after` does not exist */
-  list(filter: RecordFilter<R>, page: PageRequest): Promise<R[]>;
-  count(filter: RecordFilter<R>): Promise<Total>;
-  /**
-   * Changes one record and writes the audit entry with it, in one step. `decide` may run again after a
-   * concurrent change. If it returns undefined, nothing is written.
-   * @throws ApiError `not_found`, every error of `decide`, `conflict` after too many concurrent changes
-   */
-  change(id: string, decide: (current: R) => Change<R> | undefined): Promise<R>;
-}
+export type RecordStore<R extends AuditedRecord> = ReturnType<typeof createRecordStore<R>>;
 
 /** The most audit entries that may wait in a record. More mean that copying them to the audit log is broken. */
 const longestOutbox = 20;
@@ -96,11 +80,7 @@ function toUpdate<R extends AuditedRecord>({ set, entry }: Change<R>): UpdateFil
  * @param collection name of the collection
  * @param noun the word for one record in messages, for instance `partner`
  */
-export function createRecordStore<R extends AuditedRecord>(
-  db: Db,
-  collection: string,
-  noun: string,
-): RecordStore<R> {
+export function createRecordStore<R extends AuditedRecord>(db: Db, collection: string, noun: string) {
   const records: Collection<R> = db.collection<R>(collection);
   const asFilter = (filter: Document): Filter<R> => filter as Filter<R>;
   const asRecord = (found: WithId<R> | null): R | undefined => (found ? (found as unknown as R) : undefined);
@@ -109,12 +89,18 @@ export function createRecordStore<R extends AuditedRecord>(
     return asRecord(await records.findOne(asFilter({ _id: id })));
   }
 
+  /** @throws ApiError `not_found` */
   async function get(id: string): Promise<R> {
     const found = await find(id);
     if (!found) throw new ApiError('not_found', { description: `No ${noun} ${id}` });
     return found;
   }
 
+  /**
+   * Changes one record and writes the audit entry with it, in one step. `decide` may run again after a
+   * concurrent change. If it returns undefined, nothing is written.
+   * @throws ApiError `not_found`, every error of `decide`, `conflict` after too many concurrent changes
+   */
   async function change(id: string, decide: (current: R) => Change<R> | undefined): Promise<R> {
     for (let tries = 0; tries < maxConflictTries; tries += 1) {
       const current = await get(id);
@@ -135,7 +121,7 @@ export function createRecordStore<R extends AuditedRecord>(
   }
 
   return {
-    async insert(fields, entry) {
+    async insert(fields: NewRecord<R>, entry: AuditEntry): Promise<R> {
       const record = { ...fields, revision: 1, audit: [entry], auditAt: entry.at } as unknown as R;
       await records.insertOne(record as OptionalUnlessRequiredId<R>);
       return record;
@@ -144,7 +130,8 @@ export function createRecordStore<R extends AuditedRecord>(
     find,
     get,
 
-    async findAll(ids) {
+    /** Finds records in one round trip, in the order of `ids`; undefined for an id that does not exist. */
+    async findAll(ids: readonly string[]): Promise<(R | undefined)[]> {
       const found = (await records
         .find(asFilter({ _id: { $in: [...new Set(ids)] } }))
         .toArray()) as unknown as R[];
@@ -152,12 +139,14 @@ export function createRecordStore<R extends AuditedRecord>(
       return ids.map((id) => byId.get(id));
     },
 
-    async list(filter, { limit, after }) {
+    /** Newest first. @throws ApiError `not_found` if `after` does not exist */
+    async list(filter: RecordFilter<R>, { limit, after }: PageRequest): Promise<R[]> {
       const last = after === undefined ? undefined : await get(after);
       return readPage(records, givenFields(filter), { limit, after: last });
     },
 
-    count: (filter) => countThrough(records, { indexed: givenFields(filter), rest: {} }),
+    count: (filter: RecordFilter<R>): Promise<Total> =>
+      countThrough(records, { indexed: givenFields(filter), rest: {} }),
 
     change,
   };

@@ -1,19 +1,11 @@
 import { type Db, type Document, MongoServerError } from 'mongodb';
+import type { ShardsView } from '../../../contracts/admin/schema.ts';
 
 /** How the documents of a collection are distributed over the shards of a cluster. */
 export interface ShardDeclaration {
   collection: string;
   /** A ranged shard key; the order of its fields matters. */
   key: Record<string, 1>;
-}
-
-/** A collection whose shard key differs from its declaration. */
-export interface ShardDifference {
-  collection: string;
-  /** The declared shard key; null if the collection should stay unsharded. */
-  expected: string | null;
-  /** The actual shard key; null if the collection is unsharded. */
-  found: string | null;
 }
 
 /** A collection in the configuration of a cluster. */
@@ -39,22 +31,22 @@ async function ifAllowed<T>(read: () => Promise<T>): Promise<T | undefined> {
 }
 
 /** A shard key as text, with its fields in order. Null without a key. */
-function render(key: Document | undefined): string | null {
+function textOfKey(key: Document | undefined): string | null {
   if (key === undefined) return null;
   const fields = Object.entries(key).map(([field, order]) => `${field}: ${String(order)}`);
   return `{${fields.join(', ')}}`;
 }
 
-/** Compares the declared shard keys of the existing collections with the actual ones. */
+/** Compares the declared shard keys of these collections with the actual ones. A collection without a declaration has no key. */
 export function compareShardKeys(
   declared: readonly ShardDeclaration[],
   collections: readonly string[],
   actual: ReadonlyMap<string, Document>,
-): ShardDifference[] {
-  const differences: ShardDifference[] = [];
+): ShardsView['differences'] {
+  const differences: ShardsView['differences'] = [];
   for (const collection of collections) {
-    const expected = render(declared.find((declaration) => declaration.collection === collection)?.key);
-    const found = render(actual.get(collection));
+    const expected = textOfKey(declared.find((declaration) => declaration.collection === collection)?.key);
+    const found = textOfKey(actual.get(collection));
     if (found !== expected) differences.push({ collection, expected, found });
   }
   return differences;

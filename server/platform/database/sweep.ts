@@ -1,33 +1,29 @@
-import type { Collection, Db, Document, Filter } from 'mongodb';
+import type { Collection, Db, Filter } from 'mongodb';
 import type { IndexDeclaration } from './indexes.ts';
 
-/** How many documents one call deletes at most, so that the call stays short. */
-export const deletedAtOnce = 1_000;
+/** The most documents that are deleted by one index in one call, so that the call stays short. */
+const deletedAtOnce = 1_000;
 
-/**
- * Deletes at most 1,000 documents that match `filter`.
- *
- * @returns how many were found, and how many of them still matched when they were deleted
- */
-export const deleteSome = async <D extends Document & { _id: string }>(
-  collection: Collection<D>,
-  filter: Filter<Document>,
-): Promise<{ found: number; deleted: number }> => {
-  const found = await collection
-    .find(filter as Filter<D>, { projection: { _id: 1 }, limit: deletedAtOnce })
-    .toArray();
-  if (found.length === 0) return { found: 0, deleted: 0 };
+/** Deletes at most 1,000 documents that match `filter`. @returns how many were deleted */
+async function deleteSome(
+  collection: Collection<{ _id: string }>,
+  filter: Filter<{ _id: string }>,
+): Promise<number> {
+  const found = await collection.find(filter, { projection: { _id: 1 }, limit: deletedAtOnce }).toArray();
+  if (found.length === 0) return 0;
   // The filter is checked again, because a document's expiry may have been moved since.
   const stillMatching = { ...filter, _id: { $in: found.map(({ _id }) => _id) } };
-  const { deletedCount } = await collection.deleteMany(stillMatching as unknown as Filter<D>);
-  return { found: found.length, deleted: deletedCount };
-};
+  return (await collection.deleteMany(stillMatching)).deletedCount;
+}
 
-const expiredFilter = (index: IndexDeclaration, now: Date): Filter<Document> | undefined => {
+/** Returns the condition of documents that have expired by an index; undefined if it is no TTL index. */
+const expiredFilter = (index: IndexDeclaration, now: Date): Filter<{ _id: string }> | undefined => {
   const [field] = Object.keys(index.key);
   if (index.expireAfterSeconds === undefined || field === undefined) return undefined;
   const before = new Date(now.getTime() - index.expireAfterSeconds * 1_000);
-  return { $and: [{ [field]: { $lt: before } }, index.partialFilterExpression ?? {}] };
+  return { $and: [{ [field]: { $lt: before } }, index.partialFilterExpression ?? {}] } as Filter<{
+    _id: string;
+  }>;
 };
 
 /**
@@ -45,7 +41,7 @@ export const sweepExpired = async (
   for (const declaration of declarations) {
     const expired = expiredFilter(declaration, now);
     if (expired === undefined) continue;
-    deleted += (await deleteSome(db.collection<{ _id: string }>(declaration.collection), expired)).deleted;
+    deleted += await deleteSome(db.collection<{ _id: string }>(declaration.collection), expired);
   }
   return deleted;
 };
