@@ -32,8 +32,6 @@ function fromBase62(text: string, { bytes, characters }: Shape): Buffer | undefi
   return isTooLarge ? undefined : Buffer.from(hex, 'hex');
 }
 
-const randomHex = (bytes: number) => randomBytes(bytes).toString('hex');
-
 /** How many characters encode how many bytes. */
 interface Shape {
   bytes: number;
@@ -46,9 +44,14 @@ const webhookSecretShape: Shape = { bytes: 34, characters: 46 };
 
 const shapeOf = (kind: SecretKind) => (kind === 'webhookSecret' ? webhookSecretShape : secretShape);
 
+/** The identifier that these 16 bytes are encoded in. */
+export function idOfBytes(kind: IdentifierKind, bytes: Buffer): string {
+  return identifierPrefixes[kind] + base62(bytes.toString('hex'), identifierShape.characters);
+}
+
 /** A fresh identifier with 128 random bits, for instance `ptr_…`. */
 export function randomId(kind: IdentifierKind): string {
-  return identifierPrefixes[kind] + base62(randomHex(identifierShape.bytes), identifierShape.characters);
+  return idOfBytes(kind, randomBytes(identifierShape.bytes));
 }
 
 /** HMAC-SHA256 of `cause`, 32 bytes. It cannot be predicted without the key. */
@@ -58,8 +61,7 @@ export function keyed(key: Uint8Array, cause: readonly (string | number)[]): Buf
 
 /** Derives an identifier from `cause`. A repeated step gets the same `_id`, so it changes nothing. */
 export function deriveId(key: Uint8Array, kind: IdentifierKind, cause: readonly (string | number)[]): string {
-  const digest = keyed(key, [kind, ...cause]).subarray(0, identifierShape.bytes);
-  return identifierPrefixes[kind] + base62(digest.toString('hex'), identifierShape.characters);
+  return idOfBytes(kind, keyed(key, [kind, ...cause]).subarray(0, identifierShape.bytes));
 }
 
 /** CRC-32 as six base62 characters. It lets scanners find leaked secrets, and typos never reach the database. */
@@ -67,31 +69,21 @@ function checksum(text: string): string {
   return base62(crc32(text).toString(16), checksumLength);
 }
 
-/** A secret of this kind, for random bits in hexadecimal. */
-function encodeSecret(kind: SecretKind, hex: string): string {
-  const body = secretPrefixes[kind] + base62(hex, shapeOf(kind).characters);
+/** Encodes bytes as a secret of this kind, with its checksum. A webhook secret has 34 bytes, any other has 32. */
+export function secretOfBytes(kind: SecretKind, bytes: Buffer): string {
+  const body = secretPrefixes[kind] + base62(bytes.toString('hex'), shapeOf(kind).characters);
   return body + checksum(body);
 }
 
 /** A fresh secret with at least 256 random bits and a checksum, for instance `svc_test_…`. */
 export function randomSecret(kind: SecretKind): string {
-  return encodeSecret(kind, randomHex(shapeOf(kind).bytes));
+  return secretOfBytes(kind, randomBytes(shapeOf(kind).bytes));
 }
 
 /** The 16 bytes of an identifier; undefined if the text is not an identifier of this kind. */
 export function bytesOfId(kind: IdentifierKind, id: string): Buffer | undefined {
   const prefix = identifierPrefixes[kind];
   return id.startsWith(prefix) ? fromBase62(id.slice(prefix.length), identifierShape) : undefined;
-}
-
-/** The identifier that these 16 bytes are encoded in. */
-export function idOfBytes(kind: IdentifierKind, bytes: Buffer): string {
-  return identifierPrefixes[kind] + base62(bytes.toString('hex'), identifierShape.characters);
-}
-
-/** Encodes 32 bytes as a secret of this kind, with its checksum. */
-export function secretOfBytes(kind: SecretKind, bytes: Buffer): string {
-  return encodeSecret(kind, bytes.toString('hex'));
 }
 
 /** The bytes of a secret; undefined for a text without the form and the checksum of this kind. */
