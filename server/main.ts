@@ -15,6 +15,7 @@ const badConfiguration = 78;
 /** The longest time that a stop may take after the drain delay, in milliseconds. */
 const stopTimeoutMs = 20_000;
 
+/** Reads the configuration. If it is not usable, writes the faults to stderr and ends the process. */
 function configuration(): Config {
   try {
     return readConfig(process.env);

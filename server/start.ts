@@ -33,7 +33,7 @@ import type { Foundation } from './wiring/foundation.ts';
 import { indexes } from './wiring/indexes.ts';
 import { schema as ownSchema } from './wiring/schema.ts';
 import { sealedFields } from './wiring/sealed-fields.ts';
-import { createServices, type Services } from './wiring/services.ts';
+import { createServices } from './wiring/services.ts';
 
 /** How long to wait between two tries to create the indexes, in milliseconds. */
 const indexRetryMs = 1_000;
@@ -54,33 +54,22 @@ export interface Replacements {
   schema?: Schema;
 }
 
-export interface RunningServer {
-  /** The addresses of the listeners, without a trailing slash. Undefined if this process does not have the role. */
-  publicUrl: string | undefined;
-  adminUrl: string | undefined;
-  embedded: boolean;
-  /** All features of the server, for tests. */
-  services: Services;
-  /** Runs one heartbeat and all sweeps once. */
-  sweep(): Promise<void>;
-  /**
-   * Stops the server. It is no longer ready, but still serves requests during the drain delay. Then it finishes the requests in
-   * progress, and closes listeners, jobs and database in this order.
-   */
-  stop(): Promise<void>;
-}
+export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 
+/** Returns the configured master keys. In development without any, it is a key that is generated into the data directory. */
 function masterKeysOf({ masterKeys, dataDir }: Config): [Uint8Array, ...Uint8Array[]] {
   if (masterKeys) return masterKeys;
   const generated = localSecret(dataDir, 'master-key', () => randomBytes(32).toString('base64'));
   return [new Uint8Array(Buffer.from(generated, 'base64'))];
 }
 
+/** Returns the token of the first operator; undefined if it is off. In development without one, a token is generated. */
 const adminTokenOf = ({ adminToken, dataDir }: Config) =>
   adminToken === 'off'
     ? undefined
     : (adminToken ?? localSecret(dataDir, 'admin-token', () => randomSecret('operatorToken')));
 
+/** Opens a listener. @returns its URL. @throws StartFault if the address cannot be used */
 async function listen(app: HttpServer, address: Address): Promise<string> {
   const { host, port } = address;
   await app.listen({ host, port }).catch((error: unknown) => {
@@ -101,11 +90,7 @@ async function closeListener(app: HttpServer): Promise<void> {
  * Starts the server: opens the database, creates the services, opens the listeners.
  * @throws Error if the database cannot be reached, if the master key does not open its keys, or if a port is taken
  */
-export async function startServer(
-  config: Config,
-  logger: Logger,
-  replacements: Replacements = {},
-): Promise<RunningServer> {
+export async function startServer(config: Config, logger: Logger, replacements: Replacements = {}) {
   const addresses = await usableAddresses(config);
   const processMetrics = createProcessMetrics(config);
   const { traceEndpoint: endpoint, roles } = config;
@@ -262,14 +247,23 @@ export async function startServer(
   if (!replacements.sweepsByHand) sweeper.start();
 
   return {
+    /** The addresses of the listeners, without a trailing slash. Undefined if this process does not have the role. */
     publicUrl,
     adminUrl,
     embedded: engine !== undefined,
+    /** All features of the server, for tests. */
     services,
-    async sweep() {
+
+    /** Runs one heartbeat and all sweeps once. */
+    async sweep(): Promise<void> {
       for (const part of [pulse, keyReader, membership, sweeper]) await part.sweep();
     },
-    async stop() {
+
+    /**
+     * Stops the server. It is no longer ready, but still serves requests during the drain delay. Then it finishes the requests in
+     * progress, and closes listeners, jobs and database in this order.
+     */
+    async stop(): Promise<void> {
       isStopRequested = true;
       await Promise.all([sleep(config.drainDelay), membership.leave()]);
       forgetAdminAddress?.();

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
+import { version } from './platform/config/version.ts';
 
 const usage = `Runs SVC Gateway. Configuration is in environment variables: see docs/operations.md.
 
@@ -17,14 +17,11 @@ const usage = `Runs SVC Gateway. Configuration is in environment variables: see 
 /** The exit codes for a wrong command line and a wrong configuration (sysexits.h). */
 const [badUsage, badConfiguration] = [64, 78];
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
-
 const say = (line: string) => void process.stdout.write(`${line}\n`);
-const audit = 'Next: start the server, then run `svcadmin wallets audit`.';
+const nextStep = 'Next: start the server, then run `svcadmin wallets audit`.';
 
-const number = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+/** Writes a count with its noun in the right number, such as `1 code` or `2 codes`. */
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Modules are loaded only by the command that needs them. */
 async function readConfiguration() {
@@ -42,7 +39,7 @@ async function restoreFrom(directory: string): Promise<void> {
   const { restore } = await import('./backup.ts');
   const { takenAt, sessions, codes } = await restore(await readConfiguration(), directory);
   say(
-    `Restored the state of ${takenAt}; ended ${number(sessions, 'open session')} and ${number(codes, 'code')}. ${audit}`,
+    `Restored the state of ${takenAt}; ended ${counted(sessions, 'open session')} and ${counted(codes, 'code')}. ${nextStep}`,
   );
 }
 
@@ -59,7 +56,7 @@ async function endRestoredSessions(): Promise<void> {
     source: 'MONGODB_URI',
     masterKeys,
   });
-  say(`Ended ${number(sessions, 'open session')} and ${number(codes, 'code')}. ${audit}`);
+  say(`Ended ${counted(sessions, 'open session')} and ${counted(codes, 'code')}. ${nextStep}`);
 }
 
 async function checkProcess(): Promise<void> {

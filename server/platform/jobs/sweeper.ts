@@ -12,13 +12,11 @@ export function createSweeper(sweeps: readonly Sweep[], logger: Pick<Logger, 'wa
   let isStarted = false;
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> = Promise.resolve();
-  let lastRoundAt: number | undefined;
 
   async function sweepAll(): Promise<void> {
     for (const { name, sweep } of sweeps) {
       await sweep().catch((error: unknown) => logger.warn({ err: error, sweep: name }, 'a sweep failed'));
     }
-    lastRoundAt = Date.now();
   }
 
   function next(): void {
@@ -32,10 +30,8 @@ export function createSweeper(sweeps: readonly Sweep[], logger: Pick<Logger, 'wa
       isStarted = true;
       timer = setTimeout(next, 0).unref();
     },
-    /** One round now; for tests and for tools. */
+    /** Runs one round now. Resolves when it has ended. */
     sweep: sweepAll,
-    /** When the last round ended, milliseconds since the epoch. */
-    lastRoundAt: () => lastRoundAt,
     async stop(): Promise<void> {
       isStarted = false;
       clearTimeout(timer);
