@@ -43,4 +43,3 @@ export function createAccessRemoval({ grants, revocations, clock }: Dependencies
     },
   };
 }
-export type AccessRemoval = ReturnType<typeof createAccessRemoval>;

@@ -45,7 +45,7 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
    * @param expiresAt when an old secret expires; undefined for the present secret, which does not expire
    * @param faults the faults of the secret's record, the most important one first
    */
-  async function ofPartner(
+  async function describePartnerSecret(
     owner: { _id: string; partnerId: string; mode: FoundSecret['mode'] },
     expiresAt: Date | undefined,
     faults: readonly Fault[],
@@ -66,18 +66,18 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     };
   }
 
-  async function ofClient(hash: string): Promise<FoundSecret | undefined> {
+  async function findClientSecret(hash: string): Promise<FoundSecret | undefined> {
     const client = await clients.findBySecretHash(hash);
     if (!client) return undefined;
     const expiresAt = client.secrets.find((secret) => secret.hash === hash)?.expiresAt;
     const key = await keys.find(client.keyId);
-    return ofPartner(client, expiresAt, [
+    return describePartnerSecret(client, expiresAt, [
       temporaryFault(client.status !== 'active', 'the client is disabled'),
       temporaryFault(key?.status !== 'active', 'the API key of the client is revoked'),
     ]);
   }
 
-  async function ofOperator(hash: string): Promise<FoundSecret | undefined> {
+  async function findOperatorToken(hash: string): Promise<FoundSecret | undefined> {
     const operator = await stores.admin.operators.findByHash(hash);
     if (!operator) return undefined;
     const { _id: id, status, expiresAt } = operator;
@@ -88,29 +88,29 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     return { id, ...noPartner, inactiveReason: fault?.text, ended: fault !== undefined, expiresAt };
   }
 
-  async function ofIntegration(hash: string): Promise<FoundSecret | undefined> {
+  async function findIntegrationSecret(hash: string): Promise<FoundSecret | undefined> {
     const holderOfPresent = await findHolder(sealedSecret, hash);
     const id = holderOfPresent ?? (await findHolder(sealedOldSecret, hash));
     const integration = id === undefined ? undefined : await integrations.find(id);
     if (!integration) return undefined;
     const expiresAt = holderOfPresent === undefined ? integration.oldSecret?.expiresAt : undefined;
     const disabledFault = permanentFault(integration.status !== 'active', 'the integration is disabled');
-    return ofPartner(integration, expiresAt, [disabledFault]);
+    return describePartnerSecret(integration, expiresAt, [disabledFault]);
   }
 
-  async function ofKey(hash: string): Promise<FoundSecret | undefined> {
+  async function findApiKey(hash: string): Promise<FoundSecret | undefined> {
     const [key] = await keys.findByHashes([hash]);
     const expiresAt = key?.oldSecrets?.find((secret) => secret.hash === hash)?.expiresAt;
-    return key && ofPartner(key, expiresAt, [revokedFault(key)]);
+    return key && describePartnerSecret(key, expiresAt, [revokedFault(key)]);
   }
 
-  async function ofEndpoint(hash: string): Promise<FoundSecret | undefined> {
+  async function findSigningSecret(hash: string): Promise<FoundSecret | undefined> {
     const holderOfPresent = await findHolder(sealedSigningSecret, hash);
     const id = holderOfPresent ?? (await findHolder(sealedPreparedSecret, hash));
     const key = id === undefined ? undefined : await keys.find(id);
     const isPrepared = holderOfPresent === undefined;
     const preparedFault = temporaryFault(isPrepared, 'it is prepared, and signs nothing yet');
-    return key && ofPartner(key, undefined, [preparedFault, revokedFault(key)]);
+    return key && describePartnerSecret(key, undefined, [preparedFault, revokedFault(key)]);
   }
 
   /** @returns undefined if no record has the secret */
@@ -118,15 +118,15 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     switch (kind) {
       case 'testKey':
       case 'liveKey':
-        return ofKey(hash);
+        return findApiKey(hash);
       case 'clientSecret':
-        return ofClient(hash);
+        return findClientSecret(hash);
       case 'webhookSecret':
-        return ofEndpoint(hash);
+        return findSigningSecret(hash);
       case 'integrationSecret':
-        return ofIntegration(hash);
+        return findIntegrationSecret(hash);
       case 'operatorToken':
-        return ofOperator(hash);
+        return findOperatorToken(hash);
     }
   };
 }

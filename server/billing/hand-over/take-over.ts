@@ -76,4 +76,3 @@ export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
     return seal(keys.reply, { to: from, n, answers: await writeAll(request, isClosed) } satisfies Reply);
   };
 }
-export type TakeOver = ReturnType<typeof createTakeOver>;

@@ -47,7 +47,7 @@ export type HttpServer = FastifyInstance;
  * Escapes the percent signs of a path that has a malformed escape. The router would otherwise refuse the path before an
  * endpoint could check credentials. The query stays unchanged.
  */
-export function routableUrl(url: string): string {
+function routableUrl(url: string): string {
   const [path = ''] = url.split('?', 1);
   try {
     decodeURI(path);
