@@ -56,7 +56,7 @@ export const termsAt = ({ terms, lifetimeSeconds }: NonNullable<Posting['grant']
   expiresAt: new Date(at.getTime() + lifetimeSeconds * 1_000),
 });
 
-/** @param state the state of the wallet after the entry */
+/** Makes the ledger entry of a posting. @param state the state of the wallet after the entry */
 function entryOf(posting: Posting, state: WalletState, at: Date): LedgerEntry {
   const { id, kind, amount, memo, grant, traceparent } = posting;
   const entry: LedgerEntry = { id, kind, amount, balanceAfter: state.balance, at };

@@ -32,7 +32,8 @@ interface Dependencies {
   deadline: Deadline;
 }
 
-const errors = <S extends number>(...statuses: S[]) =>
+/** Returns the schemas of the responses with these error statuses. */
+const errorResponses = <S extends number>(...statuses: S[]) =>
   Object.fromEntries(statuses.map((status) => [status, OAuthError])) as Record<S, typeof OAuthError>;
 
 /** Checks the grant type before everything else, because a grant of another type has other parameters. */
@@ -99,7 +100,7 @@ export function oauthRoutes({ exchange, userinfo, revoke, deadline }: Dependenci
         preValidation: [requireGrantType, credentials.prepare],
         schema: {
           body: TokenRequest,
-          response: { 200: TokenResponse, ...errors(400, 401, 402, 403, 429, 500, 503) },
+          response: { 200: TokenResponse, ...errorResponses(400, 401, 402, 403, 429, 500, 503) },
         },
       },
       async (request) => exchange(request.body, credentials.read(request, request.body), contextOf(request)),
@@ -107,7 +108,7 @@ export function oauthRoutes({ exchange, userinfo, revoke, deadline }: Dependenci
 
     scope.get(
       '/userinfo',
-      { schema: { response: { 200: UserinfoResponse, ...errors(401, 429, 500, 503) } } },
+      { schema: { response: { 200: UserinfoResponse, ...errorResponses(401, 429, 500, 503) } } },
       async (request) =>
         userinfo(request.headers.authorization, (partnerId) => admitAuthenticated(request, partnerId)),
     );
@@ -118,7 +119,7 @@ export function oauthRoutes({ exchange, userinfo, revoke, deadline }: Dependenci
         preValidation: credentials.prepare,
         schema: {
           body: RevokeRequest,
-          response: { 200: z.undefined(), ...errors(400, 401, 403, 429, 500, 503) },
+          response: { 200: z.undefined(), ...errorResponses(400, 401, 403, 429, 500, 503) },
         },
       },
       async (request, reply) => {

@@ -30,10 +30,12 @@ const shareOf = (part: number, all: number): number | null => (all === 0 ? null 
 const timeText = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 16)}`;
 const count = new Intl.NumberFormat('en-US');
 
+/** Names a period, such as `24 hours` or `7 days`. */
 function nameOf({ hours }: SpanOfStatus): string {
   return hours === 24 ? '24 hours' : `${hours / 24} days`;
 }
 
+/** Returns the cells of a row: availability, requests, share without errors, webhooks, share that receivers have acknowledged. */
 const cellsOf = (record: SpanOfStatus | DayOfStatus) => [
   percentText(record.available),
   count.format(record.requests),

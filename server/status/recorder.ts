@@ -25,7 +25,7 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
   /** The minute that was last marked as available. */
   let markedMinute = 0;
 
-  /** Returns the waiting counts of the hour that contains a time. */
+  /** Returns the waiting counts of the hour that contains a time, which begin at 0. Drops the oldest of too many hours. */
   function additionOf(at: number): Addition {
     const hourStart = windowStart(at, hour);
     const found = waiting.get(hourStart);
@@ -37,6 +37,7 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
     return fresh;
   }
 
+  /** Adds counts to those of an hour, by default to those of the current hour. */
   function addCounts(counts: Partial<Counts>, addition = additionOf(clock.now())): void {
     for (const [name, by] of Object.entries(counts) as [keyof Counts, number][]) addition[name] += by;
   }
@@ -67,6 +68,7 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
     }
   }
 
+  /** Makes counts wait again that could not be written. Others of the same hour may have arrived meanwhile. */
   function putBack(at: number, { early, late, ...counts }: Addition): void {
     const present = additionOf(at);
     present.early |= early;

@@ -24,7 +24,10 @@ export interface Base {
   uptime: () => number;
 }
 
-/** `own`: this process is the writer. `answered`: the writer wrote it. Else the request failed, and this process wrote it. */
+/**
+ * How the result of a posting was found. `own`: this process is the writer of the wallet. `answered`: the writer has replied.
+ * `not_sent`, `lost`: this process wrote the posting, because no request reached the writer, or no reply came from it.
+ */
 export type Way = 'own' | 'answered' | 'not_sent' | 'lost';
 
 export interface HandOverSettings extends Base {
@@ -120,6 +123,7 @@ export function createHandOver(settings: HandOverSettings) {
     }
   }
 
+  /** Writes a posting in this process. The peer may have written the posting before, so its entry counts as written. */
   async function writeHere(posting: Posting, options: Options): Promise<Written> {
     const written = await local.write(posting, options);
     return written.outcome === 'used' ? recognise(posting, written.entry) : written;

@@ -41,7 +41,7 @@ export function answerInTime(scope: FastifyInstance, { beginWithin, answerWithin
       clearTimeout(timer);
       if (!reply.raw.writableFinished) mayBegin.abort(new Error('the caller is gone'));
     });
-    // A charge that is handed over to another process reads this time (`Waiting` in contracts/charge.ts).
+    // A charge that is handed over to another process reads this time (`DeadlineSignal` in contracts/charge.ts).
     const endsAt = monotonicTime() + beginWithin;
     request.mayBegin = Object.assign(mayBegin.signal, { endsAt });
     done();

@@ -44,6 +44,7 @@ const wrongClock: Reason = {
   text: 'the clock is more than 2 s off the database, or was not measured lately',
 };
 
+/** Tells whether this process can serve requests, and if not, for which reasons. */
 export function createReadiness(dependencies: Dependencies) {
   const { db, clock, tryWrite, isStopping, starting, outdated, isStuck, logger } = dependencies;
   let databaseReasons: Reason[] = [];

@@ -44,6 +44,7 @@ function remoteSpan(traceparent: unknown): SpanContext | undefined {
 const contextBelow = (remote: SpanContext | undefined): Context =>
   remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
 
+/** Ends a span. With a failure, the span counts as failed, for the reason in `message`. */
 function end(span: Span, failure?: { message: string }): void {
   if (failure) span.setStatus({ code: SpanStatusCode.ERROR, message: failure.message });
   span.end();

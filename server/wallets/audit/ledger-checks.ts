@@ -181,6 +181,8 @@ export function createLedgerChecks(
   return {
     findings,
     missingGrants,
+
+    /** Checks the next page, and adds its faults to `findings`. */
     add(page: LedgerPage): void {
       findings.push(...pageFaults(page).map((problem) => ({ page: page.n, problem })));
       if (page.unpublished && page.at < publishedBefore) {
@@ -192,6 +194,7 @@ export function createLedgerChecks(
       findings.push(...stateFaults(page.state, computed).map((problem) => ({ page: page.n, problem })));
       last = page;
     },
+
     /** Returns the last page and the number of checked entries. */
     result: () => ({ last, entries }),
   };
