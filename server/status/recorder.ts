@@ -56,7 +56,8 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
 
   /** Writes the counts. @throws the error of the database; the counts are then written with the next call */
   async function flush(): Promise<void> {
-    for (const [at, addition] of waiting) {
+    // A copy is iterated, because counts that arrive during a write would otherwise be written in this call too, without an end.
+    for (const [at, addition] of [...waiting]) {
       // Removed before the write, so that counts that arrive during it are not lost: they are written next time.
       waiting.delete(at);
       try {

@@ -42,6 +42,26 @@ it('the availability of each minute is stored once in the record of its hour, fo
   expect(first?.purgeAt).toEqual(new Date(Date.parse('2026-03-04T10:00:00Z') + 91 * 24 * 60 * minute));
 });
 
+it('counts that arrive during a write are written by the next call, so that a call under load ends', async () => {
+  const written: number[] = [];
+  const recorder = createRecorder({
+    store: {
+      async add(_at, { webhooks }) {
+        written.push(webhooks);
+        // A later write would also see a count arrive. The limit ends a call that goes on without an end.
+        if (written.length < 10) recorder.countAttempt('delivered', 'live');
+      },
+    },
+    clock: manualClock(begin),
+    servesApi: true,
+  });
+  recorder.countAttempt('delivered', 'live');
+  await recorder.flush();
+  expect(written).toEqual([1]);
+  await recorder.flush();
+  expect(written).toEqual([1, 1]);
+});
+
 it('delivery counts that could not be written are written later, to the record of the hour in which they were counted', async () => {
   const { clock, recorder, read, setAway } = await createRecords();
   const one = recorder();
