@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import {
   accountRequestsPerMinute,
@@ -8,9 +7,8 @@ import {
 } from '../../contracts/account.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { GeneralError } from '../../contracts/verification.ts';
-import { ApiError } from '../platform/errors.ts';
 import { admitAuthenticated } from '../platform/http/in-flight.ts';
-import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
+import { prepareQuery } from '../platform/http/parameters.ts';
 import { createRequestCallers } from '../platform/http/request-callers.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
 import type { EventList } from './events.ts';
@@ -30,22 +28,12 @@ interface Dependencies {
   limit: RequestLimit;
 }
 
-/** Refuses repeated parameters, and removes empty ones, which count as absent. Runs before the schema checks the query. */
-async function normaliseQuery(request: FastifyRequest): Promise<void> {
-  requireOnce(request.query);
-  request.query = withoutEmpty(request.query);
-}
-
 /** Returns the routes `/api/events` and `/api/wallet`. With an API key, a partner's programs read events and wallet there. */
 export function accountRoutes(dependencies: Dependencies): FastifyPluginAsyncZod {
   const { authenticate, listEvents, readWallet, limit } = dependencies;
   const keys = createRequestCallers<Key>();
 
-  /** Counts a request of a key. @throws ApiError `rate_limited` if the key has used its limit for this endpoint */
-  async function requireAllowance(endpoint: 'events' | 'wallet', { _id }: Key): Promise<void> {
-    const { allowed, retryAfter } = await limit(`account-${endpoint}`, _id, accountRequestsPerMinute);
-    if (!allowed) throw new ApiError('rate_limited', { retryAfter });
-  }
+  const perMinute = accountRequestsPerMinute;
 
   return async (scope) => {
     scope.addHook('onRequest', async (request, reply) => {
@@ -63,11 +51,11 @@ export function accountRoutes(dependencies: Dependencies): FastifyPluginAsyncZod
           querystring: EventsQuery,
           response: { 200: EventsResponse, '4xx': GeneralError, '5xx': GeneralError },
         },
-        preValidation: normaliseQuery,
+        preValidation: prepareQuery,
       },
       async (request) => {
         const key = keys.require(request);
-        await requireAllowance('events', key);
+        await limit('account-events', key._id, { perMinute });
         return listEvents(key._id, request.query);
       },
     );
@@ -77,7 +65,7 @@ export function accountRoutes(dependencies: Dependencies): FastifyPluginAsyncZod
       { schema: { response: { 200: WalletResponse, '4xx': GeneralError, '5xx': GeneralError } } },
       async (request) => {
         const key = keys.require(request);
-        await requireAllowance('wallet', key);
+        await limit('account-wallet', key._id, { perMinute });
         const wallet = await readWallet(key);
         return { success: true as const, wallet };
       },

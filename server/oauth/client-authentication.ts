@@ -70,9 +70,8 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
    */
   async function refuse({ clientId, clientSecret, address, basic }: Credentials): Promise<never> {
     const caller = `${clientId}|${subscriberOf(address)}`;
-    const { allowed, retryAfter } = await limit('wrong-secret', caller, wrongSecretsPerMinute);
-    if (!allowed)
-      throw new ApiError('rate_limited', { description: 'Too many wrong client secrets', retryAfter });
+    const refusal = 'Too many wrong client secrets';
+    await limit('wrong-secret', caller, { perMinute: wrongSecretsPerMinute, refusal });
     // Explains a mix-up, such as an API key in place of the client secret.
     const mixUp =
       wrongKind('client_id', clientId, 'clientId') ??
@@ -125,12 +124,13 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
      * @throws ApiError `client_inactive` if the key is revoked; else `rate_limited` above the limit (interface section 8, rule 5)
      */
     async admit(client: OAuthClient): Promise<OAuthClient> {
-      const [admitted, { allowed, retryAfter }] = await Promise.all([
-        withActiveKey(client),
-        limit('token', client._id, client.tokenRequestsPerMinute ?? tokenRequestsPerMinute),
-      ]);
-      if (allowed) return admitted;
-      throw new ApiError('rate_limited', { description: 'Token endpoint rate limit exceeded', retryAfter });
+      const perMinute = client.tokenRequestsPerMinute ?? tokenRequestsPerMinute;
+      const counted = limit('token', client._id, { perMinute, refusal: 'Token endpoint rate limit exceeded' });
+      // If the key is revoked, the caller gets that error, and the error of the limit is dropped.
+      counted.catch(() => undefined);
+      const admitted = await withActiveKey(client);
+      await counted;
+      return admitted;
     },
   };
 }

@@ -37,11 +37,8 @@ export function createUserinfo(dependencies: Dependencies) {
   const { tokens, findAccess, revokedAt, findClient, limit, clock } = dependencies;
 
   async function requireAllowance(client: OAuthClient): Promise<void> {
-    const max = client.userinfoRequestsPerMinute ?? userinfoRequestsPerMinute;
-    const { allowed, retryAfter } = await limit('userinfo', client._id, max);
-    if (!allowed) {
-      throw new ApiError('rate_limited', { description: 'Userinfo rate limit exceeded', retryAfter });
-    }
+    const perMinute = client.userinfoRequestsPerMinute ?? userinfoRequestsPerMinute;
+    await limit('userinfo', client._id, { perMinute, refusal: 'Userinfo rate limit exceeded' });
   }
 
   /** @param identified called with the partner after the token was verified. It may refuse the request */

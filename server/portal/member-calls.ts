@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { memberName } from '../members/members.ts';
 import type { AdminContext } from '../platform/admin-api/procedures.ts';
-import { ApiError } from '../platform/errors.ts';
 import { noteFailure, notePartner } from '../platform/http/answer-log.ts';
 import { subscriberOf } from '../platform/http/client-network.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
@@ -38,10 +37,8 @@ export function createMemberCalls(dependencies: Dependencies) {
     signedIn: SignedIn | undefined,
   ): Promise<SignedIn | undefined> {
     if (signedIn) notePartner(request, signedIn.member.partnerId);
-    const { allowed, retryAfter } = signedIn
-      ? await limit('portal member', signedIn.member._id, requestsPerMinute.member)
-      : await limit('portal address', subscriberOf(request.ip), requestsPerMinute.address);
-    if (!allowed) throw new ApiError('rate_limited', { retryAfter });
+    if (signedIn) await limit('portal member', signedIn.member._id, { perMinute: requestsPerMinute.member });
+    else await limit('portal address', subscriberOf(request.ip), { perMinute: requestsPerMinute.address });
     return signedIn;
   }
 

@@ -83,9 +83,8 @@ export function createCallerAuthentication(dependencies: Dependencies) {
   }
 
   async function requireAllowance(integrationId: string): Promise<void> {
-    const { allowed, retryAfter } = await limit('storefront', integrationId, integrationRequestsPerMinute);
-    if (!allowed)
-      throw new ApiError('rate_limited', { description: 'Integration rate limit exceeded', retryAfter });
+    const refusal = 'Integration rate limit exceeded';
+    await limit('storefront', integrationId, { perMinute: integrationRequestsPerMinute, refusal });
   }
 
   /** @throws ApiError `invalid_signature`; `integration_inactive`; `rate_limited`, for which only rightly signed requests count */

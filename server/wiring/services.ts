@@ -8,7 +8,7 @@ import { createMembersFeature } from '../members/feature.ts';
 import { createPartnersFeature } from '../partners/feature.ts';
 import { version } from '../platform/config/version.ts';
 import { createCapacity } from '../platform/http/in-flight.ts';
-import { createRequestLimits } from '../platform/http/request-limits.ts';
+import { createRequestLimit } from '../platform/http/request-limits.ts';
 import { createScheduler } from '../platform/jobs/scheduler.ts';
 import { createLastUses } from '../platform/keys/last-uses.ts';
 import { createStatusFeature } from '../status/feature.ts';
@@ -60,7 +60,7 @@ export function createServices(foundation: Foundation) {
   } = foundation;
   const { stores: replaced, processMetrics, tracing, databaseFault = () => undefined } = foundation;
   const stores = { ...createStores(db, maintenance), ...replaced };
-  const limit = createRequestLimits({ db, clock, key: keyring.id });
+  const limit = createRequestLimit({ db, clock, key: keyring.id });
   const publicGet = createPublicGet();
   const partnerNames = createPartnerNames(stores.partners.partners);
   const lastUses = createLastUses({ db, clock, logger, flushEvery: pace.usesEvery });

@@ -1,5 +1,5 @@
 import { parse } from 'node:querystring';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 
 /** Whether a value from JSON is an object, and not null or an array. */
@@ -27,6 +27,12 @@ export function requireOnce(parameters: unknown): void {
   if (!isObject(parameters)) return;
   const [name] = Object.entries(parameters).find(([, value]) => Array.isArray(value)) ?? [];
   if (name !== undefined) refuseRepeated(name);
+}
+
+/** Prepares a query before the schema checks it: refuses repeated parameters, and removes empty ones. */
+export async function prepareQuery(request: FastifyRequest): Promise<void> {
+  requireOnce(request.query);
+  request.query = withoutEmpty(request.query);
 }
 
 /** The most fields of a form. Our own forms have at most seven, and OAuth libraries add few. */

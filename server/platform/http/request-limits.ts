@@ -3,6 +3,7 @@ import type { Db } from 'mongodb';
 import { atMost } from '../batching/cache-size.ts';
 import { groupBy } from '../batching/group-by.ts';
 import { createGroupCommit } from '../batching/group-commit.ts';
+import { ApiError } from '../errors.ts';
 import { keyed } from '../ids.ts';
 import { type Counted, createRequestCounters, type RequestGroup } from './request-counters.ts';
 import { minute, secondsUntilRollover, windowStart } from './windows.ts';
@@ -14,7 +15,18 @@ export interface Allowance {
 }
 
 /** Counts one request of `id` against the limit `name`, which allows `max` requests a minute. */
-export type RequestLimit = (name: string, id: string, max: number) => Promise<Allowance>;
+type CountRequest = (name: string, id: string, max: number) => Promise<Allowance>;
+
+/**
+ * Counts one request of `id` against the limit `name`.
+ * @param limit.refusal the description of the error; by default, the text of the error table
+ * @throws ApiError `rate_limited` if the request exceeds the limit
+ */
+export type RequestLimit = (
+  name: string,
+  id: string,
+  limit: { perMinute: number; refusal?: string },
+) => Promise<void>;
 
 /** How long counters are kept, in milliseconds: a window is a minute long. */
 export const windowRetentionMs = 2 * minute;
@@ -45,10 +57,10 @@ interface Request {
 }
 
 /**
- * Limits requests per minute, in fixed windows on the wall clock that all processes share. Never allows more than the limit.
- * With limits of 500 or more, a process may refuse a request while another process still has a reserve.
+ * Counts requests against limits per minute, in fixed windows on the wall clock that all processes share. Never allows more
+ * than the limit. With limits of 500 or more, a process may refuse a request while another process still has a reserve.
  */
-export function createRequestLimits({ db, clock, key }: Dependencies): RequestLimit {
+export function createRequestCounts({ db, clock, key }: Dependencies): CountRequest {
   const countGroups = createRequestCounters(db);
   /** The count of each counter that has come near its limit, as this process has last seen it. */
   const lastCounts = new LRUCache<string, number>(atMost(cacheSize));
@@ -99,7 +111,7 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     return commit;
   }
 
-  return async function limit(name: string, id: string, max: number): Promise<Allowance> {
+  return async function countRequest(name: string, id: string, max: number): Promise<Allowance> {
     const now = clock.now();
     const start = windowStart(now, minute);
     const retryAfter = secondsUntilRollover(start, minute, now);
@@ -112,5 +124,14 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     const isKnownToBeFull = (lastCounts.get(counter) ?? 0) >= max;
     if (isKnownToBeFull) return { allowed: false, retryAfter };
     return { allowed: await commitOf(name)({ counter, max }), retryAfter };
+  };
+}
+
+/** Limits requests per minute (see `createRequestCounts`). */
+export function createRequestLimit(dependencies: Dependencies): RequestLimit {
+  const countRequest = createRequestCounts(dependencies);
+  return async (name, id, { perMinute, refusal }) => {
+    const { allowed, retryAfter } = await countRequest(name, id, perMinute);
+    if (!allowed) throw new ApiError('rate_limited', { description: refusal, retryAfter });
   };
 }

@@ -60,8 +60,7 @@ export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
     { ip }: FastifyRequest,
   ): Promise<void> {
     const perMinute = devicesPerMinute[kind];
-    const { allowed, retryAfter } = await limit(`portal device ${kind}`, subscriberOf(ip), perMinute);
-    if (!allowed) throw new ApiError('rate_limited', { retryAfter });
+    await limit(`portal device ${kind}`, subscriberOf(ip), { perMinute });
   }
 
   /** Returns the login of the request's token. @throws ApiError `invalid_token`, `rate_limited` */

@@ -60,8 +60,7 @@ function loginSection(login: DeviceSession, email: string, { m, now, memberId }:
 export function devicePages({ logins, limit, noteDevice }: Dependencies): PageRow[] {
   /** Finds the login request of a typed code. Each try counts, also with a wrong code, so that codes cannot be guessed. */
   async function findRequest({ signedIn }: PageContext, { code = '' }: Given) {
-    const { allowed, retryAfter } = await limit('portal user code', signedIn.member._id, codesPerMinute);
-    if (!allowed) throw new ApiError('rate_limited', { retryAfter });
+    await limit('portal user code', signedIn.member._id, { perMinute: codesPerMinute });
     return logins.show(code);
   }
 

@@ -73,13 +73,8 @@ export function createStart(dependencies: Dependencies) {
   /** Limits starts, because a start is the only write that a caller without credentials can cause. */
   async function admit(clientId: string, address: string): Promise<void> {
     if (startsPerMinute === undefined) return;
-    const id = `${subscriberOf(address)}|${clientId}`;
-    const { allowed, retryAfter } = await limit('start', id, startsPerMinute);
-    if (allowed) return;
-    throw new ApiError('rate_limited', {
-      description: 'Too many verifications were started from this address',
-      retryAfter,
-    });
+    const refusal = 'Too many verifications were started from this address';
+    await limit('start', `${subscriberOf(address)}|${clientId}`, { perMinute: startsPerMinute, refusal });
   }
 
   /**

@@ -103,8 +103,7 @@ export function sessionQueryRoutes(dependencies: SessionQueryDependencies): Fast
         void reply.header('cache-control', 'no-store');
         const key = await authenticateKey(request.headers.authorization, directory);
         notePartner(request, key.partnerId);
-        const { allowed, retryAfter } = await limit('session-query', key._id, queriesPerMinute);
-        if (!allowed) throw new ApiError('rate_limited', { retryAfter });
+        await limit('session-query', key._id, { perMinute: queriesPerMinute });
         const session = await sessions.find(request.params.session_id);
         if (!session || clock.now() >= session.expiresAt.getTime()) throw new ApiError('session_not_found');
         if (session.keyId !== key._id) throw new ApiError('foreign_session');

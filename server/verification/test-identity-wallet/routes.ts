@@ -52,8 +52,8 @@ const Digital = z.object({
   holder: Holder,
 });
 
-/** Limit for one address. */
-const answersPerMinute = 60;
+/** The limit of answers for one address. */
+const answerLimit = { perMinute: 60 };
 
 /** The error for the user of the test identity wallet: its request cannot be answered. */
 class Fault extends Error {
@@ -118,11 +118,6 @@ export function testIdentityWalletRoutes(
   // The answer may redirect to the partner, and partners of test clients may run on the developer's machine.
   const policy = contentSecurityPolicy({ leadsTo: 'http://localhost:*' });
 
-  async function admit(address: string): Promise<void> {
-    const { allowed, retryAfter } = await limit('test-wallet', subscriberOf(address), answersPerMinute);
-    if (!allowed) throw new ApiError('rate_limited', { retryAfter });
-  }
-
   /** In templates, `m` are the messages of all hosted pages, and `t` are the texts of this page. */
   function render(request: FastifyRequest, data: object): string {
     const language = languageOf(request, undefined);
@@ -186,7 +181,7 @@ export function testIdentityWalletRoutes(
     });
 
     app.post('/', { schema: { body: Form } }, async ({ body, ip }, reply) => {
-      await admit(ip);
+      await limit('test-wallet', subscriberOf(ip), answerLimit);
       const { request, ...instruction } = body;
       try {
         const asked = await read(request);
@@ -199,7 +194,7 @@ export function testIdentityWalletRoutes(
 
     // Answers a request of ISO/IEC TS 18013-7, annex C, which browsers pass on by the Digital Credentials API.
     app.post('/credential', { schema: { body: Digital } }, async ({ body, ip }) => {
-      await admit(ip);
+      await limit('test-wallet', subscriberOf(ip), answerLimit);
       const { requests, ...instruction } = body;
       const asked = AskedByAnnexC.safeParse(requests.find(({ protocol }) => protocol === annexC)?.data);
       if (!asked.success) throw new ApiError('invalid_request', { description: `No request by ${annexC}` });

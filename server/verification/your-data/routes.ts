@@ -33,8 +33,10 @@ const SignInForm = Form.extend({ credential: z.string().max(32_768).optional() }
 const Partner = z.object({ partner: z.string().max(64) });
 const PasskeyParams = z.object({ passkey: z.string().max(64) });
 
-/** Limits: sign-ins from one address, and requests of one user. */
-const perMinute = { signIn: 30, user: 60 };
+/** The limit of sign-ins from one address. */
+const signInLimit = { perMinute: 30, refusal: 'Too many requests' };
+/** The limit of requests of one user. */
+const userLimit = { perMinute: 60, refusal: 'Too many requests' };
 
 /** The pages of a user's own data, to be mounted at `/verify/you`. */
 export function yourDataRoutes(dependencies: Dependencies, responses: Responses): FastifyPluginAsyncZod {
@@ -67,16 +69,11 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
       throw new ApiError('cross_site_request');
   }
 
-  async function admit(name: 'sign-in' | 'your data', id: string, max: number): Promise<void> {
-    const { allowed, retryAfter } = await limit(name, id, max);
-    if (!allowed) throw new ApiError('rate_limited', { description: 'Too many requests', retryAfter });
-  }
-
   /** The signed-in user of a request. Undefined if there is none: then the reply is sent and leads to the sign-in. */
   async function requireUser(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
     const found = passkeysOn ? await signIn.find(request.cookies[signInCookie]) : undefined;
     const isFirstPage = request.method === 'GET' && request.routeOptions.url?.endsWith('/you');
-    if (found) await admit('your data', found.user._id, perMinute.user);
+    if (found) await limit('your data', found.user._id, userLimit);
     // The first page shows the sign-in itself. All other addresses lead to it.
     else if (isFirstPage) sendSignIn(request, reply);
     else void reply.redirect(`${origin}${root}`, 303);
@@ -177,7 +174,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
       if (!passkeysOn) throw new ApiError('route_not_found');
       const nonce = request.cookies[nonceCookie] ?? '';
       requireOwnForm(request, nonce);
-      await admit('sign-in', subscriberOf(request.ip), perMinute.signIn);
+      await limit('sign-in', subscriberOf(request.ip), signInLimit);
       try {
         const cookie = await signIn.signIn(request.body.credential ?? '', nonce);
         // The browser may be signed in by another passkey, whose cookie is replaced now.

@@ -1,7 +1,7 @@
 import { BSON, type Db } from 'mongodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../../server/platform/database/connect.ts';
-import { type Allowance, createRequestLimits } from '../../../server/platform/http/request-limits.ts';
+import { type Allowance, createRequestCounts } from '../../../server/platform/http/request-limits.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { manualClock } from '../../harness/server.ts';
 import { momentAt } from '../../oauth/oauth-server.ts';
@@ -15,7 +15,7 @@ async function twoProcesses() {
   return {
     db,
     clock,
-    limits: [createRequestLimits({ db, clock, key }), createRequestLimits({ db, clock, key })] as const,
+    limits: [createRequestCounts({ db, clock, key }), createRequestCounts({ db, clock, key })] as const,
   };
 }
 
@@ -26,7 +26,7 @@ async function watched() {
   onTestFinished(() => client.close());
   const names: string[] = [];
   client.on('commandStarted', ({ commandName }) => names.push(commandName));
-  const limit = createRequestLimits({ db, clock: manualClock(momentAt(30, 10)), key });
+  const limit = createRequestCounts({ db, clock: manualClock(momentAt(30, 10)), key });
   return { limit, commands: () => names.splice(0) };
 }
 
@@ -243,7 +243,7 @@ describe('the limit of requests per minute', () => {
     const { db, clock } = await twoProcesses();
     const ip = '203.0.113.7';
     for (const secret of [key, Buffer.alloc(32, 8)])
-      await createRequestLimits({ db, clock, key: secret })('start', ip, 3);
+      await createRequestCounts({ db, clock, key: secret })('start', ip, 3);
     const ids = (await documents(db)).map(({ _id }) => _id);
     expect(ids).toHaveLength(2);
     for (const id of ids) expect(id).toMatch(/^[\w-]{22}:\d+$/);

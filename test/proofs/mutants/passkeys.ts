@@ -87,7 +87,7 @@ export const passkeys = [
       'if (!isOwnOrigin(request.headers, origin) || !isTokenOf(secret, csrf))',
       'if (!isOwnOrigin(request.headers, origin))',
     ],
-    ["await admit('sign-in', subscriberOf(request.ip), perMinute.signIn);", ''],
+    ["await limit('sign-in', subscriberOf(request.ip), signInLimit);", ''],
   ]),
   ...inFile(`${feature}/flow/grants.ts`, stopping, [
     ["enrollment.status === 'active' && isWithdrawn", 'isWithdrawn'],
