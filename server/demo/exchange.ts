@@ -13,6 +13,7 @@ export interface Call {
 const quoted = (text: string) =>
   /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
+/** Sends a request. @param curl the command that repeats it */
 async function call(curl: string, url: string, init: RequestInit = {}): Promise<Call> {
   const response = await fetch(url, init);
   const text = await response.text();

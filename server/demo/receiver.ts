@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -9,7 +10,9 @@ export interface Received {
   body: Record<string, unknown>;
 }
 
+/** The receiver keeps the newest events only. */
 const mostKeptEvents = 100;
+/** The connection of a longer body is closed. */
 const mostBodyBytes = 256 * 1024;
 
 /** Whether a header is the signature of the raw body. */
@@ -50,14 +53,11 @@ export async function startReceiver(port: number, signingSecret: () => string | 
       response.writeHead(204).end();
     });
   });
-  const listen = (wantedPort: number) =>
-    new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(wantedPort, '127.0.0.1', () => {
-        server.off('error', reject);
-        resolve();
-      });
-    });
+  /** Opens the port. @throws if it is taken, because `once` rejects after an `error` event */
+  async function listen(wantedPort: number): Promise<void> {
+    server.listen(wantedPort, '127.0.0.1');
+    await once(server, 'listening');
+  }
   // Port 0 means any free port.
   await listen(port).catch(() => listen(0));
   const { port: actualPort } = server.address() as AddressInfo;

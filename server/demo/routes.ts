@@ -19,9 +19,9 @@ interface Dependencies {
 }
 
 const verificationCookie = 'svc_demo_visit';
-/** The form that starts a verification. Without a field, its body is null. */
 /** The query of a redirect back from the service. A repeated parameter would be an array, and is refused. */
 const RedirectParameters = z.record(z.string(), z.string());
+/** The form that starts a verification. Without a field, its body is null. */
 const SourceForm = z.object({ source: z.enum(identityWallets.map(({ name }) => name)).optional() }).nullish();
 
 /** A form leads to the service by a redirect, so browsers require that `form-action` allows the service too. */

@@ -35,10 +35,12 @@ interface Dependencies {
 
 /** The claims that the shop asks for. */
 const scope = 'age_18_plus country';
+/** The most verifications that the shop remembers. It forgets those first that no request was about for the longest time. */
 const mostKeptVerifications = 50;
 /** Returns 32 random characters. */
 const randomText = () => randomBytes(24).toString('base64url');
 
+/** Returns a text in the JSON body of a response; undefined if there is none of this name. */
 const textOf = (call: Call | undefined, name: string) => {
   const value = call?.body?.[name];
   return typeof value === 'string' ? value : undefined;
@@ -48,15 +50,6 @@ const textOf = (call: Call | undefined, name: string) => {
 export function createVerifications({ account, api, receiver, issuer }: Dependencies) {
   const verifications = new LRUCache<string, Verification>({ max: mostKeptVerifications });
 
-  /** Returns the events of a verification. They are matched by time, because the demo has one visitor. */
-  const eventsOf = (verification: Verification): Received[] => receiver.since(verification.at);
-
-  /** Returns the id of the session. A partner learns it from events, so it is undefined before the first event. */
-  function sessionIdOf(verification: Verification): string | undefined {
-    const event = eventsOf(verification).find(({ body }) => 'session_id' in body);
-    return event && String(event.body['session_id']);
-  }
-
   async function exchange(verification: Verification, credentials: Account, code: string): Promise<void> {
     verification.tokenCall = await api.exchange(credentials, code, verification.codeVerifier);
     const token = textOf(verification.tokenCall, 'access_token');
@@ -65,7 +58,8 @@ export function createVerifications({ account, api, receiver, issuer }: Dependen
   }
 
   return {
-    eventsOf,
+    /** Returns the events of a verification. They are matched by time, because the demo has one visitor. */
+    eventsOf: (verification: Verification): Received[] => receiver.since(verification.at),
     find: (id: string | undefined): Verification | undefined =>
       id === undefined ? undefined : verifications.get(id),
 
@@ -98,9 +92,9 @@ export function createVerifications({ account, api, receiver, issuer }: Dependen
       return true;
     },
 
-    /** Queries the session after an event has named its id. The page shows the first answer. */
+    /** Queries the session, whose id the redirect names. The page shows the first answer. */
     async querySession(verification: Verification): Promise<void> {
-      const sessionId = sessionIdOf(verification);
+      const sessionId = verification.redirectParameters?.['session_id'];
       if (sessionId && !verification.sessionCall)
         verification.sessionCall = await api.querySession(await account.ensure(), sessionId);
     },
