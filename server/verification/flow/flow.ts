@@ -71,7 +71,9 @@ export function createFlow(dependencies: Dependencies) {
     if (isComputer && session.handoff?.state === 'claimed') return undefined;
     if (step === 'verify') return step;
     // Only the computer returns to the partner, so the code is issued there. A question about passkeys comes first.
-    return step === 'issue' && isComputer && !(await passkeys.isAsked(session, browser)) ? step : undefined;
+    return step === 'issue' && isComputer && !(await passkeys.isAskedToSave(session, browser))
+      ? step
+      : undefined;
   }
 
   /**
@@ -151,13 +153,13 @@ export function createFlow(dependencies: Dependencies) {
           kind: 'consent',
           session,
           asked: askedOf(session),
-          passkey: await passkeys.toReturn(session),
+          passkey: await passkeys.returnOptions(session),
         };
       case 'authenticate':
         return handoff?.state === 'offered' ? handoffOffer(session, handoff) : beginMethod(session, browser);
       case 'issue':
         // Without this question, the step is automatic.
-        return { kind: 'save-passkey', session, passkey: await passkeys.toSave(session) };
+        return { kind: 'save-passkey', session, passkey: await passkeys.saveOptions(session) };
       case 'confirm':
       case 'verify':
         // The phone confirms, and `verify` is automatic.

@@ -67,7 +67,7 @@ export function createPasskeyForms(dependencies: Dependencies) {
     async use(browser: BrowserContext, form: PasskeySubmission): Promise<Submitted> {
       const [{ session, secret, isCurrentForm }, presented] = await Promise.all([
         authorizePasskeyForm(browser, form, 'consent'),
-        passkeys.present(form.credential ?? ''),
+        passkeys.readAnswer(form.credential ?? ''),
       ]);
       if (!isCurrentForm) return { session, secret };
       const at = now();

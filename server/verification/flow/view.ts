@@ -4,11 +4,6 @@ import type { Handoff, Session } from '../session/session.ts';
 import type { Asked, OfferedMethod } from '../sources/session-source.ts';
 import type { Beginning, Method } from '../sources/source.ts';
 
-interface EndedMethod {
-  method: Method;
-  reason: SourceFailure;
-}
-
 /** The page of the present step, or the redirect to the partner. */
 export type View =
   /** `passkey`: options for a return by passkey; undefined if the client does not allow passkeys. */
@@ -17,7 +12,12 @@ export type View =
   | { kind: 'save-passkey'; session: Session; passkey: PasskeyOptions }
   | { kind: 'begin'; session: Session; beginning: Beginning; asked: Asked }
   /** `last`: the method that the user tried before, and why it ended. */
-  | { kind: 'methods'; session: Session; offered: OfferedMethod[]; last: EndedMethod | undefined }
+  | {
+      kind: 'methods';
+      session: Session;
+      offered: OfferedMethod[];
+      last: { method: Method; reason: SourceFailure } | undefined;
+    }
   /** `shown`: link and code for the phone; undefined once they have expired. */
   | { kind: 'handoff'; session: Session; shown: { token: string; code: string } | undefined }
   /** At the computer, while the user continues on the phone. */
@@ -32,7 +32,7 @@ export type View =
    */
   | { kind: 'leave'; session: Session; url: string; viaPage: boolean };
 
-export type PasskeyOptions = Awaited<ReturnType<SessionPasskeys['toSave']>>;
+export type PasskeyOptions = Awaited<ReturnType<SessionPasskeys['saveOptions']>>;
 
 /** The phone's confirmation has rotated the computer's secret: the browser has to load the page with the new one. */
 export interface Renewal {

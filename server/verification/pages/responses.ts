@@ -1,7 +1,6 @@
-import type {} from '@fastify/cookie';
+import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Device } from '../../../contracts/verification.ts';
-import { givenFields } from '../../platform/database/look-through.ts';
 import { type ApiError, generalBody } from '../../platform/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
 import { codeHeader } from '../../platform/http/errors.ts';
@@ -27,6 +26,7 @@ export interface ResponseDependencies {
 const cookieNames = { computer: (id: string) => `svc_${id}`, phone: (id: string) => `svc_${id}_phone` };
 /** One cookie for all sessions in a browser. */
 const passkeyCookie = 'svc_passkey';
+/** The part of the path of a session's pages that tells the device. */
 const segments: Record<Device, string> = { computer: 'session', phone: 'phone' };
 
 /** The language that the user chose, else the session's, else that of the query, else the browser's. */
@@ -54,10 +54,14 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: Re
    */
   function setCookie(
     reply: FastifyReply,
-    { name, value, at, maxAge }: { name: string; value: string; at: string; maxAge?: number },
+    {
+      name,
+      value,
+      at,
+      ...given
+    }: Pick<CookieSerializeOptions, 'maxAge' | 'sameSite'> & { name: string; value: string; at: string },
   ) {
-    const age = givenFields({ maxAge });
-    void reply.setCookie(name, value, { path: at, httpOnly: true, sameSite: 'lax', secure, ...age });
+    void reply.setCookie(name, value, { path: at, httpOnly: true, sameSite: 'lax', secure, ...given });
   }
 
   function sendPage(reply: FastifyReply, page: Page): FastifyReply {
@@ -131,15 +135,6 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: Re
     /** Removes the mark: users of this browser are asked again to save a passkey. */
     forgetPasskeyMark: (reply: FastifyReply) =>
       void reply.clearCookie(passkeyCookie, { path: `${root}/session` }),
-
-    /** Cookies for a path and below. Browsers do not send them when the user follows a link of another site. */
-    strictCookies: (at: string) => ({
-      set(reply: FastifyReply, name: string, value: string, maxAge?: number): void {
-        const age = givenFields({ maxAge });
-        void reply.setCookie(name, value, { path: at, httpOnly: true, sameSite: 'strict', secure, ...age });
-      },
-      clear: (reply: FastifyReply, name: string) => void reply.clearCookie(name, { path: at }),
-    }),
 
     languageOf,
 

@@ -73,8 +73,11 @@ export function createPasskeys(dependencies: Dependencies) {
     /** `PublicKeyCredentialRequestOptionsJSON` */
     requestOptions: (binding: Binding) => relyingParty.requestOptions(challenges.issue(binding)),
 
-    /** @param text the browser's `AuthenticationResponseJSON` */
-    async present(text: string): Promise<Presented> {
+    /**
+     * Reads a browser's answer, and finds the passkey that it names.
+     * @param text `AuthenticationResponseJSON`
+     */
+    async readAnswer(text: string): Promise<Presented> {
       const answer = readAssertion(text);
       return { answer, passkey: answer && (await store.find(idOf(answer.credentialId))) };
     },

@@ -54,12 +54,12 @@ export function createSessionPasskeys(dependencies: Dependencies) {
   return {
     areAllowed,
     /** Reads a passkey's answer from a form. Without passkeys, nothing is read, and `use` refuses. */
-    present: async (text: string): Promise<Presented> =>
-      passkeysOn ? passkeys.present(text) : { answer: undefined, passkey: undefined },
+    readAnswer: async (text: string): Promise<Presented> =>
+      passkeysOn ? passkeys.readAnswer(text) : { answer: undefined, passkey: undefined },
     onCeremony: passkeys.onCeremony,
 
     /** Returns the options for a return on the first page. Undefined if the client does not allow passkeys. */
-    toReturn: async (session: Session): Promise<Options | undefined> =>
+    returnOptions: async (session: Session): Promise<Options | undefined> =>
       (await areAllowed(session)) ? passkeys.requestOptions(bindingOf('return', session)) : undefined,
 
     /** Verifies the passkey of a returning user. @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode` */
@@ -82,7 +82,7 @@ export function createSessionPasskeys(dependencies: Dependencies) {
      * Whether the user is asked to save a passkey before the code is issued. After a hand-off the user is not asked:
      * the passkey would stay on the computer, and the computer may belong to another person.
      */
-    async isAsked(session: Session, { passkeyMark }: BrowserContext): Promise<boolean> {
+    async isAskedToSave(session: Session, { passkeyMark }: BrowserContext): Promise<boolean> {
       if (session.passkey !== 'offered' || !session.userId || session.handoff?.state === 'confirmed')
         return false;
       // The mark says that this user has answered in this browser before.
@@ -91,7 +91,7 @@ export function createSessionPasskeys(dependencies: Dependencies) {
     },
 
     /** Returns the options for saving a passkey. */
-    async toSave(session: Session): Promise<Options> {
+    async saveOptions(session: Session): Promise<Options> {
       const userId = userOf(session);
       const existing = await passkeys.ofUser(userId);
       return passkeys.creationOptions(userId, existing, bindingOf('save', session));

@@ -3,7 +3,7 @@ import type { Imprint } from '../../platform/config/imprint.ts';
 import { dayInWords, momentInWords } from '../pages/formatters.ts';
 import { isolated, type Language, languages, withoutDirectionControls } from '../pages/languages.ts';
 import { helpOf } from '../pages/legal.ts';
-import type { Page, Pages } from '../pages/pages.ts';
+import type { Page, PageContext, Pages } from '../pages/pages.ts';
 import { ar } from './messages/ar.ts';
 import { de } from './messages/de.ts';
 import { en, type YourDataMessages } from './messages/en.ts';
@@ -23,9 +23,7 @@ interface Dependencies {
 }
 
 /** The browser and address that a page is rendered for. */
-export interface PlainContext {
-  language: Language;
-  choiceAddress: string;
+export interface PlainContext extends Pick<PageContext, 'language' | 'choiceAddress'> {
   /** The path of `/verify/you`. */
   root: string;
   /** The CSRF token of the page's forms. */
@@ -35,7 +33,7 @@ export interface PlainContext {
 /** An action of a user that needs a confirmation. */
 export type Ending =
   | { kind: 'stop'; partner: PartnerShare }
-  | { kind: 'remove'; passkeyId: string; isLast: boolean }
+  | { kind: 'remove'; isLast: boolean }
   | { kind: 'erase' };
 
 /** The pages at `/verify/you`. */
@@ -124,12 +122,12 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
         t,
         testMode: user.mode === 'test',
         partners: data.partners.map((partner) => partnerOf(partner, language)),
-        claims: data.claims.map(({ name, value, at }) => ({
+        claims: Object.entries(user.claims).map(([name, { value, evaluatedAt }]) => ({
           name,
           value: valueInWords(value, t),
-          at: t.kept.at(inWords(at)),
+          at: t.kept.at(inWords(evaluatedAt)),
         })),
-        passkeys: data.passkeys.map(({ id, createdAt, lastUsedAt, synced }) => ({
+        passkeys: data.passkeys.map(({ _id: id, createdAt, lastUsedAt, synced }) => ({
           id,
           synced,
           isThis: id === passkey._id,

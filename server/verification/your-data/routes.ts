@@ -30,8 +30,7 @@ const nonceCookie = 'svc_you_nonce';
 
 const Form = z.object({ csrf: z.string().max(256).optional() });
 const SignInForm = Form.extend({ credential: z.string().max(32_768).optional() });
-const Partner = z.object({ partner: z.string().max(64) });
-const PasskeyParams = z.object({ passkey: z.string().max(64) });
+const Params = z.record(z.string(), z.string().max(64));
 
 /** The limit of sign-ins from one address. */
 const signInLimit = { perMinute: 30, refusal: 'Too many requests' };
@@ -41,9 +40,13 @@ const userLimit = { perMinute: 60, refusal: 'Too many requests' };
 /** The pages of a user's own data, to be mounted at `/verify/you`. */
 export function yourDataRoutes(dependencies: Dependencies, responses: Responses): FastifyPluginAsyncZod {
   const { passkeysOn, signIn, yourData, pages, limit } = dependencies;
-  const { origin, sendPage, languageOf, strictCookies, forgetPasskeyMark } = responses;
+  const { origin, sendPage, languageOf, setCookie, forgetPasskeyMark } = responses;
   const root = `${responses.root}/you`;
-  const cookies = strictCookies(root);
+
+  /** `Strict`: the browser does not send the cookie when the user follows a link of another site. */
+  const setStrictCookie = (reply: FastifyReply, cookie: { name: string; value: string; maxAge?: number }) =>
+    setCookie(reply, { ...cookie, at: root, sameSite: 'strict' });
+  const clearCookie = (reply: FastifyReply, name: string) => void reply.clearCookie(name, { path: root });
 
   /** @param secret the cookie that the page's forms are bound to. A page without a form has none. */
   const contextOf = (request: FastifyRequest, secret: string): PlainContext => ({
@@ -58,7 +61,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
     const known = request.cookies[nonceCookie];
     if (known !== undefined && /^[\w-]{43}$/.test(known)) return known;
     const nonce = randomBytes(32).toString('base64url');
-    cookies.set(reply, nonceCookie, nonce);
+    setStrictCookie(reply, { name: nonceCookie, value: nonce });
     return nonce;
   }
 
@@ -86,73 +89,75 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
     return sendPage(reply, pages.signIn(contextOf(request, nonce), { passkey, fault }));
   }
 
-  type Act = (signedIn: SignedIn, request: FastifyRequest, reply: FastifyReply) => Promise<Page | undefined>;
-  type Find = (data: YourData, params: Record<string, string>) => Ending | undefined;
+  /** An action of a signed-in user, on the partner or the passkey that the address names by `id`; empty for an erasure. */
+  interface Action {
+    /** The question before the action; undefined if the user has no such partner or passkey. */
+    find: (data: YourData, id: string) => Ending | undefined;
+    /** Carries out the action. Returns the page to show; undefined leads back to all data. */
+    act: (signedIn: SignedIn, id: string, reply: FastifyReply) => Promise<Page | undefined>;
+  }
 
-  /**
-   * Routes of an action that the user has to confirm: the page with the question, and its form.
-   * @param find the action, as the parameters of the address name it; undefined for an unknown address
-   * @param act carries out the action, and returns the page to show; undefined leads back to all data
-   */
-  function routeOf(path: string, params: z.ZodObject, { find, act }: { find: Find; act: Act }) {
-    const routes: FastifyPluginAsyncZod = async (app) => {
-      app.get(path, { schema: { params }, exposeHeadRoute: false }, async (request, reply) => {
+  /** Routes of an action that the user has to confirm: the page with the question, and its form. */
+  const actionRoutes =
+    (path: string, { find, act }: Action): FastifyPluginAsyncZod =>
+    async (app) => {
+      /** The address has one parameter at most. */
+      const idIn = ({ params }: { params: Record<string, string> }) => Object.values(params)[0] ?? '';
+
+      app.get(path, { schema: { params: Params }, exposeHeadRoute: false }, async (request, reply) => {
         const signedIn = await requireUser(request, reply);
         if (!signedIn) return reply;
-        const values = request.params as Record<string, string>;
-        const ending = find(await yourData.of(signedIn.user), values);
+        const id = idIn(request);
+        const ending = find(await yourData.of(signedIn.user), id);
         if (!ending) throw new ApiError('route_not_found');
         // The form is sent to the address of its page.
-        const action = `${root}${path.replace(/:(\w+)/, (_, name) => values[name] ?? '')}`;
+        const action = `${root}${path.replace(/:\w+/, () => id)}`;
         return sendPage(reply, pages.ask({ ...contextOf(request, signedIn.cookie), action }, ending));
       });
-      app.post(path, { schema: { params, body: Form } }, async (request, reply) => {
+      app.post(path, { schema: { params: Params, body: Form } }, async (request, reply) => {
         const signedIn = await requireUser(request, reply);
         if (!signedIn) return reply;
         requireOwnForm(request, signedIn.cookie);
-        const page = await act(signedIn, request, reply);
+        const page = await act(signedIn, idIn(request), reply);
         return page ? sendPage(reply, page) : reply.redirect(`${origin}${root}`, 303);
       });
     };
-    return routes;
-  }
 
-  const callOf = ({ id: requestId }: FastifyRequest) => ({ requestId });
+  const callOf = ({ request }: FastifyReply) => ({ requestId: request.id });
 
-  const stop = routeOf('/stop/:partner', Partner, {
-    find({ partners }, { partner: id }) {
+  const stop = actionRoutes('/stop/:partner', {
+    find({ partners }, id) {
       const partner = partners.find(({ partnerId, canRead }) => partnerId === id && canRead);
       return partner && { kind: 'stop', partner };
     },
-    async act({ user }, request) {
-      await yourData.stopSharing(user, (request.params as z.infer<typeof Partner>).partner, callOf(request));
+    async act({ user }, id, reply) {
+      await yourData.stopSharing(user, id, callOf(reply));
       return undefined;
     },
   });
 
-  const remove = routeOf('/passkeys/:passkey', PasskeyParams, {
-    find({ passkeys }, { passkey: id }) {
-      const passkey = passkeys.find((one) => one.id === id);
-      return passkey && { kind: 'remove', passkeyId: passkey.id, isLast: passkeys.length === 1 };
+  const remove = actionRoutes('/passkeys/:passkey', {
+    find({ passkeys }, id) {
+      const exists = passkeys.some(({ _id }) => _id === id);
+      return exists ? { kind: 'remove', isLast: passkeys.length === 1 } : undefined;
     },
-    async act({ user, passkey }, request, reply) {
-      const { passkey: id } = request.params as z.infer<typeof PasskeyParams>;
-      await yourData.removePasskey(user, id, callOf(request));
+    async act({ user, passkey: passkeyOfSignIn }, id, reply) {
+      await yourData.removePasskey(user, id, callOf(reply));
       forgetPasskeyMark(reply);
-      if (id !== passkey._id) return undefined;
+      if (id !== passkeyOfSignIn._id) return undefined;
       // The sign-in has ended with its passkey.
-      cookies.clear(reply, signInCookie);
-      return pages.done(contextOf(request, ''), 'removed');
+      clearCookie(reply, signInCookie);
+      return pages.done(contextOf(reply.request, ''), 'removed');
     },
   });
 
-  const erase = routeOf('/erase', z.object({}), {
+  const erase = actionRoutes('/erase', {
     find: () => ({ kind: 'erase' }),
-    async act({ user }, request, reply) {
-      await yourData.erase(user, callOf(request));
+    async act({ user }, _id, reply) {
+      await yourData.erase(user, callOf(reply));
       forgetPasskeyMark(reply);
-      cookies.clear(reply, signInCookie);
-      return pages.done(contextOf(request, ''), 'erased');
+      clearCookie(reply, signInCookie);
+      return pages.done(contextOf(reply.request, ''), 'erased');
     },
   });
 
@@ -179,8 +184,8 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
         const cookie = await signIn.signIn(request.body.credential ?? '', nonce);
         // The browser may be signed in by another passkey, whose cookie is replaced now.
         await signIn.end(request.cookies[signInCookie]);
-        cookies.clear(reply, nonceCookie);
-        cookies.set(reply, signInCookie, cookie, signInLifetimeMs / 1000);
+        clearCookie(reply, nonceCookie);
+        setStrictCookie(reply, { name: signInCookie, value: cookie, maxAge: signInLifetimeMs / 1000 });
         return reply.redirect(`${origin}${root}`, 303);
       } catch (error) {
         const code = error instanceof ApiError ? error.code : undefined;
@@ -197,7 +202,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
       if (!signedIn) return reply;
       requireOwnForm(request, signedIn.cookie);
       await signIn.end(signedIn.cookie);
-      cookies.clear(reply, signInCookie);
+      clearCookie(reply, signInCookie);
       return reply.redirect(`${origin}${root}`, 303);
     });
 

@@ -6,7 +6,7 @@ import type { Passkeys } from '../passkeys/passkeys.ts';
 import type { User, UserStore } from '../people/user-store.ts';
 
 interface Dependencies {
-  passkeys: Pick<Passkeys, 'requestOptions' | 'present' | 'use' | 'onCeremony'>;
+  passkeys: Pick<Passkeys, 'requestOptions' | 'readAnswer' | 'use' | 'onCeremony'>;
   store: Pick<PasskeyStore, 'find' | 'signIn' | 'signOut'>;
   users: Pick<UserStore, 'find'>;
   clock: { now(): number };
@@ -49,7 +49,7 @@ export function createUserSignIn({ passkeys, store, users, clock }: Dependencies
      * @throws ApiError `passkey_refused`, `passkey_unknown`
      */
     async signIn(answer: string, nonce: string): Promise<string> {
-      const presented = await passkeys.present(answer);
+      const presented = await passkeys.readAnswer(answer);
       const { passkey } = await passkeys.use(presented, bindingOf(nonce), {
         ceremony: 'sign_in',
         read: users.find,

@@ -1,8 +1,9 @@
-import { type ClaimName, type ClaimValue, isClaimName } from '../../../contracts/claims.ts';
+import { type ClaimName, isClaimName } from '../../../contracts/claims.ts';
 import { groupBy } from '../../platform/batching/group-by.ts';
 import type { Actor, AuditEntry } from '../../platform/database/audit-entry.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { ClientDirectory } from '../flow/start.ts';
+import type { Passkey } from '../passkeys/passkey-store.ts';
 import type { Passkeys } from '../passkeys/passkeys.ts';
 import type { Enrollment, EnrollmentStore } from '../people/enrollment-store.ts';
 import type { Erasure, Traces } from '../people/erasure.ts';
@@ -50,10 +51,10 @@ export interface PartnerShare {
   clients: ClientShare[];
 }
 
+/** The data of a user besides the user's own record. */
 export interface YourData {
-  claims: { name: ClaimName; value: ClaimValue; at: Date }[];
   partners: PartnerShare[];
-  passkeys: { id: string; createdAt: Date; lastUsedAt: Date | undefined; synced: boolean }[];
+  passkeys: Passkey[];
 }
 
 /** The request of a user's action, for the audit log. */
@@ -107,23 +108,9 @@ export function createYourData(dependencies: Dependencies) {
   }
 
   return {
-    /** Everything that the page shows about a user. */
-    async of({ _id, claims }: User): Promise<YourData> {
+    async of({ _id }: User): Promise<YourData> {
       const [partners, userPasskeys] = await Promise.all([partnersOf(_id), passkeys.ofUser(_id)]);
-      return {
-        claims: Object.entries(claims).map(([name, { value, evaluatedAt: at }]) => ({
-          name: name as ClaimName,
-          value,
-          at,
-        })),
-        partners,
-        passkeys: userPasskeys.map(({ _id: id, createdAt, lastUsedAt, synced }) => ({
-          id,
-          createdAt,
-          lastUsedAt,
-          synced,
-        })),
-      };
+      return { partners, passkeys: userPasskeys };
     },
 
     /** Ends the consent with all clients of a partner. @throws ApiError `route_not_found` for one that the user does not know */
