@@ -51,7 +51,7 @@ export function createVerifier(
   { trustAnchors, access }: VerifierIdentity,
   dependencies: VerifierDependencies,
 ) {
-  const { name, label, modes, profile } = settings;
+  const { name, label, modes } = settings;
   const { baseUrl, key, clock, logger, check, testAnchors } = dependencies;
   const trust = createTrust({
     given: trustAnchors,
@@ -70,7 +70,6 @@ export function createVerifier(
     name,
     label,
     modes,
-    profile,
     /** Whether the verifier asks for a personal number, by which it recognises the user. */
     asksNumber: settings.stableIdentifier,
     answers: requests.answers,

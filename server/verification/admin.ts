@@ -41,7 +41,7 @@ function enrollmentProcedures({
     return enrollment;
   }
 
-  /** The audit entry of a change of status. Its id is made of request and enrollment, so a repeated write adds no second. */
+  /** The audit entry of a change of status. Its id is made of request and enrollment, so a repeated write adds no second entry. */
   function entryOf(actor: Actor, { _id, status }: Enrollment, after: Record<string, unknown>): AuditEntry {
     return auditEntry(actor, { id: _id, at: clock.now() }, { before: { status }, after });
   }

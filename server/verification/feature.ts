@@ -3,13 +3,14 @@ import type { OidcSettings } from '../../contracts/oidc-sources.ts';
 import { createIdentityWallets, type FetchStatusList } from '../identity-wallet/port.ts';
 import type { Imprint } from '../platform/config/imprint.ts';
 import type { Publish, Sweep } from '../platform/database/event-draft.ts';
-import type { PartnerNames } from '../platform/database/partner-names.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createChallenges } from '../platform/webauthn/challenges.ts';
 import { createRelyingParty } from '../platform/webauthn/relying-party.ts';
 import { createVerificationProcedures } from './admin.ts';
+import type { SessionDependencies } from './admin-sessions.ts';
+import type { UserDependencies } from './admin-users.ts';
 import { createSessionAccess } from './browser/session-access.ts';
 import { createAuthentication } from './flow/authenticate.ts';
 import { createCompletion } from './flow/complete.ts';
@@ -18,7 +19,6 @@ import { createGrants } from './flow/grants.ts';
 import { type ClientDirectory, createStart } from './flow/start.ts';
 import { createVerify } from './flow/verify.ts';
 import { createPairing } from './handoff/pairing.ts';
-import { createConsentPreview } from './pages/consent-preview.ts';
 import { createPages } from './pages/pages.ts';
 import { type Ceremony, type CeremonyOutcome, createPasskeys } from './passkeys/passkeys.ts';
 import { createSessionPasskeys } from './passkeys/session-passkeys.ts';
@@ -41,7 +41,6 @@ import { pageRoutes } from './routes.ts';
 import type { MethodOutcome } from './session/methods.ts';
 import { createOutbox } from './session/outbox.ts';
 import { type KeyDirectory, sessionQueryRoutes } from './session/session-query.ts';
-import type { CodeOfSession } from './session/session-store.ts';
 import { createAuthorizationRequests } from './sources/authorization-request.ts';
 import { createIdentityWalletAnswers } from './sources/identity-wallet/answers.ts';
 import { createIdentityWalletSource } from './sources/identity-wallet/source.ts';
@@ -50,20 +49,20 @@ import { createSourceOverview } from './sources/overview.ts';
 import { createSandbox } from './sources/sandbox.ts';
 import { createSessionSources } from './sources/session-source.ts';
 import type { VerificationStores } from './store.ts';
-import type { Charge } from './views.ts';
 import { createYourDataPages } from './your-data/pages.ts';
 import { createUserSignIn } from './your-data/sign-in.ts';
 import { createYourData } from './your-data/your-data.ts';
 
 type YourDataSettings = Parameters<typeof createYourData>[0];
 
-interface Dependencies {
+interface Dependencies
+  extends Pick<SessionDependencies, 'chargeOf' | 'chargedCodes' | 'partnerNames'>,
+    Pick<UserDependencies, 'customerHash'> {
   stores: VerificationStores;
   /** `trusted`: whether the clock may judge the validity of attestations. */
   clock: { now(): number; trusted?(): boolean };
   keyring: Pick<Keyring, 'code' | 'id' | 'pairwise'>;
   directory: ClientDirectory & KeyDirectory;
-  partnerNames: PartnerNames;
   publish: Publish;
   logger: Logger;
   /** Root of all links and `iss`, without a trailing slash. */
@@ -71,10 +70,6 @@ interface Dependencies {
   limit: RequestLimit;
   /** Sessions that one address may start with one client in a minute; undefined for no limit. */
   startsPerMinute: number | undefined;
-  /** The charge that the exchange of a code made; undefined if the code was not exchanged. */
-  chargeOf: (code: CodeOfSession) => Promise<Charge | undefined>;
-  /** Returns the hashes of the codes that were exchanged. */
-  chargedCodes: (codes: readonly CodeOfSession[]) => Promise<Set<string>>;
   /** Whether some integration exchanges the codes of a storefront client. */
   hasIntegration: (clientId: string) => Promise<boolean>;
   /** OpenID providers that authenticate users, besides the sandbox. */
@@ -91,8 +86,6 @@ interface Dependencies {
   onPasskey: (ceremony: Ceremony, outcome: CeremonyOutcome) => void;
   /** Logos of partners, by their id. */
   findLogo: (id: string) => Promise<Buffer | undefined>;
-  /** The keyed hash of a shop's customer id. */
-  customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
   /** Called when a method of a session has ended, with its outcome. */
   onMethod: (source: string, outcome: MethodOutcome) => void;
   /** The operator of this installation. */
@@ -195,7 +188,6 @@ export function createVerification(dependencies: Dependencies) {
       identityWallets: createIdentityWalletAnswers({
         ...base,
         verifiers: verifierOf,
-        requestLocks: stores.requestLocks,
         sessionAccess,
         authentication,
       }),
@@ -217,7 +209,7 @@ export function createVerification(dependencies: Dependencies) {
     /** To be mounted at `/api/verify`. */
     sessionQueryRoutes: sessionQueryRoutes({ sessions, directory, limit, clock }),
     /** Renders the consent page of a client with the given settings. */
-    previewConsent: createConsentPreview({ baseUrl, imprint, claimLifetime }),
+    previewConsent: pages.previewConsent,
     /** Sessions and claims of authorization codes, for their exchange. */
     grants: createGrants({ sessions, findSnapshot }),
     rememberCustomer: enrollments.rememberCustomer,

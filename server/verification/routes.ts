@@ -8,7 +8,7 @@ import { ApiError } from '../platform/errors.ts';
 import { notePartner } from '../platform/http/answer-log.ts';
 import { isOwnOrigin } from '../platform/http/csrf.ts';
 import { renderErrors } from '../platform/http/errors.ts';
-import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
+import { prepareQuery } from '../platform/http/parameters.ts';
 import { readTraceparent } from '../platform/telemetry/trace-context.ts';
 import type { BrowserContext } from './browser/session-access.ts';
 import type { createFlow } from './flow/flow.ts';
@@ -19,7 +19,6 @@ import { linkRoutes } from './handoff/link-routes.ts';
 import type { Pairing } from './handoff/pairing.ts';
 import { assetRoutes } from './pages/assets.ts';
 import { followChoice } from './pages/language-choice.ts';
-import { logoRoutes } from './pages/logo-routes.ts';
 import { createResponses, type ResponseDependencies, type Responses } from './pages/responses.ts';
 import { contentSecurityPolicy, pageHeaders } from './pages/security-headers.ts';
 import { parseState } from './sources/authorization-request.ts';
@@ -60,12 +59,6 @@ async function refuseMalformedQuery({ url }: FastifyRequest): Promise<void> {
   } catch {
     throw new ApiError('invalid_request', { description: 'The query is not percent-encoded UTF-8' });
   }
-}
-
-/** Prepares the query for its schema: refuses repeated parameters and removes empty ones. */
-async function readQuery(request: FastifyRequest): Promise<void> {
-  requireOnce(request.query);
-  request.query = withoutEmpty(request.query);
 }
 
 const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?')[1]);
@@ -186,15 +179,15 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
       const allow = knownPath === '/start' ? 'GET' : 'GET, POST';
       throw new ApiError('method_not_allowed', { headers: { allow } });
     });
-    await app.register(assetRoutes, { prefix: '/assets' });
-    await app.register(logoRoutes(findLogo), { prefix: '/assets' });
-    await app.register(deviceRoutes('computer', flow, responses), { prefix: '/session' });
+    await app.register(assetRoutes(findLogo), { prefix: '/assets' });
+    for (const [device, prefix] of [
+      ['computer', '/session'],
+      ['phone', '/phone'],
+    ] as const) {
+      await app.register(deviceRoutes(device, flow, responses), { prefix });
+      await app.register(identityWalletReturnRoutes(device, identityWallets, responses), { prefix });
+    }
     await app.register(passkeyRoutes(flow, responses), { prefix: '/session' });
-    await app.register(deviceRoutes('phone', flow, responses), { prefix: '/phone' });
-    await app.register(identityWalletReturnRoutes('computer', identityWallets, responses), {
-      prefix: '/session',
-    });
-    await app.register(identityWalletReturnRoutes('phone', identityWallets, responses), { prefix: '/phone' });
     await app.register(identityWalletRoutes(identityWallets, responses), { prefix: '/wallet' });
     await app.register(testIdentityWalletRoutes(testIdentityWallet, responses), { prefix: '/test-wallet' });
     await app.register(linkRoutes({ pairing, pages, responses }), { prefix: '/p' });
@@ -206,7 +199,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
         schema: { querystring: StartQuery },
         exposeHeadRoute: false,
         onRequest: refuseMalformedQuery,
-        preValidation: readQuery,
+        preValidation: prepareQuery,
       },
       async (request, reply) => {
         const trace = readTraceparent(request.headers['traceparent']);

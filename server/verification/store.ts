@@ -1,31 +1,10 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { createJointReads } from '../platform/database/joint-reads.ts';
-import {
-  createPasskeyStore,
-  type PasskeyStore,
-  indexes as passkeyIndexes,
-} from './passkeys/passkey-store.ts';
-import {
-  createEnrollmentStore,
-  type EnrollmentStore,
-  indexes as enrollmentIndexes,
-} from './people/enrollment-store.ts';
-import { createUserStore, type UserStore, indexes as userIndexes } from './people/user-store.ts';
-import { createSessionStore, type SessionStore, indexes as sessionIndexes } from './session/session-store.ts';
-import {
-  createRequestLockStore,
-  type RequestLockStore,
-} from './sources/identity-wallet/request-lock-store.ts';
-
-/** The stores of this feature. */
-export interface VerificationStores {
-  sessions: SessionStore;
-  requestLocks: RequestLockStore;
-  users: UserStore;
-  enrollments: EnrollmentStore;
-  passkeys: PasskeyStore;
-}
+import { createPasskeyStore, indexes as passkeyIndexes } from './passkeys/passkey-store.ts';
+import { createEnrollmentStore, indexes as enrollmentIndexes } from './people/enrollment-store.ts';
+import { createUserStore, indexes as userIndexes } from './people/user-store.ts';
+import { createSessionStore, indexes as sessionIndexes } from './session/session-store.ts';
 
 export const indexes: IndexDeclaration[] = [
   ...sessionIndexes,
@@ -34,13 +13,14 @@ export const indexes: IndexDeclaration[] = [
   ...passkeyIndexes,
 ];
 
-/** @param read combines reads of one tick, also of other features' collections, into one command */
-export function createVerificationStores(db: Db, read = createJointReads(db)): VerificationStores {
-  return {
-    sessions: createSessionStore(db, read),
-    requestLocks: createRequestLockStore(db),
-    users: createUserStore(db),
-    enrollments: createEnrollmentStore(db),
-    passkeys: createPasskeyStore(db),
-  };
-}
+/**
+ * The stores of this feature.
+ * @param read combines reads of one tick, also of other features' collections, into one command
+ */
+export const createVerificationStores = (db: Db, read = createJointReads(db)) => ({
+  sessions: createSessionStore(db, read),
+  users: createUserStore(db),
+  enrollments: createEnrollmentStore(db),
+  passkeys: createPasskeyStore(db),
+});
+export type VerificationStores = ReturnType<typeof createVerificationStores>;

@@ -13,6 +13,7 @@ export interface Charge {
   at: Date;
 }
 
+/** What the view of a session depends on besides the session. `now` is in ms since 1970. */
 interface SessionContext {
   charge: Charge | undefined;
   now: number;

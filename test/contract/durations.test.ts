@@ -35,7 +35,7 @@ import { gracePeriodMs as forgottenWithin } from '../../server/verification/peop
 import { longestLifetime, notYetLifetimeMs } from '../../server/verification/people/freshness.ts';
 import { secondLookAfterMs } from '../../server/verification/people/snapshot-invalidation.ts';
 import { keepFinished, keepUnfinished } from '../../server/verification/session/session-update-store.ts';
-import { requestLockMs } from '../../server/verification/sources/identity-wallet/request-lock-store.ts';
+import { requestLockMs } from '../../server/verification/session/session-store.ts';
 import { successSpanMs } from '../../server/verification/sources/overview.ts';
 import { signInLifetimeMs } from '../../server/verification/your-data/sign-in.ts';
 import { warningRetentionMs } from '../../server/warnings/warning.ts';

@@ -1,10 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Session } from '../../server/verification/session/session.ts';
-import {
-  createRequestLockStore,
-  requestLockMs,
-} from '../../server/verification/sources/identity-wallet/request-lock-store.ts';
+import { requestLockMs } from '../../server/verification/session/session-store.ts';
+import { createVerificationStores } from '../../server/verification/store.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { askIdentityWallet, postFields } from './asking.ts';
@@ -59,7 +57,7 @@ describe('a wallet request whose answer is being verified', () => {
     const asked = await ask();
     const session = await service.db.collection<Session>('sessions').findOne({ _id: asked.sessionId });
     if (!session) throw new Error('no session');
-    expect(await createRequestLockStore(service.db).lock(session, clock.now())).toBe(true);
+    expect(await createVerificationStores(service.db).sessions.lockRequest(session, clock.now())).toBe(true);
     return { ...asked, session, uri: (await asked.asked()).response_uri };
   }
 
@@ -87,7 +85,7 @@ describe('a wallet request whose answer is being verified', () => {
     const { status, back } = await otherIdentityWallet.open(link);
     expect(status).toBe(200);
     expect((await pages.open(back)).returned).toHaveProperty('code');
-    expect(await createRequestLockStore(service.db).lock(session, clock.now())).toBe(false);
+    expect(await createVerificationStores(service.db).sessions.lockRequest(session, clock.now())).toBe(false);
   });
 
   it('can be cancelled by the user, and the session fails as abandoned', async () => {
@@ -99,12 +97,12 @@ describe('a wallet request whose answer is being verified', () => {
 
   it('cannot be locked for verification in a session that has changed or expired since it was read', async () => {
     const { session } = await claimRequest();
-    const requestLocks = createRequestLockStore(service.db);
+    const { sessions } = createVerificationStores(service.db);
     clock.advance(requestLockMs);
     const earlier = { ...session, timeline: session.timeline.slice(1) };
-    expect(await requestLocks.lock(earlier, clock.now())).toBe(false);
-    expect(await requestLocks.lock(session, session.expiresAt.getTime())).toBe(false);
-    expect(await requestLocks.lock(session, clock.now())).toBe(true);
+    expect(await sessions.lockRequest(earlier, clock.now())).toBe(false);
+    expect(await sessions.lockRequest(session, session.expiresAt.getTime())).toBe(false);
+    expect(await sessions.lockRequest(session, clock.now())).toBe(true);
   });
 });
 

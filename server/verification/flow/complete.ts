@@ -26,6 +26,7 @@ function withQuery(uri: string, parameters: Readonly<Record<string, string>>): s
   return uri + separatorAfter(uri) + query.join('&');
 }
 
+/** The values that every redirect to the partner has. */
 interface Return {
   redirectUri: string;
   /** Returned to the partner unchanged. */
@@ -81,6 +82,7 @@ export type Completion = ReturnType<typeof createCompletion>;
 export function createCompletion(dependencies: Dependencies) {
   const { directory, keyring, findSnapshot, chargeOf, issuer, clock } = dependencies;
 
+  /** The values that every redirect of a session to the partner has. @param uri by default the session's own */
   const returnOf = ({ _id, state, redirectUri }: Session, uri = redirectUri): Return => ({
     redirectUri: uri,
     state,

@@ -18,12 +18,14 @@ interface Offer {
   number: number;
 }
 
+/** The HMAC of an offer. Link and code take their secret parts from it, each from that of its own purpose. */
 function derived(key: Uint8Array, purpose: 'link' | 'code', { sessionId, number }: Offer): Buffer {
   return createHmac('sha256', key)
     .update(JSON.stringify(['handoff', purpose, sessionId, number]))
     .digest();
 }
 
+/** The token that ends the address of the link. */
 const tokenOf = (key: Uint8Array, offer: Offer) =>
   linkOf(offer.sessionId, derived(key, 'link', offer).subarray(0, secretLength));
 
@@ -78,6 +80,7 @@ export function handoffOffered(
   };
 }
 
+/** A device in the timeline, for operators. */
 const deviceText = ({ browser = 'unknown browser', system = 'unknown system' }: DeviceName) =>
   `${browser}, ${system}`;
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { ApiError } from '../../platform/errors.ts';
 import { brandStyle } from './branding.ts';
 
 /** Templates and style sheets: beside this file, in the source tree and in the build alike. */
@@ -60,23 +61,44 @@ export function assetAddresses(prefix: string) {
 }
 
 const forEver = 'public, max-age=31536000, immutable';
+/** Browsers may show a logo for a day after it was removed. */
+const forOneDay = 'public, max-age=86400, immutable';
 
-/** The files that pages load, to be mounted at the prefix of their addresses. */
-export const assetRoutes: FastifyPluginAsyncZod = async (app) => {
-  const assets = [style, yourDataStyle, script, identityWalletScript, passkeyScript, icon];
-  for (const { name, type, content } of assets) {
-    app.get(`/${name}`, async (_request, reply) =>
-      reply.header('cache-control', forEver).type(type).send(content),
+/**
+ * The files that pages load, to be mounted at the prefix of their addresses.
+ * @param findLogo finds the logo of a partner, which is served from this origin
+ */
+export const assetRoutes =
+  (findLogo: (id: string) => Promise<Buffer | undefined>): FastifyPluginAsyncZod =>
+  async (app) => {
+    const assets = [style, yourDataStyle, script, identityWalletScript, passkeyScript, icon];
+    for (const { name, type, content } of assets) {
+      app.get(`/${name}`, async (_request, reply) =>
+        reply.header('cache-control', forEver).type(type).send(content),
+      );
+    }
+    // The style sheet of a partner's colour. It depends on the colour alone, so it may be cached for ever too.
+    app.get(
+      '/brand/:file',
+      { schema: { params: z.object({ file: z.string().regex(/^[0-9a-f]{6}\.css$/) }) } },
+      async ({ params }, reply) =>
+        reply
+          .header('cache-control', forEver)
+          .type('text/css; charset=utf-8')
+          .send(brandStyle(`#${params.file.replace('.css', '')}`)),
     );
-  }
-  // The style sheet of a partner's colour. It depends on the colour alone, so it may be cached for ever too.
-  app.get(
-    '/brand/:file',
-    { schema: { params: z.object({ file: z.string().regex(/^[0-9a-f]{6}\.css$/) }) } },
-    async ({ params }, reply) =>
-      reply
-        .header('cache-control', forEver)
-        .type('text/css; charset=utf-8')
-        .send(brandStyle(`#${params.file.replace('.css', '')}`)),
-  );
-};
+
+    app.get(
+      '/logo/:file',
+      { schema: { params: z.object({ file: z.string().max(64) }) } },
+      async ({ params }, reply) => {
+        const { id } = /^(?<id>[0-9a-f]{32})\.png$/.exec(params.file)?.groups ?? {};
+        const png = id === undefined ? undefined : await findLogo(id);
+        if (!png) throw new ApiError('route_not_found');
+        // A logo that is opened as a page of its own can load and run nothing.
+        const policy = "default-src 'none'; sandbox";
+        void reply.headers({ 'cache-control': forOneDay, 'content-security-policy': policy });
+        return reply.type('image/png').send(png);
+      },
+    );
+  };

@@ -30,6 +30,7 @@ export function contrast(a: Color, b: Color): number {
   return (lighter + 0.05) / (darker + 0.05);
 }
 
+/** The colour between two others. `share` is that of `to`, from 0 to 1. */
 function mix(from: Color, to: Color, share: number): Color {
   return from.map((channel, index) =>
     Math.round(channel + ((to[index] ?? 0) - channel) * share),
@@ -60,6 +61,7 @@ export interface Palette {
   onTile: Color;
 }
 
+/** The background of emphasised parts: the card with a little of the accent. */
 const tinted = (accent: Color, card: Color) => mix(card, accent, 0.07);
 
 /** The accents of a page from a partner's colour; all text is readable with any colour. */

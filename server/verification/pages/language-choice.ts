@@ -8,12 +8,17 @@ const parameter = 'lang';
 /** A longer query is not repeated in the links, to keep the page small. */
 const maxQueryLength = 2400;
 
-function split(url: string): { path: string; parameters: string[] } {
+/** Splits an address. `chosen`: the language that its query chooses; undefined if it chooses none. */
+function split(url: string): { path: string; chosen: string | undefined; otherParameters: string } {
   const [path = '', query = ''] = url.split('?');
-  return { path, parameters: query.split('&').filter((part) => part !== '') };
+  const parameters = query.split('&').filter((part) => part !== '');
+  const isChoice = (part: string) => part === parameter || part.startsWith(`${parameter}=`);
+  return {
+    path,
+    chosen: parameters.find(isChoice)?.slice(parameter.length + 1),
+    otherParameters: parameters.filter((part) => !isChoice(part)).join('&'),
+  };
 }
-
-const isChoice = (part: string) => part === parameter || part.startsWith(`${parameter}=`);
 
 /** The language that the person has chosen by one of our links. */
 export function languageChosen({ cookies }: Pick<FastifyRequest, 'cookies'>): Language | undefined {
@@ -26,11 +31,10 @@ export function languageChosen({ cookies }: Pick<FastifyRequest, 'cookies'>): La
  * query is kept only if the page depends on it.
  */
 export function choiceAddress({ url, method }: Pick<FastifyRequest, 'url' | 'method'>): string {
-  const { path, parameters } = split(url);
+  const { path, otherParameters } = split(url);
   const dependsOnQuery = method === 'GET' && /\/verify\/(start|test-wallet|p\/[^/]+)\/?$/.test(path);
-  const others = parameters.filter((part) => !isChoice(part)).join('&');
-  const isKept = dependsOnQuery && others !== '' && others.length <= maxQueryLength;
-  return isKept ? `?${others}&${parameter}=` : `?${parameter}=`;
+  const isRepeated = dependsOnQuery && otherParameters !== '' && otherParameters.length <= maxQueryLength;
+  return isRepeated ? `?${otherParameters}&${parameter}=` : `?${parameter}=`;
 }
 
 /**
@@ -43,17 +47,15 @@ export function followChoice(
   reply: FastifyReply,
   { root, secure }: { root: string; secure: boolean },
 ): boolean {
-  const { path, parameters } = split(url);
-  const [chosen] = parameters.filter(isChoice).map((part) => part.slice(parameter.length + 1));
+  const { path, chosen, otherParameters } = split(url);
   // A GET has no `Origin` to compare, so only `Sec-Fetch-Site` counts.
   const isOwnLink = isOwnOrigin(headers, '');
   if (method !== 'GET' || !isLanguage(chosen) || !isOwnLink) return false;
-  const others = parameters.filter((part) => !isChoice(part)).join('&');
   // A relative address, because a proxy may have removed the first part of the path. Besides, a path such as
   // `//example.com` would be read as the address of another host.
   const page = `./${path.slice(path.lastIndexOf('/') + 1)}`;
   void reply
     .setCookie(cookie, chosen, { path: root, httpOnly: true, sameSite: 'lax', secure })
-    .redirect(others === '' ? page : `${page}?${others}`, 303);
+    .redirect(otherParameters === '' ? page : `${page}?${otherParameters}`, 303);
   return true;
 }

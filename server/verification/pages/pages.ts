@@ -1,4 +1,6 @@
 import { Eta } from 'eta';
+import type { ClaimName } from '../../../contracts/claims.ts';
+import type { Mode } from '../../../contracts/identifiers.ts';
 import type { Device } from '../../../contracts/verification.ts';
 import type { Imprint } from '../../platform/config/imprint.ts';
 import { givenFields } from '../../platform/database/look-through.ts';
@@ -11,13 +13,13 @@ import type { Session } from '../session/session.ts';
 import { claimsAskedFor, formVersionOf, stepOf } from '../session/steps.ts';
 import { assetAddresses, templates } from './assets.ts';
 import { timeInWords } from './formatters.ts';
-import { isolated, type Language, languageNames, languages } from './languages.ts';
+import { isolated, type Language, languageNames, languages, withoutDirectionControls } from './languages.ts';
 import { legalOf, spanInWords } from './legal.ts';
-import { partnerOnPages } from './partner-on-pages.ts';
 import { type ProblemContext, problemOf } from './problems.ts';
+import { usesOf } from './purpose.ts';
 import type { PageContent } from './security-headers.ts';
 import { timeLeft } from './time-left.ts';
-import { inWords, refreshOf, viewModelOf } from './view-models.ts';
+import { deviceInWords, refreshOf, viewModelOf } from './view-models.ts';
 
 interface Dependencies {
   directory: Pick<ClientDirectory, 'client'>;
@@ -58,6 +60,23 @@ interface Failure extends ProblemContext, Pick<PageContext, 'language' | 'choice
   from: URL | undefined;
 }
 
+/** The partner and the settings of its client that the hosted pages show. */
+interface PartnerSettings {
+  name: string;
+  logo?: string | null | undefined;
+  brandName?: string | null | undefined;
+  brandColor?: string | null | undefined;
+  purpose?: string | null | undefined;
+  privacyUrl?: string | null | undefined;
+  redirectUri: string;
+}
+
+/** The consent of a client with these settings. */
+interface PreviewedConsent extends PartnerSettings {
+  claims: readonly ClaimName[];
+  mode: Mode;
+}
+
 export interface Page extends PageContent {
   status: number;
   html: string;
@@ -76,6 +95,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
   const eta = new Eta({ views: templates, cache: true });
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
   const { brandStyle, logo, ...files } = assetAddresses(`${basePath}/verify/assets`);
+  /** The template data that every page has. */
   const common = ({ language, choiceAddress }: Pick<PageContext, 'language' | 'choiceAddress'>) => ({
     ...files,
     yourData: `${basePath}/verify/you`,
@@ -84,15 +104,32 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
     ...legalOf(imprint, languages[language]),
   });
 
+  /** The template data that presents the partner on a page. */
+  function present(settings: PartnerSettings, language: Language) {
+    const { brandColor, purpose, privacyUrl, redirectUri } = settings;
+    const name = withoutDirectionControls(settings.brandName ?? settings.name);
+    const { origin, host } = new URL(redirectUri);
+    const m = languages[language];
+    const partner = isolated(name, m);
+    return {
+      // Replaces the notices that every page has by the same ones and the partner's privacy notice.
+      ...(privacyUrl ? legalOf(imprint, m, { partner, privacyUrl }) : {}),
+      partner,
+      // Shown in place of a logo. `Array.from` does not cut a character that has two code units.
+      initial: Array.from(name)[0]?.toUpperCase() ?? '',
+      logo: settings.logo ? logo(settings.logo) : undefined,
+      brandStyle: brandColor ? brandStyle(brandColor) : undefined,
+      purpose: purpose ? withoutDirectionControls(purpose) : undefined,
+      origin,
+      host,
+      isolatedHost: isolated(host, m),
+    };
+  }
+
   /** The partner as the settings of the session's client present it. */
   async function partnerOf({ clientId, redirectUri }: Session, language: Language) {
     const { client, partner } = (await directory.client(clientId)) ?? {};
-    const { brandName, brandColor, purpose, privacyUrl } = client ?? {};
-    const settings = { brandName, brandColor, purpose, privacyUrl, redirectUri };
-    return partnerOnPages(
-      { name: partner?.name ?? '', logo: partner?.logo, ...settings },
-      { language, imprint, addresses: { brandStyle, logo } },
-    );
+    return present({ ...client, name: partner?.name ?? '', logo: partner?.logo, redirectUri }, language);
   }
 
   function timeOf({ expiresAt }: Session, language: Language) {
@@ -141,13 +178,34 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
       context: Omit<PageContext, 'onPhone' | 'device'> & { wrong: boolean },
     ): Promise<Page> {
       const data = await sessionData(session, { ...context, device: 'phone' });
-      const computer = inWords(handoff.computer, data.m);
+      const computer = deviceInWords(handoff.computer, data.m);
       const claims = claimsAskedFor(session);
       return {
         status: 200,
         html: eta.render('./code', { ...data, step: 'verify', computer, claims, wrong: context.wrong }),
       };
     },
+
+    /** The consent page as users of a client would see it, from the same template, without a session. */
+    previewConsent: ({ claims, mode, ...settings }: PreviewedConsent, language: Language): string =>
+      eta.render('./consent', {
+        ...common({ language, choiceAddress: '' }),
+        ...present(settings, language),
+        // A preview has no menu of languages, its time does not run out, and its form cannot be sent.
+        languages: [],
+        time: { ending: false },
+        action: '',
+        csrf: '',
+        formVersion: '',
+        testMode: mode === 'test',
+        steps: steps.computer,
+        step: 'consent',
+        keptFor: spanInWords(claimLifetime, language),
+        claims,
+        // The preview does not depend on a source. It shows the page of a source that answers everything.
+        answered: claims,
+        uses: usesOf(claims),
+      }),
 
     /**
      * A page of a user's own data, without a session.

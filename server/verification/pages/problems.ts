@@ -39,15 +39,6 @@ const retryable: readonly ProblemName[] = [
   'passkeyOtherMode',
 ];
 
-export interface Problem {
-  name: ProblemName;
-  /** Which of the user's data was shared; undefined if this is not known. */
-  outcome: keyof Messages['outcome'] | undefined;
-  retry: boolean;
-  /** For the developer of the partner's application. */
-  detail: string | undefined;
-}
-
 export interface ProblemContext {
   /** The session's device that sent the request; undefined if the request was not about a session. */
   device: Device | undefined;
@@ -70,8 +61,13 @@ function nameOf({ code }: ApiError, { device, session, isYourData }: ProblemCont
   return byCode[code] ?? 'unavailable';
 }
 
-/** What the page says about the user's data, by the step that the session had reached. */
-function outcomeOf(name: ProblemName, { device, session, isYourData }: ProblemContext): Problem['outcome'] {
+/**
+ * What the page says about the user's data, by the step that the session had reached. Undefined if the page says nothing.
+ */
+function outcomeOf(
+  name: ProblemName,
+  { device, session, isYourData }: ProblemContext,
+): keyof Messages['outcome'] | undefined {
   // These pages share nothing with a partner.
   if (isYourData) return undefined;
   // The session belongs to another browser or device. The page can only say that nothing was shared from this one.
@@ -83,8 +79,12 @@ function outcomeOf(name: ProblemName, { device, session, isYourData }: ProblemCo
   return 'nothingShared';
 }
 
-/** The error page for the user. */
-export function problemOf(error: ApiError, context: ProblemContext): Problem {
+/**
+ * The content of the page about an error.
+ * @returns `retry`: whether the page has a button that loads the failed page again. `detail`: a text for the developer of the
+ * partner's application
+ */
+export function problemOf(error: ApiError, context: ProblemContext) {
   const name = nameOf(error, context);
   // All other requests, such as a start by the partner, have no page that could be loaded again.
   const hasPage = context.device !== undefined || context.isYourData === true;

@@ -29,7 +29,10 @@ interface ViewModel {
 }
 
 /** Names a browser so that its user can recognise it. */
-export function inWords({ browser, system }: DeviceName, { devices }: Pick<Messages, 'devices'>): string {
+export function deviceInWords(
+  { browser, system }: DeviceName,
+  { devices }: Pick<Messages, 'devices'>,
+): string {
   return devices.named(browser ?? devices.browser, system ?? devices.system);
 }
 
@@ -40,29 +43,24 @@ function sourcePage(view: Extract<View, { kind: 'begin' }>, { onPhone }: Request
   switch (beginning.kind) {
     case 'people':
       return { template: 'people', ...common, choices: beginning.choices };
-    case 'provider':
-      return {
-        template: 'provider',
-        ...common,
-        source: beginning.label,
-        url: beginning.url,
-        sourceHost: new URL(beginning.url).host,
-        claims: asked.answered,
-      };
-    case 'identityWallet':
+    case 'provider': {
+      const { label: source, url } = beginning;
+      const { host: sourceHost } = new URL(url);
+      return { template: 'provider', ...common, source, url, sourceHost, claims: asked.answered };
+    }
+    case 'identityWallet': {
+      const { kind: _kind, label: source, ...request } = beginning;
       return {
         template: 'identity-wallet',
         ...common,
+        ...request,
         scripted: true,
-        source: beginning.label,
-        url: beginning.url,
-        digital: beginning.digital,
-        notice: beginning.notice,
-        testIdentityWallet: beginning.testIdentityWallet,
+        source,
         claims: asked.answered,
         number: asked.asksNumber,
-        ...watching(view),
+        version: versionOf(view),
       };
+    }
     case 'down':
       return { template: 'down', step: 'verify', status: 503 };
   }
@@ -122,12 +120,12 @@ function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Reque
     qr: link && isReachable(baseUrl) ? qrCode(link) : undefined,
     // Six digits are easier to copy in two groups of three.
     code: shown && `${shown.code.slice(0, 3)} ${shown.code.slice(3)}`,
-    ...watching(view),
+    version: versionOf(view),
   };
 }
 
 /** The version of the session. The page's script compares it with `/state`, and reloads the page after a change. */
-const watching = ({ session }: View) => ({ version: session.timeline.length });
+const versionOf = ({ session }: View): number => session.timeline.length;
 
 /** The page of a view. */
 export function viewModelOf(view: View, context: RequestContext): ViewModel {
@@ -158,17 +156,17 @@ export function viewModelOf(view: View, context: RequestContext): ViewModel {
         template: 'waiting',
         step: 'verify',
         scripted: true,
-        phone: inWords(view.handoff.phone ?? {}, m),
+        phone: deviceInWords(view.handoff.phone ?? {}, m),
         // Once the user has authenticated at the phone, they can only confirm or deny the computer there.
         canStay: view.session.userId === undefined,
-        ...watching(view),
+        version: versionOf(view),
       };
     case 'confirm': {
       const minutes = Math.floor((context.now - view.session.createdAt.getTime()) / 60_000);
       return {
         template: 'confirm',
         step: 'confirm',
-        computer: inWords(view.handoff.computer, m),
+        computer: deviceInWords(view.handoff.computer, m),
         began: minutesAgoInWords(context.language, minutes),
       };
     }

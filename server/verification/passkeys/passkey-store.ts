@@ -32,13 +32,6 @@ export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 /** The most passkeys of one user that are read. */
 const mostRead = 100;
 
-interface Answered {
-  /** When the challenge was issued, in ms since 1970. */
-  issuedAt: number;
-  use: PasskeyUse;
-  at: Date;
-}
-
 export function createPasskeyStore(db: Db) {
   const passkeys = db.collection<Passkey>(collection);
   return {
@@ -58,13 +51,15 @@ export function createPasskeyStore(db: Db) {
 
     /**
      * Notes that a passkey answered a challenge.
-     * @param needsNewChallenge whether the challenge must be newer than all that the passkey has answered before
+     * @param answer.issuedAt when the challenge was issued, in ms since 1970
+     * @param answer.needsNewChallenge whether the challenge must be newer than all that the passkey has answered before
      * @returns false if the challenge is too old, or if the passkey was used or removed since it was read
      */
     async noteUse(
       { _id, userId, counter }: Passkey,
-      { issuedAt, use, at, needsNewChallenge }: Answered & { needsNewChallenge: boolean },
+      answer: { issuedAt: number; use: PasskeyUse; at: Date; needsNewChallenge: boolean },
     ): Promise<boolean> {
+      const { issuedAt, use, at, needsNewChallenge } = answer;
       const { matchedCount } = await passkeys.updateOne(
         { _id, userId, counter, ...(needsNewChallenge ? { answeredAt: { $lt: issuedAt } } : {}) },
         {

@@ -41,6 +41,7 @@ type SnapshotKeys = Pick<Session, 'userId' | 'enrollmentId'>;
 
 const byId = <R extends { _id: string }>(records: readonly R[]) =>
   new Map<string | undefined, R>(records.map((record) => [record._id, record]));
+
 /** Reads users and enrollments of sessions, all of one tick together. Undefined if the user was erased. */
 export function createSnapshots({ users, enrollments }: Dependencies) {
   return createGroupCommit<SnapshotKeys, Snapshot | undefined>({

@@ -1,15 +1,7 @@
 import type { ClaimName, Claims } from '../../../contracts/claims.ts';
-import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
+import type { EnrollmentStore } from './enrollment-store.ts';
 import type { IsFresh } from './freshness.ts';
 import type { UserStore } from './user-store.ts';
-
-/** An enrolled user, with the claims that can be resolved without a new session. */
-export interface Enrolled
-  extends Pick<Enrollment, 'clientId' | 'sub' | 'status' | 'rehearse' | 'consentedClaims' | 'firstSession'> {
-  id: string;
-  /** The user's claims that are still fresh. */
-  freshClaims: Claims;
-}
 
 interface Dependencies {
   enrollments: Pick<EnrollmentStore, 'find'>;
@@ -18,9 +10,12 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** Finds an enrolled user by the enrollment's id. */
+/**
+ * Returns a function that finds an enrollment by its id. `freshClaims` are the user's claims that are still fresh, so that they
+ * can be resolved without a new session. It returns undefined if the enrollment or the user does not exist.
+ */
 export function createEnrolledUsers({ enrollments, users, isFresh, clock }: Dependencies) {
-  return async function find(enrollmentId: string): Promise<Enrolled | undefined> {
+  return async function find(enrollmentId: string) {
     const enrollment = await enrollments.find(enrollmentId);
     const user = enrollment && (await users.find(enrollment.userId));
     if (!user) return undefined;
@@ -28,10 +23,7 @@ export function createEnrolledUsers({ enrollments, users, isFresh, clock }: Depe
     const fresh = Object.entries(user.claims).filter(([name, claim]) =>
       isFresh(name as ClaimName, claim, now),
     );
-    return {
-      ...enrollment,
-      id: enrollment._id,
-      freshClaims: Object.fromEntries(fresh.map(([name, { value }]) => [name, value])),
-    };
+    const freshClaims: Claims = Object.fromEntries(fresh.map(([name, { value }]) => [name, value]));
+    return { ...enrollment, id: enrollment._id, freshClaims };
   };
 }

@@ -21,7 +21,9 @@ interface Found {
   user?: User | undefined;
 }
 
-type Row = Identity & { users: User[] };
+/** An identity with its user, as the database joins them. The list is empty if the user is missing. */
+type IdentityWithUser = Identity & { users: User[] };
+/** The user of an identity. */
 type Owner = Pick<User, '_id' | 'identity'>;
 
 const idOf = (hash: string) => `idn_${hash}`;
@@ -52,7 +54,7 @@ export function createIdentities(db: Db) {
       const distinct = [...new Set(hashes)];
       const $match = { _id: { $in: distinct.map(idOf) } };
       const users = { from: 'users', localField: 'userId', foreignField: '_id', as: 'users' };
-      const rows = await documents.aggregate<Row>([{ $match }, { $lookup: users }]).toArray();
+      const rows = await documents.aggregate<IdentityWithUser>([{ $match }, { $lookup: users }]).toArray();
       const byId = new Map(rows.map((row) => [row._id, row]));
       return hashes.map((hash) => {
         const identity = byId.get(idOf(hash));

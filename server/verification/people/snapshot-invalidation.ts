@@ -31,6 +31,7 @@ export const secondLookAfterMs = 60_000;
 export function createSnapshotInvalidation(dependencies: Dependencies) {
   const { sessions, users, enrollments, endAccesses, clock, logger } = dependencies;
 
+  /** Invalidates the snapshots of a user after an erasure or a change of the claims. */
   async function user(changed: ChangedUser): Promise<void> {
     const { _id: userId, invalidateAt, erasedAt } = changed;
     await sessions.invalidateSnapshots({ userId }, invalidateAt, erasedAt ? 'user erased' : 'claims changed');

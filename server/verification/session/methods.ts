@@ -35,16 +35,15 @@ const stateForNextMethod = (carried: Session['carried']) => ({
 });
 
 /** The methods at the next turn. `last` is dropped: a list that is shown later must not mention that failure again. */
-const nextTurn = ({ last: _dropped, turn, ...methods }: Methods, chosen: boolean): Methods => ({
-  ...methods,
-  turn: turn + 1,
-  chosen,
-});
+const nextTurn = (
+  { last: _dropped, turn, ...methods }: Methods,
+  { chosen }: Pick<Methods, 'chosen'>,
+): Methods => ({ ...methods, turn: turn + 1, chosen });
 
 /** The user chooses a method of the list. */
 export function methodChosen({ carried }: Session, methods: Methods, source: string, at: Date): Transition {
   return {
-    set: { source, methods: nextTurn(methods, true) },
+    set: { source, methods: nextTurn(methods, { chosen: true }) },
     carried: stateForNextMethod(carried),
     entry: { at, event: 'method_chosen', note: source },
   };
@@ -55,7 +54,7 @@ export function methodLeft(session: Session, methods: Methods, at: Date): Transi
   const { turn, failed: failedMethods } = methods;
   if (turn >= mostTurns) return failed(session, failedMethods.at(-1)?.reason ?? 'abandoned', at);
   return {
-    set: { methods: nextTurn(methods, false) },
+    set: { methods: nextTurn(methods, { chosen: false }) },
     carried: stateForNextMethod(session.carried),
     entry: { at, event: 'method_left', note: session.source },
   };
@@ -79,7 +78,7 @@ export function methodFailed(session: Session, { reason, note, canRetry }: Metho
   const noteOfEnd = note === undefined ? reason : `${reason}: ${note}`;
   const last = { source, reason };
   const next: Methods | undefined = methods && {
-    ...nextTurn(methods, false),
+    ...nextTurn(methods, { chosen: false }),
     failed: canRetry ? methods.failed : [...methods.failed, last],
     last,
   };

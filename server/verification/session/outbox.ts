@@ -45,6 +45,7 @@ export function createOutbox({ sessions, enrolling, publish, clock, logger }: De
 
   const finishOne = async (session: Session) => publishAll(await withDrafts(session));
 
+  /** Lets `work` on a session go on without the caller. After a failure, the sweep repeats it. */
   function inBackground(work: Promise<unknown>, { _id }: Session): void {
     work.catch((err: unknown) => logger.warn({ err, of: _id }, 'events left to the sweep'));
   }

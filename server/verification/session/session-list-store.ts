@@ -15,19 +15,9 @@ import type { Session } from './session.ts';
 export const stateHashOf = (state: string): string => sha256(state).slice(0, 22);
 
 /** Selects the sessions of a list. */
-export interface SessionFilter {
-  partnerId?: string | undefined;
-  clientId?: string | undefined;
+export interface SessionFilter extends Omit<ListSessions, 'enrollmentId' | 'limit' | 'after'> {
   /** One enrollment of one user, by the names that sessions have for both ids. */
   enrollment?: { userId: string; enrollmentId: string } | undefined;
-  /** Hash of the `state` that the partner sent. */
-  stateHash?: string | undefined;
-  /** The partner's own reference for a session. */
-  clientReferenceId?: string | undefined;
-  mode?: ListSessions['mode'] | undefined;
-  status?: ListSessions['status'] | undefined;
-  since?: string | undefined;
-  until?: string | undefined;
   now: Date;
 }
 

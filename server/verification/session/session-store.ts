@@ -6,6 +6,7 @@ import type { JointRead } from '../../platform/database/joint-reads.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach, updateEach } from '../../platform/database/write-groups.ts';
 import { sameText } from '../../platform/ids.ts';
+import { pendingIn } from '../sources/identity-wallet/pending.ts';
 import type { Presented } from './code.ts';
 import type { Session } from './session.ts';
 import { countSessions, listSessions, type SessionFilter, type SessionSearch } from './session-list-store.ts';
@@ -70,6 +71,12 @@ export interface Whose {
   enrollmentId?: string;
   consentedBy?: Date;
 }
+
+/**
+ * How long the response of an identity wallet locks its request while it is verified, in milliseconds. Then the request is open
+ * again, because the process that verified the response may have died.
+ */
+export const requestLockMs = 20_000;
 
 export function createSessionStore(db: Db, read: JointRead) {
   const sessions = db.collection<Session>(collection);
@@ -170,6 +177,25 @@ export function createSessionStore(db: Db, read: JointRead) {
         const session = byHash.get(code.hash);
         return session && isOf(code, session, session.code?.hash) ? session : undefined;
       });
+    },
+
+    /**
+     * Locks the open request of a session to an identity wallet, so that only one of several simultaneous responses is verified.
+     * The outcome of the response later replaces the lock.
+     * @param now in ms since 1970
+     * @returns false if another response has locked the request, or the session has changed or expired
+     */
+    async lockRequest({ _id, timeline, carried }: Session, now: number): Promise<boolean> {
+      const unlocked: Filter<Session> = {
+        _id,
+        timeline: { $size: timeline.length },
+        expiresAt: { $gt: new Date(now) },
+        // Matches a request without a lock too.
+        'carried.wallet.claimedUntil': { $not: { $gt: now } },
+      };
+      const locked = { ...pendingIn(carried), claimedUntil: now + requestLockMs };
+      const { matchedCount } = await sessions.updateOne(unlocked, { $set: { 'carried.wallet': locked } });
+      return matchedCount === 1;
     },
 
     /** @returns the new count; undefined for a session without a code */

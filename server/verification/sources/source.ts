@@ -1,6 +1,5 @@
 import type { ClaimName, Claims } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
-import type { IdentityWalletProfile } from '../../../contracts/identity-wallet-sources.ts';
 import type { FailureReason, Rehearsal } from '../../../contracts/verification.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 
@@ -32,7 +31,6 @@ export type Beginning =
   | {
       kind: 'identityWallet';
       label: string;
-      profile: IdentityWalletProfile;
       url: string;
       /** For the Digital Credentials API: one request for each protocol, and the token that the response is posted with. */
       digital: { token: string; requests: readonly object[] };

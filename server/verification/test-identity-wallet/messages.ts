@@ -46,10 +46,10 @@ const en = {
   },
 };
 
-/** Why a request cannot be answered (see `faults` of the texts). */
-export type FaultName = keyof (typeof en)['faults'];
+/** The texts in one language. */
+export type TestIdentityWalletMessages = typeof en;
 
-export const testIdentityWalletMessages: Record<Language, typeof en> = {
+export const testIdentityWalletMessages: Record<Language, TestIdentityWalletMessages> = {
   en,
   de: {
     title: 'Test-Identitäts-Wallet',

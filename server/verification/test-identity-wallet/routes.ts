@@ -22,7 +22,7 @@ import { choiceAddress } from '../pages/language-choice.ts';
 import { languageNames, languages } from '../pages/languages.ts';
 import type { Responses } from '../pages/responses.ts';
 import { contentSecurityPolicy } from '../pages/security-headers.ts';
-import { type FaultName, testIdentityWalletMessages } from './messages.ts';
+import { type TestIdentityWalletMessages, testIdentityWalletMessages } from './messages.ts';
 
 interface Dependencies {
   wallet: () => TestIdentityWallet;
@@ -57,9 +57,9 @@ const answerLimit = { perMinute: 60 };
 
 /** The error for the user of the test identity wallet: its request cannot be answered. */
 class Fault extends Error {
-  readonly fault: FaultName;
+  readonly fault: keyof TestIdentityWalletMessages['faults'];
 
-  constructor(fault: FaultName) {
+  constructor(fault: Fault['fault']) {
     super(fault);
     this.fault = fault;
   }
@@ -132,19 +132,20 @@ export function testIdentityWalletRoutes(
     });
   }
 
-  function faultOf(error: unknown): FaultName | undefined {
-    if (error instanceof z.ZodError || error instanceof SyntaxError) return 'unreadable';
-    return error instanceof Fault ? error.fault : undefined;
+  /** The text for the user about an error. An unforeseen one is for the developer who tests, so its own message is shown. */
+  function faultInWords(error: unknown, { faults }: TestIdentityWalletMessages): string {
+    if (error instanceof Fault) return faults[error.fault];
+    const isUnreadable = error instanceof z.ZodError || error instanceof SyntaxError;
+    return isUnreadable ? faults.unreadable : (error as Error).message;
   }
 
   function sendFault(error: unknown, reply: FastifyReply): FastifyReply {
-    const { faults } = testIdentityWalletMessages[languageOf(reply.request, undefined)];
-    const name = faultOf(error);
-    // Any other error is for the developer who tests, so its own message is shown.
-    const fault = name ? faults[name] : (error as Error).message;
+    const language = languageOf(reply.request, undefined);
+    const fault = faultInWords(error, testIdentityWalletMessages[language]);
     return reply.type('text/html; charset=utf-8').status(400).send(render(reply.request, { fault }));
   }
 
+  /** The template data of a request: who asks for which claims, and where its answer is sent. */
   const view = ({ dcql_query: query, response_uri: uri }: Asked, request: string) => ({
     host: new URL(uri).host,
     action: `${root}/test-wallet`,

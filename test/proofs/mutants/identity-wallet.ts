@@ -7,7 +7,7 @@ const tests = (...names: string[]) => names.map((name) => `identity-wallet/${nam
 /** Mutations of European identity wallets: requests, answers, attestations, and fetches of their issuers' lists. */
 export const wallet = [
   ...inFile(`${source}/answers.ts`, tests('claim', 'request-token'), [
-    ['if (!(await requestLocks.lock(session, clock.now()))) return undefined;', ''],
+    ['if (!(await sessions.lockRequest(session, clock.now()))) return undefined;', ''],
     [
       'return verifier.tokenMatches(handle, token) ? { session, verifier, handle } : undefined;',
       'return { session, verifier, handle };',
@@ -17,7 +17,7 @@ export const wallet = [
   ...inFile(`${source}/answers.ts`, tests('safety', 'response'), [
     ["if (!isRightCode) throw new ApiError('cross_site_request');", ''],
   ]),
-  ...inFile(`${source}/request-lock-store.ts`, tests('claim'), [
+  ...inFile('server/verification/session/session-store.ts', tests('claim'), [
     ["'carried.wallet.claimedUntil': { $not: { $gt: now } },", ''],
     ['{ $not: { $gt: now } }', '{ $exists: false }'],
     ['timeline: { $size: timeline.length },', ''],

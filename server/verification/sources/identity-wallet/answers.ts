@@ -21,13 +21,11 @@ import type { SessionStore } from '../../session/session-store.ts';
 import { claimsAskedFor, stepOf } from '../../session/steps.ts';
 import { type Outcome, outcomeTransition } from './outcome.ts';
 import { type Presented, pendingIn } from './pending.ts';
-import type { RequestLockStore } from './request-lock-store.ts';
 import { authenticatedBy } from './source.ts';
 
 interface Dependencies {
   verifiers: ReadonlyMap<string, Verifier>;
-  sessions: Pick<SessionStore, 'find'>;
-  requestLocks: RequestLockStore;
+  sessions: Pick<SessionStore, 'find' | 'lockRequest'>;
   sessionAccess: SessionAccess;
   authentication: Authentication;
   /** `trusted`: whether the clock may judge the validity of attestations. */
@@ -71,7 +69,7 @@ const isActiveDevice = ({ handoff }: Session, device: Device): boolean =>
 
 /** Handles the responses of identity wallets, and the browsers that return after them. */
 export function createIdentityWalletAnswers(dependencies: Dependencies) {
-  const { verifiers, sessions, requestLocks, sessionAccess, authentication, clock, logger } = dependencies;
+  const { verifiers, sessions, sessionAccess, authentication, clock, logger } = dependencies;
   const now = () => new Date(clock.now());
   const asked = (session: Session) => ({ mode: session.mode, claims: claimsAskedFor(session) });
 
@@ -134,7 +132,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     if (clock.trusted?.() === false) throw unavailable(new Error('the clock is not trusted'));
     const { session, verifier, handle } = open;
     const response = await verifier.read(handle, answer);
-    if (!(await requestLocks.lock(session, clock.now()))) return undefined;
+    if (!(await sessions.lockRequest(session, clock.now()))) return undefined;
     const outcome = await verify(open, answer.channel, response);
     const { number, device } = handle;
     const code = randomBytes(32).toString('base64url');

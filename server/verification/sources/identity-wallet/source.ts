@@ -21,7 +21,7 @@ export function createIdentityWalletSource(
   verifier: Verifier,
   { logger, testIdentityWallet }: Dependencies,
 ): VerificationSource {
-  const { name, label, modes, profile, asksNumber, answers } = verifier;
+  const { name, label, modes, asksNumber, answers } = verifier;
   return {
     name,
     modes,
@@ -42,15 +42,7 @@ export function createIdentityWalletSource(
       const query = new URLSearchParams({ request: url, ...(language ? { ui_locales: language } : {}) });
       // Only test sessions accept the made-up attestations of the test identity wallet.
       const testAddress = mode === 'test' ? `${testIdentityWallet}?${query}` : undefined;
-      return {
-        kind: 'identityWallet',
-        label,
-        profile,
-        url,
-        digital,
-        notice,
-        testIdentityWallet: testAddress,
-      };
+      return { kind: 'identityWallet', label, url, digital, notice, testIdentityWallet: testAddress };
     },
 
     verify: verifyByCarriedClaims,
