@@ -6,7 +6,7 @@ import {
   SessionView,
 } from '../../contracts/admin/sessions.ts';
 import { maskSubject } from '../platform/admin-api/personal-data.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { query, router } from '../platform/admin-api/procedures.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { EnrollmentStore } from './people/enrollment-store.ts';
@@ -44,50 +44,41 @@ export function createSessionProcedures(dependencies: SessionDependencies) {
   }
 
   return router({
-    list: procedure
-      .input(ListSessions)
-      .output(FoundSessions)
-      .query(async ({ input: { after, enrollmentId, ...wanted }, ctx }) => {
-        const now = clock.now();
-        const { rows, stoppedAfter } = await sessions.list({
-          ...wanted,
-          now: new Date(now),
-          after: after === undefined ? undefined : await requireSession(after),
-          enrollment: await enrollmentFilter(enrollmentId),
-        });
-        const [used, named] = await Promise.all([
-          chargedCodes(codesOf(rows)),
-          withPartnerName(rows, partnerNames),
-        ]);
-        const view = (session: Session) => {
-          const isUsed = session.code !== undefined && used.has(session.code.hash);
-          return maskSubject(ctx.operator.role, viewSessionSummary(session, { isUsed, now }));
-        };
-        return {
-          rows: named.map(({ partnerName, ...session }) => ({ ...view(session), partnerName })),
-          stoppedAfter,
-        };
-      }),
+    list: query(ListSessions, FoundSessions, async ({ after, enrollmentId, ...wanted }, ctx) => {
+      const now = clock.now();
+      const { rows, stoppedAfter } = await sessions.list({
+        ...wanted,
+        now: new Date(now),
+        after: after === undefined ? undefined : await requireSession(after),
+        enrollment: await enrollmentFilter(enrollmentId),
+      });
+      const [used, named] = await Promise.all([
+        chargedCodes(codesOf(rows)),
+        withPartnerName(rows, partnerNames),
+      ]);
+      const view = (session: Session) => {
+        const isUsed = session.code !== undefined && used.has(session.code.hash);
+        return maskSubject(ctx.operator.role, viewSessionSummary(session, { isUsed, now }));
+      };
+      return {
+        rows: named.map(({ partnerName, ...session }) => ({ ...view(session), partnerName })),
+        stoppedAfter,
+      };
+    }),
 
-    count: procedure
-      .input(ListSessions.omit(pageFields))
-      .output(Total)
-      .query(async ({ input: { enrollmentId, ...wanted } }) =>
-        sessions.count({
-          ...wanted,
-          now: new Date(clock.now()),
-          enrollment: await enrollmentFilter(enrollmentId),
-        }),
-      ),
-
-    show: procedure
-      .input(SessionReference)
-      .output(SessionView)
-      .query(async ({ input: { sessionId }, ctx }) => {
-        const session = await requireSession(sessionId);
-        const [code] = codesOf([session]);
-        const charge = code && (await chargeOf(code));
-        return maskSubject(ctx.operator.role, viewSession(session, { charge, now: clock.now() }));
+    count: query(ListSessions.omit(pageFields), Total, async ({ enrollmentId, ...wanted }) =>
+      sessions.count({
+        ...wanted,
+        now: new Date(clock.now()),
+        enrollment: await enrollmentFilter(enrollmentId),
       }),
+    ),
+
+    show: query(SessionReference, SessionView, async ({ sessionId }, ctx) => {
+      const session = await requireSession(sessionId);
+      const [code] = codesOf([session]);
+      const charge = code && (await chargeOf(code));
+      return maskSubject(ctx.operator.role, viewSession(session, { charge, now: clock.now() }));
+    }),
   });
 }

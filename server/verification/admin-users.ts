@@ -10,7 +10,7 @@ import {
   UserView,
 } from '../../contracts/admin/users.ts';
 import type { ClaimName } from '../../contracts/claims.ts';
-import { mutation, procedure, router } from '../platform/admin-api/procedures.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
 import type { EnrollmentStore } from './people/enrollment-store.ts';
@@ -78,33 +78,27 @@ export function createUserProcedures(dependencies: UserDependencies) {
   }
 
   return router({
-    show: procedure
-      .input(FindUser)
-      .output(UserView)
-      .query(async ({ input, ctx }) => {
-        const id = await findUserId(input.user);
-        const user = id && (await users.find(id));
-        if (!user) throw new ApiError('not_found', { description: `No user ${input.user}` });
-        await ctx.noteRead({ target: user._id, modes: [user.mode], reason: input.reason });
-        return view(user);
-      }),
+    show: query(FindUser, UserView, async (input, ctx) => {
+      const id = await findUserId(input.user);
+      const user = id && (await users.find(id));
+      if (!user) throw new ApiError('not_found', { description: `No user ${input.user}` });
+      await ctx.noteRead({ target: user._id, modes: [user.mode], reason: input.reason });
+      return view(user);
+    }),
 
-    find: procedure
-      .input(FindUsers)
-      .output(z.array(FoundUser))
-      .query(async ({ input, ctx }) => {
-        const found = await search(input);
-        const users = new Set(found.map(({ userId }) => userId));
-        const [onlyUser = null] = users.size === 1 ? users : [];
-        await ctx.noteRead({
-          // A customer of a shop may be several users. Then the entry names none of them.
-          target: onlyUser,
-          modes: found.map(({ mode }) => mode),
-          reason: input.reason,
-          counts: { users: users.size, enrollments: found.length },
-        });
-        return found.map((enrollment) => ({ userId: enrollment.userId, ...viewEnrollment(enrollment) }));
-      }),
+    find: query(FindUsers, z.array(FoundUser), async (input, ctx) => {
+      const found = await search(input);
+      const users = new Set(found.map(({ userId }) => userId));
+      const [onlyUser = null] = users.size === 1 ? users : [];
+      await ctx.noteRead({
+        // A customer of a shop may be several users. Then the entry names none of them.
+        target: onlyUser,
+        modes: found.map(({ mode }) => mode),
+        reason: input.reason,
+        counts: { users: users.size, enrollments: found.length },
+      });
+      return found.map((enrollment) => ({ userId: enrollment.userId, ...viewEnrollment(enrollment) }));
+    }),
 
     removePasskey: mutation(PasskeyReference, RemovedPasskey, async ({ userId, passkeyId }) => {
       await passkeys.remove(userId, passkeyId);
