@@ -13,13 +13,28 @@ import type { Sweep } from '../platform/database/event-draft.ts';
 import { ApiError } from '../platform/errors.ts';
 import { isObject } from '../platform/http/parameters.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
-import { type AuditStore, isOfPartners, type NewEntry, type StoredEntry } from './audit-store.ts';
+import {
+  type AuditStore,
+  auditSources,
+  isOfPartners,
+  type NewEntry,
+  type StoredEntry,
+} from './audit-store.ts';
 
 interface Dependencies {
   store: AuditStore;
   clock: Pick<Clock, 'now'>;
   log: Pick<Logger, 'error'>;
 }
+
+/** The only collection that procedures of a topic change. Procedures of other topics may change several. */
+const sourceOfTopic: Readonly<Record<string, string>> = {
+  partners: 'partners',
+  keys: 'apiKeys',
+  webhooks: 'apiKeys',
+  clients: 'clients',
+  integrations: 'integrations',
+};
 
 export interface AuditLog extends Sweep {
   /**
@@ -78,13 +93,13 @@ function outcomeOf({ action }: Actor, result: CallResult): Pick<NewEntry, 'outco
 
 export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   /**
-   * Copies the waiting entries. Calls that arrive during a drain share the next one. A drain has no input and no result, so
-   * `true` stands for both.
+   * Copies the entries that wait in some collections, and returns the ids of their requests. Calls that arrive during a drain
+   * share the next one.
    */
-  const drain = createGroupCommit<true, true>({
+  const drain = createGroupCommit<readonly string[], ReadonlySet<string>>({
     async run(callers) {
-      await store.drain();
-      return callers;
+      const requests = new Set(await store.drain([...new Set(callers.flat())]));
+      return callers.map(() => requests);
     },
   });
 
@@ -101,8 +116,16 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   async function sweep(): Promise<void> {
     // Read the calls before the drain, so that the drain includes their changes.
     const calls = [...unrecorded.values()];
-    await drain(true);
+    await drain(auditSources);
     for (const call of calls) await addEntry(call);
+  }
+
+  /** Whether the entry of a successful call was in the only collection that calls of its topic change, and was copied. */
+  async function isCopied({ action, requestId }: Actor, { outcome }: CallResult): Promise<boolean> {
+    const [topic = ''] = action.split('.');
+    const source = sourceOfTopic[topic];
+    if (outcome === 'refused' || source === undefined) return false;
+    return (await drain([source])).has(requestId);
   }
 
   return {
@@ -128,6 +151,7 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
         ...outcomeOf(actor, result),
       };
       try {
+        if (await isCopied(actor, result)) return;
         // Copies the entries of changed records, so that `addEntry` finds those of this call.
         await sweep();
         await addEntry(call);

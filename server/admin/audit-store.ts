@@ -112,7 +112,7 @@ const conditionsOf = ({
 });
 
 /** The collections with documents that carry audit entries until they are copied. */
-const sources = [
+export const auditSources: readonly string[] = [
   'partners',
   'apiKeys',
   'clients',
@@ -172,18 +172,24 @@ export function createAuditStore(db: Db) {
   return {
     add,
 
-    /** Copies the entries that wait in documents of all collections, then removes them there. Idempotent. */
-    async drain(): Promise<void> {
+    /**
+     * Copies the entries that wait in documents of some collections, then removes them there. Idempotent.
+     * @returns the ids of the requests whose entries were copied
+     */
+    async drain(sources: readonly string[]): Promise<string[]> {
+      const requests: string[] = [];
       for (;;) {
-        // These reads share one command, because an operator waits for it after each change.
+        // These reads share one command, because an operator may wait for it.
         const waiting = await Promise.all(
           sources.map(async (source) => ({ source, records: await findWaiting(source) })),
         );
-        await add(waiting.flatMap(({ records }) => records.flatMap(entriesOf)));
+        const entries = waiting.flatMap(({ records }) => records.flatMap(entriesOf));
+        await add(entries);
         for (const { source, records } of waiting)
           if (records.length > 0)
             await db.collection<Outbox>(source).bulkWrite(records.map(removeCopied), { ordered: false });
-        if (waiting.every(({ records }) => records.length < outboxesAtOnce)) return;
+        requests.push(...entries.map(({ requestId }) => requestId));
+        if (waiting.every(({ records }) => records.length < outboxesAtOnce)) return requests;
       }
     },
 

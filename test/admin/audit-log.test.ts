@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuditLog } from '../../server/admin/audit-log.ts';
-import { createAuditStore } from '../../server/admin/audit-store.ts';
+import { auditSources, createAuditStore } from '../../server/admin/audit-store.ts';
 import { createPartnerStore } from '../../server/partners/partner-store.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
@@ -181,8 +181,10 @@ describe('the audit log', () => {
       return { _id: id, name: 'Many', createdAt: at, revision: 1, audit: [entry], auditAt: at };
     });
     await server.db.collection<{ _id: string }>('partners').insertMany(partners);
-    await store.drain();
+    const copied = await store.drain(auditSources);
+    expect(copied.filter((id) => id === 'req_many')).toHaveLength(101);
     expect(await store.ofRequest('req_many')).toHaveLength(101);
+    expect(await store.drain(auditSources)).toEqual([]);
   });
 
   it('has one entry for a change, even if the call and a sweep copy the entry simultaneously', async () => {
