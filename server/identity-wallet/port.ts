@@ -5,7 +5,7 @@ import {
 } from '../../contracts/identity-wallet-sources.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { accessOf, readLater } from './access.ts';
-import { parsePem } from './certificates.ts';
+import { type Certificate, parsePem } from './certificates.ts';
 import { createPresentationCheck } from './presentation.ts';
 import { createStatusLists, type FetchStatusList } from './status-list.ts';
 import { statusListTypes } from './status-token.ts';
@@ -68,15 +68,17 @@ export function createIdentityWallets(dependencies: Dependencies) {
   const testIdentityWallet = `${baseUrl}/verify/test-wallet`;
   const statusUri = `${testIdentityWallet}/status`;
 
-  let latest: { issuer: TestIssuer; madeAt: number } | undefined;
+  let latest: { issuer: TestIssuer; anchors: Certificate[]; madeAt: number } | undefined;
   /** Returns the test issuer. It is made again each day, so that no certificate expires while a server runs. */
-  function testIssuer(): TestIssuer {
+  function issuerOfToday() {
     const now = clock.now();
     if (!latest || now - latest.madeAt > day) {
-      latest = { issuer: createTestIssuer({ key, statusUri, now }), madeAt: now };
+      const issuer = createTestIssuer({ key, statusUri, now });
+      latest = { issuer, anchors: parsePem(issuer.anchorPem), madeAt: now };
     }
-    return latest.issuer;
+    return latest;
   }
+  const testIssuer = () => issuerOfToday().issuer;
 
   /** The status list of the test issuer. A process does not fetch it from itself. */
   async function statusList() {
@@ -91,7 +93,7 @@ export function createIdentityWallets(dependencies: Dependencies) {
     clock,
     logger,
     check: createPresentationCheck(lists),
-    testAnchors: () => parsePem(testIssuer().anchorPem),
+    testAnchors: () => issuerOfToday().anchors,
   };
   // To make and read the certificate takes 10 % of a server's start, and few servers need it.
   const testAccess = readLater(() =>
