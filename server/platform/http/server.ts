@@ -212,14 +212,16 @@ function patternOf(template: string): RegExp {
 
 /** 404 for unknown paths, 405 with `Allow` for known ones. */
 function refuseUnknownRoutes(app: FastifyInstance): void {
-  const routes: { pattern: RegExp; method: string }[] = [];
-  app.addHook('onRoute', ({ url, method }) => {
-    const pattern = patternOf(url);
-    for (const name of [method].flat()) routes.push({ pattern, method: name });
-  });
+  const routes: { url: string; methods: string[] }[] = [];
+  app.addHook('onRoute', ({ url, method }) => void routes.push({ url, methods: [method].flat() }));
+  /** The routes by their patterns. They are made for the first unknown route, because they would make each start longer. */
+  let known: { pattern: RegExp; methods: string[] }[] | undefined;
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '/';
-    const allowed = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
+    known ??= routes.map(({ url, methods }) => ({ pattern: patternOf(url), methods }));
+    const allowed = new Set(
+      known.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods),
+    );
     // A route for files may allow the method, but have no file at this path.
     if (allowed.size === 0 || allowed.has(request.method))
       return refuseRoute('route_not_found', request, reply);
