@@ -64,17 +64,10 @@ const preparedNames = new Set<string>();
 /** Whether the address names a database with all indexes. */
 export const isPrepared = (uri: string): boolean => preparedNames.has(nameIn(uri));
 
-/** Deletes all documents. One command finds the few collections that have any. */
+/** Deletes all documents, by one command, because one for each collection takes several times the processor time. */
 async function empty(db: Db): Promise<void> {
-  const names = (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name);
-  const oneOf = (name: string) => [{ $limit: 1 }, { $project: { _id: 0, name: { $literal: name } } }];
-  const [first = '', ...others] = names;
-  const unions = others.map((coll) => ({ $unionWith: { coll, pipeline: oneOf(coll) } }));
-  const filled = await db
-    .collection(first)
-    .aggregate([...oneOf(first), ...unions])
-    .toArray();
-  await Promise.all(filled.map(({ name }) => db.collection(name).deleteMany({})));
+  const used = await db.collections();
+  await db.client.bulkWrite(used.map(({ namespace }) => ({ name: 'deleteMany', namespace, filter: {} })));
 }
 
 /** The connection by which this process creates and empties the databases of servers under test. */

@@ -46,8 +46,11 @@ export function shiftedClock() {
 
 export const adminToken = 'svc_admin_0123456789012345678901234567890123456789012';
 
-/** Shorter intervals than in production, so that tests wait less for background work. */
-const testPace = { jobsEvery: 500, requestsEvery: 20 };
+/**
+ * Shorter intervals than in production, so that tests wait less for background work. Requests are recorded five times a
+ * second at most, because each record takes up to four commands.
+ */
+const testPace = { jobsEvery: 500, requestsEvery: 200 };
 
 /** What a start on this database can omit: it has all indexes, and a sweep would find nothing in an empty one. */
 const unneededWork = (givenUri: string | undefined): Replacements => {

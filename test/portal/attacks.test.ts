@@ -249,6 +249,7 @@ it('logs, request log and audit log contain no invitation secret, no session coo
   expect(apiKey.length).toBeGreaterThan(40);
   const secrets = [apiKey, owner.link.split('/').at(-1) ?? '', owner.browser.cookies.get('svc_portal') ?? ''];
   await server.sweep();
+  await server.services.admin.flush();
   const rows = await server.db.collection('requestLog').find().toArray();
   const entries = await server.db.collection('auditLog').find().toArray();
   const written = JSON.stringify([lines, rows, entries]);
