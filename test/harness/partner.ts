@@ -53,6 +53,22 @@ export async function createPartner(
 }
 export type TestPartner = Awaited<ReturnType<typeof createPartner>>;
 
+/** Partners that tests of a server share, by the server's admin API and the wanted fields. */
+const shared = new WeakMap<Server['admin'], Map<string, Promise<TestPartner>>>();
+
+/**
+ * Returns a partner that other tests of the server use too. The first call with these fields creates it. A test that changes
+ * the partner, or counts what it has, creates its own.
+ */
+export function sharedPartner({ admin }: Pick<Server, 'admin'>, wanted: Wanted = {}): Promise<TestPartner> {
+  const partners = shared.get(admin) ?? new Map<string, Promise<TestPartner>>();
+  shared.set(admin, partners);
+  const key = JSON.stringify(wanted);
+  const partner = partners.get(key) ?? createPartner({ admin }, wanted);
+  partners.set(key, partner);
+  return partner;
+}
+
 /** Verifies a sandbox user, from `/verify/start` to the partner's redirect. @returns the redirect and its code */
 export async function verifyUser(
   { baseUrl }: Pick<Server, 'baseUrl'>,

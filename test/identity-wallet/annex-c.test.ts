@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ClaimName, claimRegistry } from '../../contracts/claims.ts';
 import { buildCertificate, toPem } from '../../server/identity-wallet/test-wallet/certificate-builder.ts';
 import { accessCertificate, createTestIssuer } from '../../server/identity-wallet/test-wallet/issuer.ts';
-import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
+import { createPartner, exchangeCode, sharedPartner, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { openPages } from '../verification/sources/oidc-site.ts';
 import { askIdentityWallet, digitalRequestsIn } from './asking.ts';
@@ -61,7 +61,7 @@ interface UserInfo {
 }
 
 async function ask(source: string, scope = 'age_18_plus country', given?: TestPartner) {
-  const partner = given ?? (await createPartner(service, { client: { sources: [source], claims } }));
+  const partner = given ?? (await sharedPartner(service, { client: { sources: [source], claims } }));
   const asked = await askIdentityWallet(service, source, { scope, partner });
   return {
     ...asked,

@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose';
-import { createPartner, type TestPartner } from '../harness/partner.ts';
+import { sharedPartner, type TestPartner } from '../harness/partner.ts';
 import type { TestServer } from '../harness/server.ts';
 import { openPages } from '../verification/sources/oidc-site.ts';
 
@@ -55,13 +55,13 @@ async function followed(link: string): Promise<AskedAtAddress> {
   return { ...given, dcql_query: query, client_metadata: metadata } as never;
 }
 
-/** Opens the page that asks for an identity wallet of `source`, for a new partner or the given one. */
+/** Opens the page that asks for an identity wallet of `source`, for the given partner or one that tests share. */
 export async function askIdentityWallet(
   service: TestServer,
   source: string,
   { scope = 'age_18_plus country', partner }: { scope?: string; partner?: TestPartner } = {},
 ) {
-  const client = partner ?? (await createPartner(service, { client: { sources: [source] } }));
+  const client = partner ?? (await sharedPartner(service, { client: { sources: [source] } }));
   const pages = openPages(service);
   const { page, sessionId, codeVerifier } = await pages.start(client, scope);
   const { csrf = '', token = '' } = page.fields;
