@@ -25,19 +25,17 @@ export const slow = [
 
 /** Quick files that replace timers, the time zone or `Intl`, and so need a process of their own. The others share some. */
 export const isolated = [
-  'test/billing/exchange-faults.test.ts',
   'test/cli/output/output.test.ts',
   'test/platform/clock.test.ts',
   'test/platform/in-flight.test.ts',
   'test/proofs/simulation/simulation.test.ts',
   'test/verification/pages/formatters.test.ts',
-  'test/verification/people/claims-snapshot.test.ts',
-  'test/verification/start-limit.test.ts',
 ];
 
 /** Quick files that try a part of their cases; the slow tier runs them again, and tries all. */
 export const thorough = [
   'test/billing/exchange.test.ts',
+  'test/contract/conforming-requests.test.ts',
   'test/portal/many.test.ts',
   'test/verification/flow/interleavings.test.ts',
 ];

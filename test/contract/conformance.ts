@@ -42,11 +42,17 @@ const document: Document = JSON.parse(
   ),
 );
 
+/** The validators of the document's schemas. To make one takes several milliseconds. */
+const validators = new WeakMap<object, z.ZodType>();
+
 /** Compiles a schema of the OpenAPI document to a validator. */
-const compile = (schema: object) =>
-  z.fromJSONSchema({ ...schema, $defs: document.components.schemas } as Parameters<
-    typeof z.fromJSONSchema
-  >[0]);
+function compile(schema: object): z.ZodType {
+  const { schemas } = document.components;
+  const whole = { ...schema, $defs: schemas } as Parameters<typeof z.fromJSONSchema>[0];
+  const validator = validators.get(schema) ?? z.fromJSONSchema(whole);
+  validators.set(schema, validator);
+  return validator;
+}
 
 /** The contract's schemas of successful responses. All of them refuse unknown fields. */
 const contracts: Record<string, z.ZodType> = {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { redirectUri, type TestPartner } from '../harness/partner.ts';
 import { basic } from '../oauth/oauth-server.ts';
 import { type Shop, sign } from '../storefront/shop.ts';
@@ -184,7 +184,7 @@ describe('a request generated from the OpenAPI document', () => {
         const { status, body } = await send(endpoint, request);
         expect({ status, ...(body as object | undefined) }).toMatchObject(answers);
       }),
-      { numRuns: 50 },
+      { numRuns: inject('thorough') ? 50 : 15 },
     );
   });
 
