@@ -15,7 +15,7 @@ import {
   queryFor,
 } from './query.ts';
 import { demand } from './refused.ts';
-import type { Presented } from './response.ts';
+import type { RawPresentation } from './response.ts';
 import { verifySdJwt } from './sd-jwt.ts';
 import type { StatusLists, StatusReference } from './status-list.ts';
 import { audienceOf, type Handover, transcriptOf } from './transcript.ts';
@@ -165,7 +165,7 @@ export function createPresentationCheck(statusLists: StatusLists) {
    * Verifies an answer and returns what it proves (OpenID4VP 1.0, section 8.6; ISO/IEC TS 18013-7, annex C).
    * @throws PresentationRefused
    */
-  return async function check(presented: Presented, expected: Expectation): Promise<Proven> {
+  return async function check(presented: RawPresentation, expected: Expectation): Promise<Proven> {
     const { settings, claims: asked, anchors, now } = expected;
     const queries = queryFor(settings, asked);
     const { facts, issuer, statuses } =

@@ -9,10 +9,10 @@ import type { Channel } from './request.ts';
 export type IdentityWalletAnswer = { channel: Channel; body: unknown };
 
 /** A `vp_token`, or a device response. */
-export type Presented = object | Uint8Array;
+export type RawPresentation = object | Uint8Array;
 
 export type IdentityWalletResponse =
-  | { kind: 'presented'; presented: Presented }
+  | { kind: 'presented'; presented: RawPresentation }
   | { kind: 'error'; error: string };
 
 /** The fields of an answer (OpenID4VP 1.0, 8.2, 8.3.1 and A.4). Other fields are ignored. */

@@ -12,7 +12,7 @@ import { type Channel, createRequests } from './request.ts';
 import {
   type IdentityWalletAnswer,
   type IdentityWalletResponse,
-  type Presented,
+  type RawPresentation,
   readResponse,
 } from './response.ts';
 import { createTrust, keyIdentifiersOf } from './trust.ts';
@@ -100,7 +100,7 @@ export function createVerifier(
     async verifyPresentation(
       handle: Handle,
       { mode, claims }: AskedSession,
-      { channel, presented }: { channel: Channel; presented: Presented },
+      { channel, presented }: { channel: Channel; presented: RawPresentation },
     ): Promise<Proof> {
       const { claims: proven, person } = await check(presented, {
         settings,

@@ -1,5 +1,5 @@
 import { bytesOfId, idOfBytes, sha256 } from '../../platform/ids.ts';
-import type { Presented } from '../session/code.ts';
+import type { PresentedSecret } from '../session/code.ts';
 
 /** Crockford's base32: no letters that look like digits or like each other. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -41,7 +41,7 @@ const normalized = (token: string) => token.toLowerCase().replace(/[\s-]/g, '');
 export const linkHashOf = (token: string): string => sha256(normalized(token));
 
 /** Splits the token of a link, as a phone has opened it or a user has typed it. */
-export function presentedLink(token: string): Presented {
+export function presentedLink(token: string): PresentedSecret {
   const text = normalized(token);
   const id = text.length === idLength + secretLength ? idFrom(text.slice(0, idLength)) : undefined;
   return { hash: sha256(text), sessionId: id && idOfBytes('session', id) };

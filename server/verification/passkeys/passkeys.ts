@@ -36,7 +36,7 @@ interface Dependencies {
 }
 
 /** A browser's answer, with the passkey that it names. Neither is verified. */
-export interface Presented {
+export interface UnverifiedAnswer {
   answer: AssertionAnswer | undefined;
   passkey: Passkey | undefined;
 }
@@ -77,7 +77,7 @@ export function createPasskeys(dependencies: Dependencies) {
      * Reads a browser's answer, and finds the passkey that it names.
      * @param text `AuthenticationResponseJSON`
      */
-    async readAnswer(text: string): Promise<Presented> {
+    async readAnswer(text: string): Promise<UnverifiedAnswer> {
       const answer = readAssertion(text);
       return { answer, passkey: answer && (await store.find(idOf(answer.credentialId))) };
     },
@@ -88,7 +88,7 @@ export function createPasskeys(dependencies: Dependencies) {
      * @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode`
      */
     async use<Found>(
-      { answer, passkey }: Presented,
+      { answer, passkey }: UnverifiedAnswer,
       binding: Binding,
       { mode, ceremony, read }: Use<Found>,
     ): Promise<{ found: Found; passkey: Passkey; useStored: Promise<unknown> }> {

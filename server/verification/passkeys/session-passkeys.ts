@@ -6,7 +6,7 @@ import type { FindSnapshot, Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
 import type { HasFreshClaims } from '../people/freshness.ts';
 import type { Session } from '../session/session.ts';
-import { type Binding, mostPasskeys, type Passkeys, type Presented } from './passkeys.ts';
+import { type Binding, mostPasskeys, type Passkeys, type UnverifiedAnswer } from './passkeys.ts';
 
 interface Dependencies {
   /** Whether this installation has passkeys. */
@@ -54,7 +54,7 @@ export function createSessionPasskeys(dependencies: Dependencies) {
   return {
     areAllowed,
     /** Reads a passkey's answer from a form. Without passkeys, nothing is read, and `use` refuses. */
-    readAnswer: async (text: string): Promise<Presented> =>
+    readAnswer: async (text: string): Promise<UnverifiedAnswer> =>
       passkeysOn ? passkeys.readAnswer(text) : { answer: undefined, passkey: undefined },
     onCeremony: passkeys.onCeremony,
 
@@ -63,7 +63,7 @@ export function createSessionPasskeys(dependencies: Dependencies) {
       (await areAllowed(session)) ? passkeys.requestOptions(bindingOf('return', session)) : undefined,
 
     /** Verifies the passkey of a returning user. @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode` */
-    async use(session: Session, presented: Presented): Promise<Returned> {
+    async use(session: Session, presented: UnverifiedAnswer): Promise<Returned> {
       if (!(await areAllowed(session))) throw new ApiError('passkey_refused');
       const { found: snapshot, useStored } = await passkeys.use(presented, bindingOf('return', session), {
         mode: session.mode,

@@ -1,7 +1,7 @@
 import { bytesOfId, bytesOfSecret, idOfBytes, keyed, secretOfBytes, sha256 } from '../../platform/ids.ts';
 
 /** A code or a link that a caller has sent, in parts. */
-export interface Presented {
+export interface PresentedSecret {
   /** SHA-256 of the whole text; the session stores it. */
   hash: string;
   /** The session id in the text; undefined if the text contains none. */
@@ -25,7 +25,7 @@ export function codeOf(key: Uint8Array, sessionId: string): string {
 }
 
 /** Splits a code that a caller has sent. */
-export function presentedCode(code: string): Presented {
+export function presentedCode(code: string): PresentedSecret {
   const id = bytesOfSecret('code', code)?.subarray(0, partBytes);
   return { hash: sha256(code), sessionId: id && idOfBytes('session', id) };
 }

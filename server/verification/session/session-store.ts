@@ -7,7 +7,7 @@ import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach, updateEach } from '../../platform/database/write-groups.ts';
 import { sameText } from '../../platform/ids.ts';
 import { pendingIn } from '../sources/identity-wallet/pending.ts';
-import type { Presented } from './code.ts';
+import type { PresentedSecret } from './code.ts';
 import type { Session } from './session.ts';
 import { countSessions, listSessions, type SessionFilter, type SessionSearch } from './session-list-store.ts';
 import { keepUnfinished, type Move, toPublished, toStatement } from './session-update-store.ts';
@@ -105,7 +105,10 @@ export function createSessionStore(db: Db, read: JointRead) {
    * Matches the sessions of codes or links. The database compares the hashes, so a session whose secret is wrong is not
    * read at all.
    */
-  function matching(field: 'code.hash' | 'handoff.linkHash', all: readonly Presented[]): Filter<Session> {
+  function matching(
+    field: 'code.hash' | 'handoff.linkHash',
+    all: readonly PresentedSecret[],
+  ): Filter<Session> {
     const ids = all.flatMap(({ sessionId }) => sessionId ?? []);
     return { _id: { $in: ids }, [field]: { $in: all.map(({ hash }) => hash) } };
   }
@@ -115,7 +118,7 @@ export function createSessionStore(db: Db, read: JointRead) {
    * one code and the hash of another code.
    */
   const isOf = (
-    { hash, sessionId }: Presented,
+    { hash, sessionId }: PresentedSecret,
     { _id }: Pick<Session, '_id'>,
     storedHash: string | undefined,
   ) => sessionId === _id && storedHash !== undefined && sameText(storedHash, hash);
@@ -159,7 +162,7 @@ export function createSessionStore(db: Db, read: JointRead) {
       sessions.find({ _id: { $in: [...ids] } }, { projection: { _id: 1, partnerId: 1 } }).toArray(),
 
     /** Finds a session by the link of its hand-off. The caller checks whether the link still works. */
-    async findByLink(link: Presented): Promise<Session | undefined> {
+    async findByLink(link: PresentedSecret): Promise<Session | undefined> {
       const found = await sessions.findOne(matching('handoff.linkHash', [link]));
       return found && isOf(link, found, found.handoff?.linkHash) ? found : undefined;
     },
@@ -169,7 +172,7 @@ export function createSessionStore(db: Db, read: JointRead) {
       move({ session, transition, now, nonce: randomBytes(8).toString('base64url') }),
 
     /** The sessions in the order of `codes`; undefined for an unknown code, or a session id with a wrong secret. */
-    async findByCodes(codes: readonly Presented[]): Promise<(CodeSession | undefined)[]> {
+    async findByCodes(codes: readonly PresentedSecret[]): Promise<(CodeSession | undefined)[]> {
       const filter = matching('code.hash', codes);
       const found = await read<CodeSession>({ collection, filter, projection: codeProjection });
       const byHash = new Map(found.map((session) => [session.code?.hash, session]));

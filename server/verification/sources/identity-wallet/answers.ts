@@ -20,7 +20,7 @@ import type { Session } from '../../session/session.ts';
 import type { SessionStore } from '../../session/session-store.ts';
 import { claimsAskedFor, stepOf } from '../../session/steps.ts';
 import { type Outcome, outcomeTransition } from './outcome.ts';
-import { type Presented, pendingIn } from './pending.ts';
+import { type AcceptedPresentation, pendingIn } from './pending.ts';
 import { authenticatedBy } from './source.ts';
 
 interface Dependencies {
@@ -148,7 +148,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
    */
   async function authenticatePresented(
     session: Session,
-    presented: Presented,
+    presented: AcceptedPresentation,
     { browser, secret, token }: { browser: BrowserContext; secret: string; token: string },
   ): Promise<string> {
     const { number } = pendingIn(session.carried);

@@ -12,7 +12,7 @@ export interface ReturnCode {
 }
 
 /** An accepted presentation that waits for its browser to return with the code. */
-export interface Presented extends ReturnCode {
+export interface AcceptedPresentation extends ReturnCode {
   claims: Claims;
   subject?: string | undefined;
 }
@@ -26,7 +26,7 @@ export interface Pending {
    * wallet. `answered`: it has presented, and the browser has to return.
    */
   notice?: 'declined' | 'trouble' | 'answered' | undefined;
-  presented?: Presented | undefined;
+  presented?: AcceptedPresentation | undefined;
   /** The code that an identity wallet got after it responded with an error. */
   declined?: ReturnCode | undefined;
   /** While a response is verified: when its lock of the request ends, in ms since 1970. */

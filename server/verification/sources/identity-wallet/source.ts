@@ -2,7 +2,7 @@ import { testIdentityWalletSources } from '../../../../contracts/identity-wallet
 import type { Verifier } from '../../../identity-wallet/port.ts';
 import type { Logger } from '../../../platform/telemetry/logging.ts';
 import { type Authenticated, type VerificationSource, verifyByCarriedClaims } from '../source.ts';
-import { type Presented, pendingIn } from './pending.ts';
+import { type AcceptedPresentation, pendingIn } from './pending.ts';
 
 /** Sources that partners may choose besides the configured ones. */
 export const testIdentityWalletSettings = testIdentityWalletSources.map(({ name }) => ({
@@ -54,7 +54,7 @@ export function createIdentityWalletSource(
  * each presentation makes a new user, who is identified by `presentationId`.
  */
 export function authenticatedBy(
-  { claims, subject }: Pick<Presented, 'claims' | 'subject'>,
+  { claims, subject }: Pick<AcceptedPresentation, 'claims' | 'subject'>,
   { presentationId }: { presentationId: string },
 ): Authenticated {
   const carry = { claims };
