@@ -191,28 +191,36 @@ describe('storefront exchange: 401', () => {
 
   it('is the answer for a suspended partner, a disabled client or integration, and a revoked key', async () => {
     const inactive = /not active/;
-    const one = await createShop(server);
-    await server.admin.partners.suspend.mutate({ partnerId: one.partnerId });
-    await expectRefusal(await send(fields('svc_code_x'), one), 401, inactive);
-    const two = await createShop(server);
-    await server.admin.clients.disable.mutate({ clientId: two.clientId });
-    await expectRefusal(await send(fields('svc_code_x'), two), 401, inactive);
-    const three = await createShop(server);
-    await server.admin.keys.revoke.mutate({ keyId: three.keyId });
-    await expectRefusal(await send(fields('svc_code_x'), three), 401, inactive);
-    const four = await createShop(server);
-    await server.admin.integrations.disable.mutate({ integrationId: four.integrationId });
-    await expectRefusal(await send(fields('svc_code_x'), four), 401, inactive);
+    const { admin } = server;
+    const [one, two] = [await createShop(server), await createShop(server)];
+    const { partnerId, clientId, keyId } = one;
+    const ask = (by: Shop) => send(fields('svc_code_x'), by);
+    await admin.partners.suspend.mutate({ partnerId });
+    await expectRefusal(await ask(one), 401, inactive);
+    await admin.partners.activate.mutate({ partnerId });
+    await expectRefusal(await ask(one), 404);
+    await admin.clients.disable.mutate({ clientId });
+    await expectRefusal(await ask(one), 401, inactive);
+    await admin.clients.enable.mutate({ clientId });
+    await expectRefusal(await ask(one), 404);
+    await admin.keys.revoke.mutate({ keyId });
+    await expectRefusal(await ask(one), 401, inactive);
+    await admin.integrations.disable.mutate({ integrationId: two.integrationId });
+    await expectRefusal(await ask(two), 401, inactive);
   });
 });
 
 describe('storefront exchange after a change in another process', () => {
+  let own: Shop;
+  beforeAll(async () => {
+    own = await createShop(server);
+  });
+
   /** Changes the database as another process would, without a notice to this process. */
   const change = (collection: string, id: string, set: Record<string, unknown>) =>
     server.db.collection(collection).updateOne({ _id: id as never }, { $set: set });
 
   it('returns only the claims that the client may have at that moment', async () => {
-    const own = await createShop(server);
     const codes = [await codeFor(server, own), await codeFor(server, own), await codeFor(server, own)];
     const claims = async (code = '') => (await send(fields(code), own)).body['claims'];
     expect(await claims(codes[0])).toEqual({ age_18_plus: true, country: 'DE' });
@@ -230,7 +238,6 @@ describe('storefront exchange after a change in another process', () => {
   ] as const)(
     'answers 401 as soon as the record of the shop in %s is inactive, and 200 when it is active again',
     async (collection, name, status) => {
-      const own = await createShop(server);
       expect((await send(fields(await codeFor(server, own)), own)).status).toBe(200);
       const code = await codeFor(server, own);
       const { matchedCount } = await change(collection, own[name], status);
