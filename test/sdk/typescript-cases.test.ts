@@ -3,7 +3,7 @@ import { type Answer, allCases, callbackCases, errorCases, typescript } from './
 
 /** The result of `callback` in words. An error has one field or four, a success two. */
 function callbackResult([code, reason, ...more]: Answer): string {
-  const error = `throws ${String(code).replace('\uFFFD', 'U+FFFD')}`;
+  const error = `throws ${code === '\uFFFD' ? 'the code U+FFFD' : code}`;
   if (more.length > 0)
     return `${error} ${reason === null ? 'without a reason' : `with the reason ${reason}`}`;
   return reason === undefined ? error : 'returns the code';
@@ -12,7 +12,7 @@ function callbackResult([code, reason, ...more]: Answer): string {
 /** The error of a refused call in words. */
 function errorResult([code, seconds, isRetryable]: Answer): string {
   if (!isRetryable) return `${code}, not retryable,`;
-  return `${code}, retryable ${seconds === null ? 'at an unstated time' : `after ${seconds} s`},`;
+  return `${code}, retryable${seconds === null ? '' : ` after ${seconds} s`},`;
 }
 
 describe('callback of the TypeScript SDK', () => {
