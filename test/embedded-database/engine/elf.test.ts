@@ -49,13 +49,13 @@ describe('rewriteForOlderGlibc on a file that is no ELF library', () => {
   });
 });
 
-describe('needsRewrite', () => {
+describe('needsRewrite of the database engine', () => {
   it.each([
     [true, 'the glibc version 2.36', '2.36'],
     [true, 'the glibc version 2.37', '2.37'],
     [false, 'the glibc version 2.38', '2.38'],
     [false, 'the glibc version 2.41', '2.41'],
-    [false, 'no glibc', undefined],
+    [false, 'a system without glibc', undefined],
   ])('returns %s for %s', (expected, _what, version) => {
     expect(needsRewrite(version)).toBe(expected);
   });
