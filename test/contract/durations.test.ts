@@ -478,7 +478,7 @@ function inWords(ms: number): string {
 describe('the docs', () => {
   const durations = limits.map(([what, ms, phrases]) => [what, inWords(ms), ms, phrases] as const);
 
-  it.each(durations)('state %s as %s, its value in the code', (_what, _words, ms, phrases) => {
+  it.each(durations)('agree with the code on %s: %s', (_what, _words, ms, phrases) => {
     expect(ms).toBeGreaterThan(0);
     for (const phrase of phrases) {
       const found = [...contents].flatMap(([path, page]) =>
