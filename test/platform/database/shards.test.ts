@@ -28,7 +28,7 @@ const broadcast = new Set([
   'events find purgeAt', // expired documents
   'enrollments find purgeAt', // the same
   'enrollments find invalidateAt', // snapshots whose invalidation was interrupted
-  'enrollments find auditAt', // audit entries to copy
+  'enrollments aggregate auditAt', // audit entries to copy
   'sessions find outboxAt', // events that a process has not published before its end
   'sessions find enrollmentDueAt', // enrollments that need an update
   'sessions update snapshot.until', // claims of codes that have expired
@@ -41,7 +41,7 @@ const broadcast = new Set([
   'users find invalidateAt', // snapshots whose invalidation was interrupted
   'users find keptSince', // claims that are no longer fresh
   'users find erasedAt', // erased users, for the second pass
-  'users find auditAt', // audit entries to copy
+  'users aggregate auditAt', // audit entries to copy
   'ledger find at,unpublished', // events that a process has not published before its end
   'ledger find purgeGrantsAt', // grants that have expired
   'ledger find n,walletId', // wallets in turn, for their summaries
