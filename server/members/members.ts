@@ -1,19 +1,28 @@
-import type {
+import { z } from 'zod';
+import { AuditLogEntry } from '../../contracts/admin/audit-log.ts';
+import {
+  InvitedMember,
   InviteMember,
+  ListActs,
   ListMembers,
-  MemberRole,
+  MemberReference,
+  type MemberRole,
+  MemberView,
+  MemberWishes,
   SetMemberRole,
   SetMemberWishes,
 } from '../../contracts/admin/members.ts';
-import type { Total } from '../../contracts/admin/references.ts';
+import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { identifierKind } from '../../contracts/identifiers.ts';
+import { masked } from '../platform/admin-api/personal-data.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
+import { viewAs } from '../platform/admin-api/view.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { createAuditedChange, type Decide } from '../platform/database/audited-change.ts';
 import { isDuplicateKey } from '../platform/database/failures.ts';
 import { ApiError } from '../platform/errors.ts';
-import { deriveId, isWellFormedSecret, randomSecret, sha256 } from '../platform/ids.ts';
-import type { PasskeyKey } from '../platform/webauthn/relying-party.ts';
+import { deriveId, randomSecret, sha256 } from '../platform/ids.ts';
 import type { Member } from './member-store.ts';
 import type { MembersStores } from './store.ts';
 
@@ -24,16 +33,25 @@ const holdMs = 10_000;
 /** The time that a removed member stays in the list, without the e-mail address, in milliseconds. */
 export const removedRetentionMs = 30 * 86_400_000;
 
+/** Returns the audit entries about a partner, by members and operators, newest first. */
+type AuditEntriesOf = (
+  partnerId: string,
+  page: { limit: number; after?: string | undefined },
+) => Promise<AuditLogEntry[]>;
+
 interface Dependencies {
-  stores: MembersStores;
+  stores: Pick<MembersStores, 'members' | 'memberSessions'>;
+  /** Whether SVC_PORTAL is on. */
+  isOn: boolean;
   clock: Pick<Clock, 'now'>;
   /** Derives a member's id. */
   idKey: Uint8Array;
   /** @throws ApiError `not_found` */
   requirePartner: (partnerId: string) => Promise<unknown>;
+  /** The public address of the service, without a trailing slash. */
+  baseUrl: string;
+  auditEntriesOf: AuditEntriesOf;
 }
-
-export type Members = ReturnType<typeof createMembers>;
 
 /** A member's name in the audit log. It is not the e-mail address, because audit entries are never deleted. */
 export const memberName = (role: MemberRole): string => `member (${role})`;
@@ -53,9 +71,33 @@ const lastOwnerError = ({ _id, partnerId }: Member) =>
 const removedMemberError = (memberId: string) =>
   new ApiError('refused', { description: `${memberId} was removed; invite the person again` });
 
-/** Invites, changes and removes members of partners. The methods throw ApiError. */
-export function createMembers({ stores, clock, idKey, requirePartner }: Dependencies) {
-  const { members, memberSessions } = stores;
+/** An audit entry as the partner may see it: without the name, the address and the input of an operator. */
+const seenByPartner = (entry: AuditLogEntry): AuditLogEntry =>
+  isMemberId(entry.operatorId)
+    ? entry
+    : { ...entry, operatorId: 'support', operatorName: 'support', address: masked, input: null };
+
+function viewMember(member: Member, now: number): MemberView {
+  const { invitation } = member;
+  const isInvitationValid = invitation && invitation.expiresAt.getTime() > now;
+  return viewAs(MemberView, {
+    ...member,
+    id: member._id,
+    invitedUntil: isInvitationValid ? invitation.expiresAt : null,
+  });
+}
+
+/** The e-mails that the member wants to get. */
+const wishesOf = ({ _id: memberId, warnings }: Member): MemberWishes => ({
+  memberId,
+  warnings: warnings ?? false,
+});
+
+/** Makes the procedures of `svcadmin members`, by which members of partners are invited, changed and removed. */
+export function createMemberProcedures(dependencies: Dependencies) {
+  const { isOn, clock, idKey, requirePartner, baseUrl, auditEntriesOf } = dependencies;
+  const { members, memberSessions } = dependencies.stores;
+  const view = (member: Member) => viewMember(member, clock.now());
   const change = createAuditedChange(members, clock);
 
   /**
@@ -121,26 +163,26 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
     }
   }
 
-  return {
-    /**
-     * Invites a person, or gives a member a new link. The passkey that the member makes with it replaces the old one.
-     * @returns the member, and the secret of the link, which is stored only as a hash
-     */
-    async invite({ partnerId, email, role }: InviteMember, actor: Actor) {
+  return router({
+    /** Invites a person, or gives a member a new link. The passkey that the member makes with it replaces the old one. */
+    invite: mutation(InviteMember, InvitedMember, async ({ partnerId, email, role }, actor) => {
+      if (!isOn) throw new ApiError('refused', { description: 'The portal is off: set SVC_PORTAL=on' });
       await requirePartner(partnerId);
-      // The id follows from the address, so a second invitation of a person finds the same record.
       const id = deriveId(idKey, 'member', [partnerId, email]);
       refuseSelf(id, actor);
       const now = clock.now();
+      // Only the hash of the secret is stored. The link of the result has the secret itself.
       const secret = randomSecret('invitation');
       const invitation = { hash: sha256(secret), expiresAt: new Date(now + invitationLifetimeMs) };
       const fields = { email, role, invitedBy: actor.operatorId, invitation };
-      const newMember = await add(
-        { _id: id, partnerId, status: 'invited', ...fields, createdAt: new Date(now) },
-        actor,
-      );
-      if (newMember) return { member: newMember, secret };
-      const member = await changeOther(id, actor, (before) => {
+      const newMember = {
+        _id: id,
+        partnerId,
+        status: 'invited' as const,
+        ...fields,
+        createdAt: new Date(now),
+      };
+      const inviteAgain: Decide<Member> = (before) => {
         // An active member can still sign in with the old passkey until the new link is used.
         const status = before.status === 'active' ? 'active' : 'invited';
         return {
@@ -148,19 +190,21 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
           before: { role: before.role, status: before.status },
           after: { role, status, invited: true },
         };
-      });
-      return { member, secret };
-    },
+      };
+      const member = (await add(newMember, actor)) ?? (await changeOther(id, actor, inviteAgain));
+      return { ...view(member), link: `${baseUrl}/portal/invitations/${secret}` };
+    }),
 
-    show: (memberId: string): Promise<Member> => members.get(memberId),
+    show: query(MemberReference, MemberView, async ({ memberId }) => view(await members.get(memberId))),
 
-    list: ({ partnerId, status, ...page }: ListMembers): Promise<Member[]> =>
-      members.list({ partnerId, status }, page),
-    count: ({ partnerId, status }: Pick<ListMembers, 'partnerId' | 'status'>): Promise<Total> =>
-      members.count({ partnerId, status }),
+    list: query(ListMembers, z.array(MemberView), async ({ partnerId, status, ...page }) =>
+      (await members.list({ partnerId, status }, page)).map(view),
+    ),
+
+    count: query(ListMembers.omit(pageFields), Total, (filter) => members.count(filter)),
 
     /** Changes the role, with effect from the member's next request. Ends the sessions of the member's programs. */
-    async setRole({ memberId, role }: SetMemberRole, actor: Actor): Promise<Member> {
+    setRole: mutation(SetMemberRole, MemberView, async ({ memberId, role }, actor) => {
       refuseSelf(memberId, actor);
       const member = await changeOther(memberId, actor, (before) => {
         if (before.status === 'removed') throw removedMemberError(memberId);
@@ -169,12 +213,16 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       });
       // The member allowed these programs to act in the old role only.
       await memberSessions.endDevices({ memberId });
-      return member;
-    },
+      return view(member);
+    }),
+
+    wishes: query(MemberReference, MemberWishes, async ({ memberId }) =>
+      wishesOf(await members.get(memberId)),
+    ),
 
     /** Sets whether the member gets e-mails about warnings. */
-    setWishes: ({ memberId, warnings }: SetMemberWishes, actor: Actor): Promise<Member> =>
-      change(memberId, actor, (before) => {
+    setWishes: mutation(SetMemberWishes, MemberWishes, async ({ memberId, warnings }, actor) => {
+      const member = await change(memberId, actor, (before) => {
         if (before.status === 'removed') throw removedMemberError(memberId);
         if ((before.warnings ?? false) === warnings) return undefined;
         // Only true is stored.
@@ -183,10 +231,12 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
           before: { warnings: !warnings },
           after: { warnings },
         };
-      }),
+      });
+      return wishesOf(member);
+    }),
 
     /** Ends the member's sessions, passkey and invitation, and erases the e-mail address. Idempotent. */
-    async remove(memberId: string, actor: Actor): Promise<Member> {
+    remove: mutation(MemberReference, MemberView, async ({ memberId }, actor) => {
       refuseSelf(memberId, actor);
       const member = await changeOther(memberId, actor, ({ status }, now) => {
         if (status === 'removed') return undefined;
@@ -203,54 +253,11 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
         };
       });
       await memberSessions.endAllOf(memberId);
-      return member;
-    },
+      return view(member);
+    }),
 
-    /** The member of a valid invitation; undefined for any other text. */
-    async invited(secret: string): Promise<Member | undefined> {
-      if (!isWellFormedSecret('invitation', secret)) return undefined;
-      const member = await members.findInvited(sha256(secret));
-      const isValid = member?.invitation && member.invitation.expiresAt.getTime() > clock.now();
-      return isValid ? member : undefined;
-    },
-
-    /**
-     * Uses an invitation. The new passkey replaces an earlier one, and ends its sessions.
-     * @param invited the member that `invited` found
-     * @returns undefined if another request has used or replaced the invitation since then
-     */
-    async accept(
-      { _id: id, invitation, passkey: oldPasskey }: Member,
-      passkey: PasskeyKey,
-      call: Omit<Actor, 'operatorId' | 'operatorName'>,
-    ): Promise<Member | undefined> {
-      const member = await members.change(id, ({ invitation: current, role, status }) => {
-        if (current?.hash !== invitation?.hash) return undefined;
-        const now = clock.now();
-        // The role may have changed since `invited`, and the audit log names the present one.
-        const actor = { ...call, operatorId: id, operatorName: memberName(role) };
-        // The audit log has the word "replaced" also for a member's first passkey.
-        const difference = { before: { status }, after: { status: 'active', passkey: 'replaced' } };
-        return {
-          set: {
-            status: 'active',
-            invitation: undefined,
-            passkey: {
-              ...passkey,
-              publicKey: Buffer.from(passkey.publicKey).toString('base64url'),
-              addedAt: new Date(now),
-              // Sign-in challenges that were issued before now are refused.
-              answeredAt: now,
-            },
-            lastSignInAt: new Date(now),
-          },
-          entry: auditEntry(actor, { id, at: now }, difference),
-        };
-      });
-      // Nothing was changed if the invitation was not the same any more. The member then does not have the new passkey.
-      if (member.passkey?.credentialId !== passkey.credentialId) return undefined;
-      if (oldPasskey) await memberSessions.endAllOf(id);
-      return member;
-    },
-  };
+    acts: query(ListActs, z.array(AuditLogEntry), async ({ partnerId, ...page }) =>
+      (await auditEntriesOf(partnerId, page)).map(seenByPartner),
+    ),
+  });
 }

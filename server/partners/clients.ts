@@ -1,29 +1,37 @@
 import { isDeepStrictEqual } from 'node:util';
-import type {
+import { z } from 'zod';
+import {
+  ClientReference,
+  ClientView,
+  ClientWithSecret,
   CreateClient,
   ListClients,
+  ListedClient,
+  mostRedirectUris,
   RotateClientSecret,
   UpdateClient,
 } from '../../contracts/admin/clients.ts';
-import { mostRedirectUris } from '../../contracts/admin/clients.ts';
-import type { Total, Unpaged } from '../../contracts/admin/references.ts';
+import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { canBePositive } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { changedList } from '../platform/admin-api/changed-list.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
-import { createAuditedChange, type Decide } from '../platform/database/audited-change.ts';
+import type { Decide } from '../platform/database/audited-change.ts';
 import { givenFields } from '../platform/database/look-through.ts';
+import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import type { Change } from '../platform/database/records.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId } from '../platform/ids.ts';
 import { type Client, type ClientStore, sourcesOf } from './client-store.ts';
-import type { Directory } from './directory.ts';
+import { createCachedChange, type Directory } from './directory.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 import { assertActive } from './keys.ts';
 import type { PartnerStore } from './partner-store.ts';
 import { redirectUriFault } from './redirect-uris.ts';
 import { keptSecrets, newClientSecret } from './secrets.ts';
+import { viewClient } from './views.ts';
 
 const redirectUriList = { noun: 'redirect URI', most: mostRedirectUris };
 
@@ -35,6 +43,7 @@ interface Dependencies {
   directory: Pick<Directory, 'changed'>;
   /** The verification sources of this installation. If undefined, any name is accepted. */
   sources: readonly Source[] | undefined;
+  partnerNames: PartnerNames;
 }
 
 /** A verification source that clients may be set to. */
@@ -42,14 +51,6 @@ export interface Source {
   name: string;
   modes: readonly Mode[];
 }
-
-/** A client with its secret: shown once, when the secret is made. */
-export interface FreshClient {
-  client: Client;
-  clientSecret: string;
-}
-
-export type Clients = ReturnType<typeof createClients>;
 
 /** The settings that an update changes. A setting of null goes back to its default. */
 type Settings = Omit<UpdateClient, 'clientId' | 'addRedirectUris' | 'removeRedirectUris'>;
@@ -95,9 +96,14 @@ function previousSettings(client: Client, changed: Settings): Record<string, unk
   return Object.fromEntries(Object.keys(changed).map((name) => [name, present[name] ?? null]));
 }
 
-/** Manages the clients of partners. A client has the mode of its API key. The methods throw ApiError. */
-export function createClients({ store, keys, partners, clock, directory, sources }: Dependencies) {
-  const changeRecord = createAuditedChange(store, clock);
+/** Makes the procedures of `svcadmin clients`. A client has the mode of its API key. */
+export function createClientProcedures(dependencies: Dependencies) {
+  const { store, keys, partners, clock, directory, sources, partnerNames } = dependencies;
+  const changeRecord = createCachedChange(store, clock, directory);
+  const view = (client: Client) => viewClient(client, clock.now());
+
+  const change = async (clientId: string, actor: Actor, decide: Decide<Client>): Promise<ClientView> =>
+    view(await changeRecord(clientId, actor, decide));
 
   /**
    * Returns an active API key of this partner.
@@ -122,21 +128,23 @@ export function createClients({ store, keys, partners, clock, directory, sources
     throw new ApiError('refused', { description });
   }
 
-  /** Changes a client, and makes all processes read it again. */
-  async function change(clientId: string, actor: Actor, decide: Decide<Client>): Promise<Client> {
-    const client = await changeRecord(clientId, actor, decide);
-    await directory.changed(clientId);
-    return client;
-  }
-
-  const setStatus = (clientId: string, to: Client['status'], actor: Actor): Promise<Client> =>
+  const setStatus = (clientId: string, to: Client['status'], actor: Actor): Promise<ClientView> =>
     change(clientId, actor, ({ status }) =>
       status === to ? undefined : { set: { status: to }, before: { status }, after: { status: to } },
     );
 
-  return {
+  return router({
+    list: query(ListClients, z.array(ListedClient), async ({ limit, after, ...filter }) => {
+      const found = await store.list(filter, { limit, after });
+      return withPartnerName(found.map(view), partnerNames);
+    }),
+
+    count: query(ListClients.omit(pageFields), Total, (filter) => store.count(filter)),
+
+    show: query(ClientReference, ClientView, async ({ clientId }) => view(await store.get(clientId))),
+
     /** Makes a client with its first secret. */
-    async create({ partnerId, keyId, ...wanted }: CreateClient, actor: Actor): Promise<FreshClient> {
+    create: mutation(CreateClient, ClientWithSecret, async ({ partnerId, keyId, ...wanted }, actor) => {
       const { mode } = await requireKey(partnerId, keyId);
       assertRedirectUris(wanted.redirectUris, mode);
       assertExchangeable(wanted);
@@ -160,21 +168,12 @@ export function createClients({ store, keys, partners, clock, directory, sources
         },
         entry,
       );
-      return { client, clientSecret: secret };
-    },
-
-    show: (clientId: string): Promise<Client> => store.get(clientId),
-
-    list: ({ limit, after, ...filter }: ListClients): Promise<Client[]> =>
-      store.list(filter, { limit, after }),
-
-    count: (filter: Unpaged<ListClients>): Promise<Total> => store.count(filter),
+      return { ...view(client), clientSecret: secret };
+    }),
 
     /** Changes a client. A field that is left out stays as it is; null sets the default. */
-    async update(
-      { clientId, addRedirectUris: add, removeRedirectUris: remove, ...wanted }: UpdateClient,
-      actor: Actor,
-    ): Promise<Client> {
+    update: mutation(UpdateClient, ClientView, async (input, actor) => {
+      const { clientId, addRedirectUris: add, removeRedirectUris: remove, ...wanted } = input;
       // These three never change, so the values are still right when the change is made.
       const { partnerId, mode, kind } = await store.get(clientId);
       if (wanted.claims) assertExchangeable({ kind, claims: wanted.claims });
@@ -193,13 +192,14 @@ export function createClients({ store, keys, partners, clock, directory, sources
         if (Object.keys(after).length === 0) return undefined;
         return { set: storedSettings(after), before: previousSettings(current, after), after };
       });
-    },
+    }),
 
     /**
      * Makes a new secret. The old secrets become invalid after `keepOldSeconds`, which may be 0. Other processes cache clients, so
      * they accept the old secrets for up to 2 s longer.
      */
-    async rotateSecret({ clientId, keepOldSeconds }: RotateClientSecret, actor: Actor): Promise<FreshClient> {
+    rotateSecret: mutation(RotateClientSecret, ClientWithSecret, async (input, actor) => {
+      const { clientId, keepOldSeconds } = input;
       const { secret, stored } = newClientSecret(clock.now());
       const client = await change(clientId, actor, ({ secrets }, now) => {
         const keepUntil = now + keepOldSeconds * 1000;
@@ -211,10 +211,14 @@ export function createClients({ store, keys, partners, clock, directory, sources
           after: { secrets: rotated.length, keepOldSeconds, last4: stored.last4 },
         };
       });
-      return { client, clientSecret: secret };
-    },
+      return { ...client, clientSecret: secret };
+    }),
 
-    disable: (clientId: string, actor: Actor): Promise<Client> => setStatus(clientId, 'disabled', actor),
-    enable: (clientId: string, actor: Actor): Promise<Client> => setStatus(clientId, 'active', actor),
-  };
+    disable: mutation(ClientReference, ClientView, ({ clientId }, actor) =>
+      setStatus(clientId, 'disabled', actor),
+    ),
+    enable: mutation(ClientReference, ClientView, ({ clientId }, actor) =>
+      setStatus(clientId, 'active', actor),
+    ),
+  });
 }

@@ -1,5 +1,8 @@
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Actor } from '../platform/database/audit-entry.ts';
+import { createAuditedChange, type Decide } from '../platform/database/audited-change.ts';
+import type { AuditedRecord, RecordStore } from '../platform/database/records.ts';
 import { isWellFormedSecret, sameText, sha256 } from '../platform/ids.ts';
 import type { ChangeStore } from './change-store.ts';
 import { createChangeWatch } from './change-watch.ts';
@@ -117,5 +120,20 @@ export function createDirectory({ stores, clock, onSecretUsed }: Dependencies): 
       forget(id);
       await changes.add(id);
     },
+  };
+}
+
+/** Like `createAuditedChange`, for partners and clients: after each call, all processes read the record again. */
+export function createCachedChange<R extends AuditedRecord>(
+  store: Pick<RecordStore<R>, 'change'>,
+  clock: Pick<Clock, 'now'>,
+  directory: Pick<Directory, 'changed'>,
+) {
+  const change = createAuditedChange(store, clock);
+  return async (id: string, actor: Actor, decide: Decide<R>): Promise<R> => {
+    const record = await change(id, actor, decide);
+    // Also if nothing was changed: a repeated call completes one that was interrupted after its change.
+    await directory.changed(id);
+    return record;
   };
 }

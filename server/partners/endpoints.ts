@@ -1,30 +1,36 @@
-import type { SetEndpoint, SetNotices, SwitchSecret } from '../../contracts/admin/keys.ts';
+import {
+  EndpointView,
+  EndpointWithSecret,
+  KeyReference,
+  PauseEndpoint,
+  SetEndpoint,
+  SetNotices,
+  SwitchSecret,
+} from '../../contracts/admin/keys.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Actor } from '../platform/database/audit-entry.ts';
-import { createAuditedChange } from '../platform/database/audited-change.ts';
+import { createAuditedChange, type Decide } from '../platform/database/audited-change.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomSecret } from '../platform/ids.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
 import { type ApiKey, type KeyStore, pauseAt } from './key-store.ts';
 import { assertActive } from './keys.ts';
+import { viewEndpoint } from './views.ts';
 
 interface Dependencies {
-  store: Pick<KeyStore, 'change'>;
+  store: Pick<KeyStore, 'get' | 'change'>;
   sealing: Pick<Sealing, 'seal'>;
   clock: Pick<Clock, 'now'>;
-  /** Returns why events may not be sent to `url` for a key of this mode; undefined if they may. */
-  checkWebhookUrl: (url: string, mode: Mode) => string | undefined;
+  /** @throws ApiError `refused` if events of this mode may not be sent to the URL */
+  assertWebhookUrl: (url: string, mode: Mode) => void;
+  /** Called when an operator or member has ended the pause of a key's webhooks, so that waiting events can be sent. */
+  onResumed: (keyId: string) => Promise<void>;
 }
 
 /** The longest pause, in milliseconds. It is much shorter than the 30 days of a delivery, so that none expires meanwhile. */
 export const longestPauseMs = 7 * 24 * 3_600_000;
-
-/** A key and the new signing secret of its endpoint. The secret cannot be read again. */
-export interface FreshEndpoint {
-  key: ApiKey;
-  signingSecret: string;
-}
 
 const missingUrlError = (keyId: string) =>
   new ApiError('conflict', { description: `API key ${keyId} has no webhook URL, and no signing secret` });
@@ -37,11 +43,17 @@ function preparedSecretError(keyId: string, last4: string, preparedLast4: string
   });
 }
 
-export type Endpoints = ReturnType<typeof createEndpoints>;
+/**
+ * Makes the procedures of webhook endpoints (interface 5.5). An endpoint is a part of its API key. The feature `webhooks` has the
+ * procedures of deliveries.
+ */
+export function createEndpointProcedures(dependencies: Dependencies) {
+  const { store, sealing, clock, assertWebhookUrl, onResumed } = dependencies;
+  const changeKey = createAuditedChange(store, clock);
+  const view = (key: ApiKey) => viewEndpoint(key, clock.now());
 
-/** Manages the webhook endpoints of API keys (interface 5.5). The methods throw ApiError. */
-export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Dependencies) {
-  const change = createAuditedChange(store, clock);
+  const change = async (keyId: string, actor: Actor, decide: Decide<ApiKey>): Promise<EndpointView> =>
+    view(await changeKey(keyId, actor, decide));
 
   /** Makes a signing secret, and the fields to store for it. */
   async function newSigningSecret() {
@@ -54,15 +66,11 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
    * Replaces the signing secret, and drops a prepared one. Without `newUrl`, the URL stays the same.
    * The secrets of a key are numbered. `webhookSecrets` is the last number, and is kept when the URL is removed.
    */
-  async function replaceSecret(
-    keyId: string,
-    newUrl: string | undefined,
-    actor: Actor,
-  ): Promise<FreshEndpoint> {
+  async function replaceSecret(keyId: string, newUrl: string | undefined, actor: Actor) {
     const { signingSecret, stored } = await newSigningSecret();
-    const key = await change(keyId, actor, (current, now) => {
+    const endpoint = await change(keyId, actor, (current, now) => {
       assertActive(current);
-      if (newUrl !== undefined) assertUrl(newUrl, current.mode);
+      if (newUrl !== undefined) assertWebhookUrl(newUrl, current.mode);
       const { webhook, webhookSecrets } = current;
       const url = newUrl ?? webhook?.url;
       if (url === undefined) throw missingUrlError(keyId);
@@ -77,33 +85,29 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
         after: { url, secretVersion },
       };
     });
-    return { key, signingSecret };
+    return { ...endpoint, signingSecret };
   }
 
-  function assertUrl(url: string, mode: Mode): void {
-    const fault = checkWebhookUrl(url, mode);
-    if (fault) throw new ApiError('refused', { description: fault });
-  }
-
-  return {
-    /** @throws ApiError `refused` if events of this mode may not be sent to the URL */
-    assertUrl,
+  return router({
+    show: query(KeyReference, EndpointView, async ({ keyId }) => view(await store.get(keyId))),
 
     /** Saves a URL and makes a new signing secret, even if the URL is the same as before. */
-    set: ({ keyId, url }: SetEndpoint, actor: Actor): Promise<FreshEndpoint> =>
+    set: mutation(SetEndpoint, EndpointWithSecret, ({ keyId, url }, actor) =>
       replaceSecret(keyId, url, actor),
+    ),
 
     /** The old secret and a prepared secret become invalid immediately, also for scheduled attempts. */
-    rotateSecret: (keyId: string, actor: Actor): Promise<FreshEndpoint> =>
+    rotateSecret: mutation(KeyReference, EndpointWithSecret, ({ keyId }, actor) =>
       replaceSecret(keyId, undefined, actor),
+    ),
 
     /**
      * Prepares the next signing secret. It signs nothing yet, so that a receiver can be set up to accept it. An earlier prepared
      * secret is dropped.
      */
-    async prepareSecret(keyId: string, actor: Actor): Promise<FreshEndpoint> {
+    prepareSecret: mutation(KeyReference, EndpointWithSecret, async ({ keyId }, actor) => {
       const { signingSecret, stored } = await newSigningSecret();
-      const key = await change(keyId, actor, (current, now) => {
+      const endpoint = await change(keyId, actor, (current, now) => {
         assertActive(current);
         const { webhook } = current;
         if (!webhook) throw missingUrlError(keyId);
@@ -113,14 +117,14 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
           after: { prepared: stored.last4 },
         };
       });
-      return { key, signingSecret };
-    },
+      return { ...endpoint, signingSecret };
+    }),
 
     /**
      * Signs with the prepared secret from now on. The previous secret becomes invalid immediately (interface 5.5, rule 5).
-     * @param last4 the last characters of the prepared secret that the caller means, in case another one was prepared meanwhile
+     * The caller names the prepared secret by `last4`, because another one may have been prepared meanwhile.
      */
-    switchSecret: ({ keyId, last4 }: SwitchSecret, actor: Actor): Promise<ApiKey> =>
+    switchSecret: mutation(SwitchSecret, EndpointView, ({ keyId, last4 }, actor) =>
       change(keyId, actor, (current, now) => {
         assertActive(current);
         const { webhook, webhookSecrets } = current;
@@ -141,24 +145,27 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
           after: { secretVersion, last4 },
         };
       }),
+    ),
 
     /** Changes the URL and keeps the signing secret. @throws ApiError `conflict` if the key has no URL */
-    changeUrl: ({ keyId, url }: SetEndpoint, actor: Actor): Promise<ApiKey> =>
+    changeUrl: mutation(SetEndpoint, EndpointView, ({ keyId, url }, actor) =>
       change(keyId, actor, (current, now) => {
         assertActive(current);
-        assertUrl(url, current.mode);
+        assertWebhookUrl(url, current.mode);
         const { webhook } = current;
         if (!webhook) throw missingUrlError(keyId);
         if (webhook.url === url) return undefined;
         const changed = { ...webhook, url, setAt: new Date(now) };
         return { set: { webhook: changed }, before: { url: webhook.url }, after: { url } };
       }),
+    ),
 
     /**
      * Makes the events of a key wait until a time. A new time replaces an earlier one.
      * @throws ApiError `refused` if the time has passed or is more than 7 days ahead
      */
-    pause({ keyId, until }: { keyId: string; until: Date }, actor: Actor): Promise<ApiKey> {
+    pause: mutation(PauseEndpoint, EndpointView, ({ keyId, until: untilText }, actor) => {
+      const until = new Date(untilText);
       const lengthMs = until.getTime() - clock.now();
       if (lengthMs <= 0 || lengthMs > longestPauseMs)
         throw new ApiError('refused', {
@@ -174,30 +181,34 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
           after: { pausedUntil: until },
         };
       });
-    },
+    }),
 
     /** Sets whether the key's URL receives notices besides the events of the contract. */
-    setNotices: ({ keyId, notices }: SetNotices, actor: Actor): Promise<ApiKey> =>
+    setNotices: mutation(SetNotices, EndpointView, ({ keyId, notices }, actor) =>
       change(keyId, actor, (current) => {
         assertActive(current);
         if ((current.notices ?? false) === notices) return undefined;
         // Only true is stored.
         return { set: { notices: notices || undefined }, before: { notices: !notices }, after: { notices } };
       }),
+    ),
 
     /** Ends a pause. The waiting events can then be sent. */
-    resume: (keyId: string, actor: Actor): Promise<ApiKey> =>
-      change(keyId, actor, ({ pause }) => {
+    resume: mutation(KeyReference, EndpointView, async ({ keyId }, actor) => {
+      const endpoint = await change(keyId, actor, ({ pause }) => {
         if (!pause) return undefined;
         return {
           set: { pause: undefined },
           before: { pausedUntil: pause.until },
           after: { pausedUntil: null },
         };
-      }),
+      });
+      await onResumed(keyId);
+      return endpoint;
+    }),
 
     /** Removes the URL and the signing secret. */
-    unset: (keyId: string, actor: Actor): Promise<ApiKey> =>
+    unset: mutation(KeyReference, EndpointView, ({ keyId }, actor) =>
       change(keyId, actor, ({ webhook, webhookSecrets: secretVersion }) => {
         if (!webhook) return undefined;
         return {
@@ -206,5 +217,6 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
           after: { url: null, secretVersion },
         };
       }),
-  };
+    ),
+  });
 }

@@ -1,13 +1,13 @@
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { PartnerNames } from '../platform/database/partner-names.ts';
+import { ApiError } from '../platform/errors.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
-import { createPartnersProcedures } from './admin.ts';
-import { createClients, type Source } from './clients.ts';
+import { createClientProcedures, type Source } from './clients.ts';
 import { createDirectory } from './directory.ts';
-import { createEndpoints } from './endpoints.ts';
+import { createEndpointProcedures } from './endpoints.ts';
 import type { ApiKey } from './key-store.ts';
-import { createKeys } from './keys.ts';
+import { createKeyProcedures } from './keys.ts';
 import { createLogos } from './logos.ts';
 import { createPartners } from './partners.ts';
 import { createPartnerSearch } from './search.ts';
@@ -39,39 +39,49 @@ interface Dependencies {
 
 /** Makes the feature of partners, API keys and clients: a directory for other features, and procedures of the admin API. */
 export function createPartnersFeature(dependencies: Dependencies) {
-  const { stores, onSecretUsed, clock, sealing, partnerNames, openWallets, checkWebhookUrl } = dependencies;
-  const { onResumed, onSuspended, sources } = dependencies;
+  const { stores, onSecretUsed, clock, sealing, partnerNames, checkWebhookUrl, sources } = dependencies;
+  const { openWallets, onResumed, onSuspended } = dependencies;
   const directory = createDirectory({ stores, clock, onSecretUsed: onSecretUsed.apiKey });
-  const partners = createPartners({ store: stores.partners, clock, openWallets, directory, onSuspended });
-  const logos = createLogos({ store: stores.partners, logos: stores.logos, clock, directory });
-  const keys = createKeys({ store: stores.keys, partners: stores.partners, clock });
-  const clients = createClients({
-    store: stores.clients,
-    keys: stores.keys,
-    partners: stores.partners,
+  function assertWebhookUrl(url: string, mode: Mode): void {
+    const fault = checkWebhookUrl(url, mode);
+    if (fault) throw new ApiError('refused', { description: fault });
+  }
+  const { procedures, ...partners } = createPartners({
+    store: stores.partners,
+    search: createPartnerSearch({ store: stores.partners, search: stores.search }),
+    logos: createLogos({ store: stores.partners, logos: stores.logos, clock, directory }),
     clock,
+    openWallets,
     directory,
-    sources,
+    assertWebhookUrl,
+    onSuspended,
   });
-  const search = createPartnerSearch({ store: stores.partners, search: stores.search });
-  const endpoints = createEndpoints({ store: stores.keys, sealing, clock, checkWebhookUrl });
 
   return {
     directory,
     partners,
     warningSettings: createWarningSettings({ store: stores.partners, clock }),
     clientSecrets: createClientSecrets({ clock, onSecretUsed: onSecretUsed.client }),
-    procedures: createPartnersProcedures({
-      partners,
-      search,
-      logos,
-      keys,
-      clients,
-      endpoints,
-      clock,
-      partnerNames,
-      onResumed,
-    }),
+    procedures: {
+      partners: procedures,
+      keys: createKeyProcedures({ store: stores.keys, partners: stores.partners, clock, partnerNames }),
+      clients: createClientProcedures({
+        store: stores.clients,
+        keys: stores.keys,
+        partners: stores.partners,
+        clock,
+        directory,
+        sources,
+        partnerNames,
+      }),
+      webhooks: createEndpointProcedures({
+        store: stores.keys,
+        sealing,
+        clock,
+        assertWebhookUrl,
+        onResumed,
+      }),
+    },
   };
 }
 export type PartnersFeature = ReturnType<typeof createPartnersFeature>;

@@ -1,29 +1,34 @@
-import type { CreateKey, ListKeys, RotateKey } from '../../contracts/admin/keys.ts';
-import type { Total, Unpaged } from '../../contracts/admin/references.ts';
+import { z } from 'zod';
+import {
+  CreateKey,
+  KeyReference,
+  KeyView,
+  KeyWithSecret,
+  ListedKey,
+  ListKeys,
+  RotateKey,
+} from '../../contracts/admin/keys.ts';
+import { pageFields, Total, type Unpaged } from '../../contracts/admin/references.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import { auditEntry } from '../platform/database/audit-entry.ts';
 import { createAuditedChange } from '../platform/database/audited-change.ts';
+import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import type { RecordFilter } from '../platform/database/records.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../platform/ids.ts';
 import type { ApiKey, KeyStore, OldKeySecret } from './key-store.ts';
 import type { PartnerStore } from './partner-store.ts';
 import { keptSecrets } from './secrets.ts';
+import { viewKey } from './views.ts';
 
 interface Dependencies {
   store: KeyStore;
   partners: Pick<PartnerStore, 'get'>;
   clock: Pick<Clock, 'now'>;
+  partnerNames: PartnerNames;
 }
-
-/** A key and its new secret. The secret is shown only once. */
-export interface FreshKey {
-  key: ApiKey;
-  apiKey: string;
-}
-
-export type Keys = ReturnType<typeof createKeys>;
 
 /** Makes the secret of an API key, and the fields to store for it. */
 function newSecret(mode: Mode) {
@@ -56,12 +61,24 @@ function filterOf({ unusedSince, ...fields }: Unpaged<ListKeys>): RecordFilter<A
   };
 }
 
-/** Manages API keys. A key is `active` until it is revoked, which is final. The methods throw ApiError. */
-export function createKeys({ store, partners, clock }: Dependencies) {
+/** Makes the procedures of `svcadmin keys`. A key is `active` until it is revoked, which is final. */
+export function createKeyProcedures({ store, partners, clock, partnerNames }: Dependencies) {
   const change = createAuditedChange(store, clock);
+  const view = (key: ApiKey) => viewKey(key, clock.now());
 
-  return {
-    async create({ partnerId, mode }: CreateKey, actor: Actor): Promise<FreshKey> {
+  return router({
+    list: query(ListKeys, z.array(ListedKey), async ({ limit, after, ...wanted }) => {
+      // Throws `not_found` for an unknown partner, so that a wrong id is not taken for a partner without keys.
+      if (wanted.partnerId) await partners.get(wanted.partnerId);
+      const keys = await store.list(filterOf(wanted), { limit, after });
+      return withPartnerName(keys.map(view), partnerNames);
+    }),
+
+    count: query(ListKeys.omit(pageFields), Total, (wanted) => store.count(filterOf(wanted))),
+
+    show: query(KeyReference, KeyView, async ({ keyId }) => view(await store.get(keyId))),
+
+    create: mutation(CreateKey, KeyWithSecret, async ({ partnerId, mode }, actor) => {
       // Throws `not_found` for an unknown partner.
       await partners.get(partnerId);
       const now = clock.now();
@@ -69,24 +86,15 @@ export function createKeys({ store, partners, clock }: Dependencies) {
       const { apiKey, stored } = newSecret(mode);
       const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, mode, status: 'active' } });
       const fields = { _id: id, partnerId, mode, status: 'active' as const, webhookSecrets: 0, ...stored };
-      return { key: await store.insert({ ...fields, createdAt: new Date(now) }, entry), apiKey };
-    },
-
-    show: (keyId: string): Promise<ApiKey> => store.get(keyId),
-
-    async list({ limit, after, ...wanted }: ListKeys): Promise<ApiKey[]> {
-      // Throws `not_found` for an unknown partner, so that a wrong id is not taken for a partner without keys.
-      if (wanted.partnerId) await partners.get(wanted.partnerId);
-      return store.list(filterOf(wanted), { limit, after });
-    },
-
-    count: (wanted: Unpaged<ListKeys>): Promise<Total> => store.count(filterOf(wanted)),
+      const key = await store.insert({ ...fields, createdAt: new Date(now) }, entry);
+      return { ...view(key), apiKey };
+    }),
 
     /**
      * Makes a new secret. The key keeps its id, sessions and clients. The old secret becomes invalid after `keepOldSeconds`,
      * which may be 0.
      */
-    async rotate({ keyId, keepOldSeconds }: RotateKey, actor: Actor): Promise<FreshKey> {
+    rotate: mutation(RotateKey, KeyWithSecret, async ({ keyId, keepOldSeconds }, actor) => {
       // The mode of a key never changes, so it can be read before the change.
       const { mode } = await store.get(keyId);
       const { apiKey, stored } = newSecret(mode);
@@ -105,18 +113,20 @@ export function createKeys({ store, partners, clock }: Dependencies) {
           after: { last4: stored.last4, ...(keepOldSeconds > 0 ? { keepOldSeconds } : {}) },
         };
       });
-      return { key, apiKey };
-    },
+      return { ...view(key), apiKey };
+    }),
 
     /** Revokes a key permanently. */
-    revoke: (keyId: string, actor: Actor): Promise<ApiKey> =>
-      change(keyId, actor, ({ status }, now) => {
+    revoke: mutation(KeyReference, KeyView, async ({ keyId }, actor) => {
+      const key = await change(keyId, actor, ({ status }, now) => {
         if (status === 'revoked') return undefined;
         return {
           set: { status: 'revoked', revokedAt: new Date(now) },
           before: { status },
           after: { status: 'revoked' },
         };
-      }),
-  };
+      });
+      return view(key);
+    }),
+  });
 }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import type { PartnerView } from '../../contracts/admin/partners.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Actor } from '../platform/database/audit-entry.ts';
-import { createAuditedChange } from '../platform/database/audited-change.ts';
-import type { Directory } from './directory.ts';
+import { createCachedChange, type Directory } from './directory.ts';
 import { remakeLogo } from './logo.ts';
 import type { LogoStore } from './logo-store.ts';
-import type { Partner, PartnerStore } from './partner-store.ts';
+import type { PartnerStore } from './partner-store.ts';
+import { viewPartner } from './views.ts';
 
 interface Dependencies {
   store: Pick<PartnerStore, 'change' | 'get'>;
@@ -16,13 +17,13 @@ interface Dependencies {
 
 /** Manages the logos of partners. The methods throw ApiError. */
 export function createLogos({ store, logos, clock, directory }: Dependencies) {
-  const changePartner = createAuditedChange(store, clock);
+  const changePartner = createCachedChange(store, clock, directory);
 
   /**
    * Sets or removes the logo of a partner, and deletes the previous picture.
    * @param logo the id of the stored picture; undefined removes the logo
    */
-  async function change(partnerId: string, logo: string | undefined, actor: Actor): Promise<Partner> {
+  async function change(partnerId: string, logo: string | undefined, actor: Actor): Promise<PartnerView> {
     let previous: string | undefined;
     const partner = await changePartner(partnerId, actor, (current) => {
       // The function runs again after a concurrent change, so the last value counts.
@@ -30,14 +31,13 @@ export function createLogos({ store, logos, clock, directory }: Dependencies) {
       if (previous === logo) return undefined;
       return { set: { logo }, before: { logo: previous ?? null }, after: { logo: logo ?? null } };
     });
-    await directory.changed(partnerId);
     if (previous !== undefined && previous !== logo) await logos.remove(previous);
-    return partner;
+    return viewPartner(partner);
   }
 
   return {
     /** Stores a partner's logo and removes the previous one. @param image the PNG or JPEG file in base64 */
-    async set(partnerId: string, image: string, actor: Actor): Promise<Partner> {
+    async set(partnerId: string, image: string, actor: Actor): Promise<PartnerView> {
       const png = remakeLogo(Buffer.from(image, 'base64'));
       // Another picture has another id. So pages can cache a picture by its id, without a check for changes.
       const id = createHash('sha256').update(partnerId).update(png).digest('hex').slice(0, 32);
@@ -48,7 +48,7 @@ export function createLogos({ store, logos, clock, directory }: Dependencies) {
       return change(partnerId, id, actor);
     },
 
-    remove: (partnerId: string, actor: Actor): Promise<Partner> => change(partnerId, undefined, actor),
+    remove: (partnerId: string, actor: Actor): Promise<PartnerView> => change(partnerId, undefined, actor),
   };
 }
 export type Logos = ReturnType<typeof createLogos>;

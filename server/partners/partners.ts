@@ -1,30 +1,49 @@
-import type { ListPartners, PartnerStatus } from '../../contracts/admin/partners.ts';
-import type { Total } from '../../contracts/admin/references.ts';
+import { z } from 'zod';
+import {
+  CreatePartner,
+  FoundPartner,
+  ListPartners,
+  PartnerReference,
+  type PartnerStatus,
+  PartnerView,
+  PlannedPartner,
+  SearchPartners,
+  SetLogo,
+} from '../../contracts/admin/partners.ts';
+import { pageFields, Total } from '../../contracts/admin/references.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
-import { createAuditedChange } from '../platform/database/audited-change.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId } from '../platform/ids.ts';
-import type { Directory } from './directory.ts';
+import { assertRedirectUris } from './clients.ts';
+import { createCachedChange, type Directory } from './directory.ts';
+import type { Logos } from './logos.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
+import type { SearchForPartners } from './search.ts';
+import { viewPartner } from './views.ts';
 
 interface Dependencies {
   store: PartnerStore;
+  search: SearchForPartners;
+  logos: Logos;
   clock: Pick<Clock, 'now'>;
   /** Creates the test wallet and the live wallet of a partner. Idempotent. */
   openWallets: (partnerId: string) => Promise<void>;
   directory: Pick<Directory, 'changed'>;
+  /** @throws ApiError `refused` if events of this mode may not be sent to the URL */
+  assertWebhookUrl: (url: string, mode: Mode) => void;
   /** Called after a partner was suspended. Idempotent. */
   onSuspended: (partnerId: string) => Promise<void>;
 }
 
-export type Partners = ReturnType<typeof createPartners>;
+/** Manages partners. A partner is `pending` until it is activated, then `active` or `suspended`. */
+export function createPartners(dependencies: Dependencies) {
+  const { store, search, logos, clock, openWallets, directory, assertWebhookUrl, onSuspended } = dependencies;
+  const change = createCachedChange(store, clock, directory);
 
-/** Manages partners. A partner is `pending` until it is activated, then `active` or `suspended`. The methods throw ApiError. */
-export function createPartners({ store, clock, openWallets, directory, onSuspended }: Dependencies) {
-  const change = createAuditedChange(store, clock);
-
-  async function setStatus(partnerId: string, to: PartnerStatus, actor: Actor): Promise<Partner> {
+  async function setStatus(partnerId: string, to: PartnerStatus, actor: Actor): Promise<PartnerView> {
     const partner = await change(partnerId, actor, ({ status }) => {
       if (status === to) return undefined;
       if (to === 'suspended' && status === 'pending') {
@@ -34,41 +53,63 @@ export function createPartners({ store, clock, openWallets, directory, onSuspend
       }
       return { set: { status: to }, before: { status }, after: { status: to } };
     });
-    // These steps also run if the status was the same: a repeated call completes one that was interrupted.
-    await directory.changed(partnerId);
+    // This also runs if the status was the same: a repeated call completes one that was interrupted.
     if (to === 'suspended') await onSuspended(partnerId);
-    return partner;
+    return viewPartner(partner);
   }
 
   return {
-    async create(name: string, actor: Actor): Promise<Partner> {
-      const now = clock.now();
-      const id = randomId('partner');
-      // The wallets come first: a crash in between leaves two wallets without a partner, but no partner without wallets.
-      await openWallets(id);
-      const entry = auditEntry(actor, { id, at: now }, { after: { name, status: 'pending' } });
-      return store.insert({ _id: id, name, status: 'pending', createdAt: new Date(now) }, entry);
-    },
-
+    /** @throws ApiError `not_found` */
     show: (partnerId: string): Promise<Partner> => store.get(partnerId),
 
-    /** Sets the price of one billable event of a kind for this partner, in cents. */
-    async setPrice(
+    /** Sets the price of one billable event of a kind for this partner, in cents. @throws ApiError `not_found` */
+    setPrice: (
       partnerId: string,
       { kind, cents }: { kind: keyof NonNullable<Partner['prices']>; cents: number },
       actor: Actor,
-    ): Promise<Partner> {
-      const partner = await change(partnerId, actor, ({ prices: before = {} }) => {
+    ): Promise<Partner> =>
+      change(partnerId, actor, ({ prices: before = {} }) => {
         const after = { ...before, [kind]: cents };
         return { set: { prices: after }, before, after };
-      });
-      await directory.changed(partnerId);
-      return partner;
-    },
+      }),
 
-    list: ({ status, ...page }: ListPartners): Promise<Partner[]> => store.list({ status }, page),
-    count: ({ status }: Pick<ListPartners, 'status'>): Promise<Total> => store.count({ status }),
-    activate: (partnerId: string, actor: Actor): Promise<Partner> => setStatus(partnerId, 'active', actor),
-    suspend: (partnerId: string, actor: Actor): Promise<Partner> => setStatus(partnerId, 'suspended', actor),
+    /** The procedures of `svcadmin partners`. */
+    procedures: router({
+      list: query(ListPartners, z.array(PartnerView), async ({ status, ...page }) =>
+        (await store.list({ status }, page)).map(viewPartner),
+      ),
+      count: query(ListPartners.omit(pageFields), Total, (filter) => store.count(filter)),
+      search: query(SearchPartners, z.array(FoundPartner), search),
+      show: query(PartnerReference, PartnerView, async ({ partnerId }) =>
+        viewPartner(await store.get(partnerId)),
+      ),
+      // Checks the addresses of a planned partner, before a command makes the first of its records. It makes them in test mode.
+      check: query(PlannedPartner, z.literal('sound'), ({ redirectUris, webhookUrl }) => {
+        assertRedirectUris(redirectUris, 'test');
+        if (webhookUrl !== undefined) assertWebhookUrl(webhookUrl, 'test');
+        return 'sound' as const;
+      }),
+      create: mutation(CreatePartner, PartnerView, async ({ name }, actor) => {
+        const now = clock.now();
+        const id = randomId('partner');
+        // The wallets come first: a crash in between leaves two wallets without a partner, but no partner without wallets.
+        await openWallets(id);
+        const entry = auditEntry(actor, { id, at: now }, { after: { name, status: 'pending' } });
+        const fields = { _id: id, name, status: 'pending' as const, createdAt: new Date(now) };
+        return viewPartner(await store.insert(fields, entry));
+      }),
+      activate: mutation(PartnerReference, PartnerView, ({ partnerId }, actor) =>
+        setStatus(partnerId, 'active', actor),
+      ),
+      suspend: mutation(PartnerReference, PartnerView, ({ partnerId }, actor) =>
+        setStatus(partnerId, 'suspended', actor),
+      ),
+      setLogo: mutation(SetLogo, PartnerView, ({ partnerId, image }, actor) =>
+        logos.set(partnerId, image, actor),
+      ),
+      removeLogo: mutation(PartnerReference, PartnerView, ({ partnerId }, actor) =>
+        logos.remove(partnerId, actor),
+      ),
+    }),
   };
 }

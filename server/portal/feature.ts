@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import { createInvitations } from '../members/invitations.ts';
 import type { Member } from '../members/member-store.ts';
-import { type Members, memberName } from '../members/members.ts';
+import { memberName } from '../members/members.ts';
 import type { MembersStores } from '../members/store.ts';
 import type { AdminContext } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -16,6 +17,7 @@ import { createBrowser } from './browser.ts';
 import { createDeviceLogins } from './device/device-logins.ts';
 import { deviceRoutes } from './device/device-routes.ts';
 import { actorName, createMemberCalls } from './member-calls.ts';
+import { createMemberSessions } from './member-sessions.ts';
 import type { Language } from './messages/languages.ts';
 import { pageRoutes } from './page-routes.ts';
 import { passkeyRoutes } from './passkey-routes.ts';
@@ -48,7 +50,6 @@ interface Dependencies {
   keyring: Pick<Keyring, 'id'>;
   /** The public address of the service, without a trailing slash. */
   baseUrl: string;
-  members: Members;
   /** The admin API. */
   router: AdminRouter;
   /** Writes the audit entry of a call. */
@@ -119,25 +120,26 @@ function createActionNotes(recordCall: Dependencies['recordCall']) {
 
 /** The portal of members, to be mounted at `/portal` of the public listener. */
 export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
-  const { stores, members, router, clock, keyring, baseUrl, recordCall, isOwn, limit } = dependencies;
+  const { stores, router, clock, keyring, baseUrl, recordCall, isOwn, limit } = dependencies;
   const { previewConsent, about, environment, showPartner } = dependencies;
   const browser = createBrowser(baseUrl);
   const { hostname, origin } = new URL(baseUrl);
-  const signIn = createSignIn({
+  const sessions = createMemberSessions({
     stores,
-    members,
+    clock,
+    isSuspended: async (partnerId) => (await showPartner(partnerId)).status === 'suspended',
+  });
+  const signIn = createSignIn({
+    members: stores.members,
+    sessions,
+    invitations: createInvitations(stores, clock),
     clock,
     challenges: createChallenges(keyring.id, clock),
     relyingParty: createRelyingParty({ id: hostname, name: 'SVC Gateway', origin }),
   });
-  const logins = createDeviceLogins({
-    stores,
-    clock,
-    idKey: keyring.id,
-    isSuspended: async (partnerId) => (await showPartner(partnerId)).status === 'suspended',
-  });
+  const logins = createDeviceLogins({ stores, clock, idKey: keyring.id, sessions });
   const bindInput = createInputBinding(isOwn);
-  const calls = createMemberCalls({ signIn, logins, browser, limit, recordCall, bindInput });
+  const calls = createMemberCalls({ sessions, browser, limit, recordCall, bindInput });
   const responses = createResponses({ browser, acceptedLanguage: dependencies.acceptedLanguage });
   const { noteSignIn, noteDevice } = createActionNotes(recordCall);
   const capacity = createCapacity({
@@ -164,7 +166,7 @@ export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
         noteDevice('end', found, { request, name: found.session.device?.name ?? '' }),
     }),
     pages: [
-      passkeyRoutes({ signIn, browser, calls, responses, noteSignIn }),
+      passkeyRoutes({ signIn, sessions, browser, calls, responses, noteSignIn }),
       pageRoutes({
         router,
         browser,

@@ -6,15 +6,13 @@ import { subscriberOf } from '../platform/http/client-network.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
 import type { BindInput } from './bind-input.ts';
 import type { Browser } from './browser.ts';
-import type { DeviceLogins } from './device/device-logins.ts';
-import type { SignedIn, SignIn } from './sign-in.ts';
+import type { MemberSessions, SignedIn } from './member-sessions.ts';
 
 /** The most requests in a minute: of a member, and of an address without a signed-in member. */
 export const requestsPerMinute = { member: 240, address: 60 };
 
 interface Dependencies {
-  signIn: SignIn;
-  logins: Pick<DeviceLogins, 'find'>;
+  sessions: Pick<MemberSessions, 'find'>;
   browser: Browser;
   bindInput: BindInput;
   limit: RequestLimit;
@@ -29,10 +27,14 @@ export type MemberCalls = ReturnType<typeof createMemberCalls>;
 
 /** Admits the requests of members, and makes the context of their calls. */
 export function createMemberCalls(dependencies: Dependencies) {
-  const { signIn, logins, browser, bindInput, limit, recordCall } = dependencies;
+  const { sessions, browser, bindInput, limit, recordCall } = dependencies;
 
-  /** Counts a request against the limit of its member, or against the limit of its address if no member sent it. */
-  async function admit(
+  /**
+   * Counts a request against the limit of its member, or against the limit of its address if no member sent it.
+   * @returns `signedIn` unchanged
+   * @throws ApiError `rate_limited`
+   */
+  async function count(
     request: FastifyRequest,
     signedIn: SignedIn | undefined,
   ): Promise<SignedIn | undefined> {
@@ -48,12 +50,14 @@ export function createMemberCalls(dependencies: Dependencies) {
      * @returns undefined if no member is signed in
      * @throws ApiError `rate_limited`
      */
-    admit: async (request: FastifyRequest): Promise<SignedIn | undefined> =>
-      admit(request, await signIn.find(browser.sessionOf(request))),
+    async admit(request: FastifyRequest): Promise<SignedIn | undefined> {
+      const secret = browser.sessionOf(request);
+      return count(request, secret === undefined ? undefined : await sessions.find('memberSession', secret));
+    },
 
     /** Counts a request of a program, and finds its member by the token. @throws ApiError `rate_limited` */
     admitToken: async (request: FastifyRequest, token: string): Promise<SignedIn | undefined> =>
-      admit(request, await logins.find(token)),
+      count(request, await sessions.find('deviceToken', token)),
 
     /**
      * The context of the admin API for a member. `bindInput` limits the calls to those that `scope.ts` allows. The operator role

@@ -8,9 +8,9 @@ import type { AdminRouter } from '../wiring/admin-router.ts';
 import type { Browser } from './browser.ts';
 import { describeError } from './error-words.ts';
 import type { MemberCalls } from './member-calls.ts';
+import type { SignedIn } from './member-sessions.ts';
 import type { Responses } from './responses.ts';
 import { isAllowed } from './scope.ts';
-import type { SignedIn } from './sign-in.ts';
 import type {
   About,
   ActionResult,

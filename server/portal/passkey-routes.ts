@@ -5,11 +5,13 @@ import { notePartner } from '../platform/http/answer-log.ts';
 import { issueToken } from '../platform/http/csrf.ts';
 import type { Browser } from './browser.ts';
 import type { MemberCalls } from './member-calls.ts';
+import type { MemberSessions, SignedIn } from './member-sessions.ts';
 import type { Responses } from './responses.ts';
-import type { SignedIn, SignIn } from './sign-in.ts';
+import type { SignIn } from './sign-in.ts';
 
 interface Dependencies {
   signIn: SignIn;
+  sessions: MemberSessions;
   browser: Browser;
   calls: MemberCalls;
   responses: Responses;
@@ -35,7 +37,7 @@ const isRejection = (error: unknown): error is ApiError =>
 
 /** Sign-in, invitation and sign-out: the pages that need no session. */
 export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
-  const { signIn, browser, calls, responses, noteSignIn } = dependencies;
+  const { signIn, sessions, browser, calls, responses, noteSignIn } = dependencies;
   const { root } = browser;
 
   /** Shows the sign-in page. @param error the rejection of a passkey, after which the page is shown again */
@@ -73,7 +75,7 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
   async function startSession(reply: FastifyReply, secret: string, previousLogin: SignedIn | undefined) {
     // The cookie comes first, so that it is sent even if the previous login cannot be ended. An invitation would else be lost.
     browser.setSession(reply, secret);
-    if (previousLogin) await signIn.end(previousLogin.secret);
+    if (previousLogin) await sessions.end(previousLogin.secret);
   }
 
   return async (scope) => {
@@ -128,7 +130,7 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
       const signedIn = await calls.admit(request);
       if (signedIn) {
         browser.requireOwnForm(request, signedIn.secret);
-        await signIn.end(signedIn.secret);
+        await sessions.end(signedIn.secret);
       }
       browser.clearSession(reply);
       return reply.redirect(`${root}/sign-in`, 303);

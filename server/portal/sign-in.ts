@@ -1,41 +1,21 @@
-import type { MemberSession } from '../members/member-session-store.ts';
+import type { Invitations } from '../members/invitations.ts';
 import type { Member } from '../members/member-store.ts';
-import type { Members } from '../members/members.ts';
 import type { MembersStores } from '../members/store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Actor } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
-import { bytesOfId, isWellFormedSecret, randomSecret, sha256 } from '../platform/ids.ts';
+import { bytesOfId, sha256 } from '../platform/ids.ts';
 import type { createChallenges } from '../platform/webauthn/challenges.ts';
 import { type createRelyingParty, readAssertion, readCreation } from '../platform/webauthn/relying-party.ts';
-
-/** The lifetime of a session of a browser or a program, in milliseconds. */
-export const sessionLifetimeMs = 12 * 3_600_000;
-/**
- * A session is fresh for this time after the member has used the passkey, in milliseconds. Only a fresh session may change secrets
- * and members, so that a browser that was left open cannot be misused for it.
- */
-export const freshForMs = 30 * 60_000;
-/** Until when a session is fresh, in milliseconds since 1970. */
-export const freshUntil = ({ passkeyAt }: Pick<MemberSession, 'passkeyAt'>): number =>
-  passkeyAt.getTime() + freshForMs;
+import type { MemberSessions } from './member-sessions.ts';
 
 interface Dependencies {
-  stores: MembersStores;
-  members: Members;
+  members: MembersStores['members'];
+  sessions: MemberSessions;
+  invitations: Invitations;
   challenges: ReturnType<typeof createChallenges>;
   relyingParty: ReturnType<typeof createRelyingParty>;
   clock: Pick<Clock, 'now'>;
-}
-
-/** A signed-in member, with the session of a request. */
-export interface SignedIn {
-  member: Member;
-  session: MemberSession;
-  /** The secret in the browser's cookie, or the token of a program. */
-  secret: string;
-  /** Whether the passkey was used in the last 30 minutes (`freshForMs`). */
-  isFresh: boolean;
 }
 
 const passkeyError = () =>
@@ -47,8 +27,8 @@ const invitationError = () =>
 const handleOf = ({ _id }: Member) => bytesOfId('member', _id)?.toString('base64url') ?? '';
 
 /** Signs members in by passkey. */
-export function createSignIn({ stores, members, challenges, relyingParty, clock }: Dependencies) {
-  const { memberSessions } = stores;
+export function createSignIn(dependencies: Dependencies) {
+  const { members, sessions, invitations, challenges, relyingParty, clock } = dependencies;
   // A challenge is valid for one purpose and one browser. The cookie of that browser contains the nonce.
   const forSignIn = (nonce: string) => ['portal sign-in', sha256(nonce)];
   const forInvitation = (secret: string, nonce: string) => [
@@ -57,28 +37,12 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
     sha256(nonce),
   ];
 
-  /**
-   * Stores a new session of a browser.
-   * @returns the secret of the session
-   * @throws ApiError `unauthorized` if the member was removed, or has another passkey, since `member` was read
-   */
-  async function createSession(member: Member): Promise<string> {
-    const now = clock.now();
-    const secret = randomSecret('memberSession');
-    await memberSessions.insert({
-      _id: sha256(secret),
-      memberId: member._id,
-      partnerId: member.partnerId,
-      passkeyAt: new Date(now),
-      createdAt: new Date(now),
-      expiresAt: new Date(now + sessionLifetimeMs),
-    });
-    // A removal or a new passkey ends stored sessions. If it came just before, it has missed this session.
-    const current = await stores.members.find(member._id);
-    if (current?.status === 'active' && current.passkey?.credentialId === member.passkey?.credentialId)
-      return secret;
-    await memberSessions.end(sha256(secret));
-    throw passkeyError();
+  /** Starts a session of the browser. @throws ApiError `unauthorized` if `member` was removed, or has another passkey by now */
+  async function startSession({ _id: memberId, partnerId, passkey }: Member): Promise<string> {
+    const fields = { memberId, partnerId, passkeyAt: new Date(clock.now()) };
+    const session = await sessions.start('memberSession', fields, passkey?.credentialId);
+    if (!session) throw passkeyError();
+    return session.secret;
   }
 
   return {
@@ -98,7 +62,7 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       // Undefined if the challenge has expired, or was issued to another browser or for another purpose.
       const issuedAt = challenges.check(forSignIn(nonce), challenge);
       if (issuedAt === undefined) throw passkeyError();
-      const member = await stores.members.findByCredential(credentialId);
+      const member = await members.findByCredential(credentialId);
       if (member?.status !== 'active' || !member.passkey) throw passkeyError();
       // Authenticators may leave the user handle out.
       const { userHandle } = assertion.response;
@@ -106,17 +70,17 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       const publicKey = Buffer.from(member.passkey.publicKey, 'base64url');
       const use = await relyingParty.verifyAssertion(assertion, challenge, { ...member.passkey, publicKey });
       if (!use) throw passkeyError();
-      const isFirstAnswer = await stores.members.recordAnswer(
+      const isFirstAnswer = await members.recordAnswer(
         { memberId: member._id, credentialId },
         { issuedAt, use, at: new Date(clock.now()) },
       );
       if (!isFirstAnswer) throw passkeyError();
-      return { member, secret: await createSession(member) };
+      return { member, secret: await startSession(member) };
     },
 
     /** The invited member, with options for `navigator.credentials.create`. @throws ApiError `not_found` */
     async creationOptions(secret: string, nonce: string) {
-      const member = await members.invited(secret);
+      const member = await invitations.find(secret);
       if (!member) throw invitationError();
       const user = { handle: handleOf(member), name: member.email ?? member._id };
       const challenge = challenges.issue(forInvitation(secret, nonce));
@@ -134,32 +98,16 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       { secret, nonce, answer }: { secret: string; nonce: string; answer: string },
       request: Pick<Actor, 'requestId' | 'address'>,
     ): Promise<{ member: Member; secret: string }> {
-      const invited = await members.invited(secret);
+      const invited = await invitations.find(secret);
       if (!invited) throw invitationError();
       const creation = readCreation(answer);
       const purpose = forInvitation(secret, nonce);
       if (!creation || challenges.check(purpose, creation.challenge) === undefined) throw passkeyError();
       const passkey = await relyingParty.verifyCreation(creation, creation.challenge);
       if (!passkey) throw passkeyError();
-      const member = await members.accept(invited, passkey, { ...request, action: 'members.accept' });
+      const member = await invitations.accept(invited, passkey, { ...request, action: 'members.accept' });
       if (!member) throw invitationError();
-      return { member, secret: await createSession(member) };
-    },
-
-    /** The member that a cookie signs in; undefined if the cookie is invalid or has expired. */
-    async find(secret: string | undefined): Promise<SignedIn | undefined> {
-      if (secret === undefined || !isWellFormedSecret('memberSession', secret)) return undefined;
-      const session = await memberSessions.find(sha256(secret));
-      const now = clock.now();
-      if (!session || session.expiresAt.getTime() <= now) return undefined;
-      const member = await stores.members.find(session.memberId);
-      if (member?.status !== 'active') return undefined;
-      return { member, session, secret, isFresh: now < freshUntil(session) };
-    },
-
-    /** Ends a session. Idempotent. */
-    async end(secret: string): Promise<void> {
-      await memberSessions.end(sha256(secret));
+      return { member, secret: await startSession(member) };
     },
   };
 }

@@ -9,7 +9,7 @@ import { bearerToken } from '../platform/http/bearer.ts';
 import type { AdminRouter } from '../wiring/admin-router.ts';
 import type { Browser } from './browser.ts';
 import type { MemberCalls } from './member-calls.ts';
-import type { SignedIn } from './sign-in.ts';
+import type { SignedIn } from './member-sessions.ts';
 
 /** The largest request body in bytes: a logo in base64. */
 const largestBody = 384 * 1024;

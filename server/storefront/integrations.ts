@@ -1,17 +1,26 @@
 import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import {
-  type CreateIntegration,
-  type ListIntegrations,
+  CreateIntegration,
+  IntegrationReference,
+  IntegrationView,
+  IntegrationWithSecret,
+  ListedIntegration,
+  ListIntegrations,
   mostShops,
-  type RotateIntegrationSecret,
-  type UpdateIntegration,
+  RotateIntegrationSecret,
+  UpdateIntegration,
 } from '../../contracts/admin/integrations.ts';
-import type { Total, Unpaged } from '../../contracts/admin/references.ts';
+import { OldSecret } from '../../contracts/admin/keys.ts';
+import { pageFields, Total } from '../../contracts/admin/references.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { changedList } from '../platform/admin-api/changed-list.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
+import { viewAs } from '../platform/admin-api/view.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
-import { createAuditedChange } from '../platform/database/audited-change.ts';
+import { createAuditedChange, type Decide } from '../platform/database/audited-change.ts';
+import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import type { RecordStore } from '../platform/database/records.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret } from '../platform/ids.ts';
@@ -25,12 +34,7 @@ interface Dependencies {
   findClient: (
     id: string,
   ) => Promise<{ client: { partnerId: string; mode: Mode; kind: string } } | undefined>;
-}
-
-/** An integration and its new secret. The secret is shown only once. */
-export interface FreshIntegration {
-  integration: Integration;
-  integrationSecret: string;
+  partnerNames: PartnerNames;
 }
 
 const disabledError = (id: string) =>
@@ -52,11 +56,26 @@ function oldSecretOf(
   return { sealedSecret, secretVersion, last4, expiresAt, ...(lastUsedAt ? { lastUsedAt } : {}) };
 }
 
+/** Shows an integration to operators, and its old secret while it is accepted. @param now milliseconds since the epoch */
+function viewIntegration(integration: Integration, now: number): IntegrationView {
+  const { oldSecret } = integration;
+  const isOldAccepted = oldSecret && oldSecret.expiresAt.getTime() > now;
+  return viewAs(IntegrationView, {
+    ...integration,
+    id: integration._id,
+    oldSecret: isOldAccepted ? viewAs(OldSecret, oldSecret) : null,
+  });
+}
+
 export type Integrations = ReturnType<typeof createIntegrations>;
 
-/** Makes the methods that manage storefront integrations. A disabled integration cannot be enabled again. */
-export function createIntegrations({ store, sealing, clock, findClient }: Dependencies) {
-  const change = createAuditedChange(store, clock);
+/** Manages storefront integrations. A disabled integration cannot be enabled again. */
+export function createIntegrations({ store, sealing, clock, findClient, partnerNames }: Dependencies) {
+  const changeRecord = createAuditedChange(store, clock);
+  const view = (integration: Integration) => viewIntegration(integration, clock.now());
+
+  const change = async (id: string, actor: Actor, decide: Decide<Integration>): Promise<IntegrationView> =>
+    view(await changeRecord(id, actor, decide));
 
   async function newSecret() {
     const integrationSecret = randomSecret('integrationSecret');
@@ -76,8 +95,21 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
     });
   }
 
-  return {
-    async create({ partnerId, clientId, shops }: CreateIntegration, actor: Actor): Promise<FreshIntegration> {
+  /** The procedures of `svcadmin integrations`. */
+  const procedures = router({
+    list: query(ListIntegrations, z.array(ListedIntegration), async ({ limit, after, ...filter }) => {
+      const found = await store.list(filter, { limit, after });
+      return withPartnerName(found.map(view), partnerNames);
+    }),
+
+    count: query(ListIntegrations.omit(pageFields), Total, (filter) => store.count(filter)),
+
+    show: query(IntegrationReference, IntegrationView, async ({ integrationId }) =>
+      view(await store.get(integrationId)),
+    ),
+
+    create: mutation(CreateIntegration, IntegrationWithSecret, async (input, actor) => {
+      const { partnerId, clientId, shops } = input;
       const { mode } = await requireStorefrontClient(partnerId, clientId);
       const { integrationSecret, stored } = await newSecret();
       const id = randomId('integration');
@@ -87,21 +119,11 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
         { _id: id, ...fields, ...stored, createdAt: new Date(now) },
         auditEntry(actor, { id, at: now }, { after: fields }),
       );
-      return { integration, integrationSecret };
-    },
-
-    show: store.get,
-
-    list: ({ limit, after, ...filter }: ListIntegrations): Promise<Integration[]> =>
-      store.list(filter, { limit, after }),
-
-    count: (filter: Unpaged<ListIntegrations>): Promise<Total> => store.count(filter),
+      return { ...view(integration), integrationSecret };
+    }),
 
     /** Adds and removes shops. The secret does not change. */
-    update: (
-      { integrationId, addShops, removeShops }: UpdateIntegration,
-      actor: Actor,
-    ): Promise<Integration> =>
+    update: mutation(UpdateIntegration, IntegrationView, ({ integrationId, addShops, removeShops }, actor) =>
       change(integrationId, actor, ({ status, shops: before }) => {
         if (status === 'disabled') throw disabledError(integrationId);
         const shopList = { noun: 'shop', most: mostShops };
@@ -109,12 +131,11 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
         if (isDeepStrictEqual(shops, before)) return undefined;
         return { set: { shops }, before: { shops: before }, after: { shops } };
       }),
+    ),
 
     /** Makes a new secret. The old secret becomes invalid after `keepOldSeconds`, which may be 0. */
-    async rotateSecret(
-      { integrationId, keepOldSeconds }: RotateIntegrationSecret,
-      actor: Actor,
-    ): Promise<FreshIntegration> {
+    rotateSecret: mutation(RotateIntegrationSecret, IntegrationWithSecret, async (input, actor) => {
+      const { integrationId, keepOldSeconds } = input;
       const { integrationSecret, stored } = await newSecret();
       const integration = await change(integrationId, actor, (current, now) => {
         if (current.status === 'disabled') throw disabledError(integrationId);
@@ -133,15 +154,20 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
           after: { secretVersion, ...(keepsOld ? { keepOldSeconds } : {}) },
         };
       });
-      return { integration, integrationSecret };
-    },
+      return { ...integration, integrationSecret };
+    }),
 
-    disable: (id: string, actor: Actor): Promise<Integration> =>
-      change(id, actor, ({ status }) =>
+    disable: mutation(IntegrationReference, IntegrationView, ({ integrationId }, actor) =>
+      change(integrationId, actor, ({ status }) =>
         status === 'disabled'
           ? undefined
           : { set: { status: 'disabled' }, before: { status }, after: { status: 'disabled' } },
       ),
+    ),
+  });
+
+  return {
+    procedures,
 
     /** Finds an integration by its id. Simultaneous calls share one read. */
     find: createGroupCommit({ run: (ids: readonly string[]) => store.findAll(ids) }),

@@ -1,19 +1,19 @@
 import type { Admin } from '../admin/feature.ts';
-import type { createMemberProcedures } from '../members/admin.ts';
-import type { createPartnersProcedures } from '../partners/admin.ts';
+import type { createMemberProcedures } from '../members/members.ts';
+import type { PartnersFeature } from '../partners/feature.ts';
 import { mergeRouters, router } from '../platform/admin-api/procedures.ts';
-import type { createStorefrontProcedures } from '../storefront/admin.ts';
+import type { Integrations } from '../storefront/integrations.ts';
 import type { createVerificationProcedures } from '../verification/admin.ts';
 import type { createWalletsProcedures } from '../wallets/admin.ts';
 import type { createWarningProcedures } from '../warnings/admin.ts';
 import type { createWebhookProcedures } from '../webhooks/admin.ts';
 
-/** The procedures of all features, each from its `admin.ts`. */
+/** The procedures of all features. */
 interface AdminParts {
-  partners: ReturnType<typeof createPartnersProcedures>;
+  partners: PartnersFeature['procedures'];
   wallets: ReturnType<typeof createWalletsProcedures>;
   verification: ReturnType<typeof createVerificationProcedures>;
-  storefront: ReturnType<typeof createStorefrontProcedures>;
+  integrations: Integrations['procedures'];
   webhooks: ReturnType<typeof createWebhookProcedures>;
   members: ReturnType<typeof createMemberProcedures>;
   warnings: ReturnType<typeof createWarningProcedures>;
@@ -22,13 +22,13 @@ interface AdminParts {
 
 /** Makes the whole admin API. The procedure `partners.create` is the command `svcadmin partners create`. */
 export function createAdminRouter({ partners, wallets, verification, admin, ...parts }: AdminParts) {
-  const { webhooks, storefront } = parts;
+  const { webhooks } = parts;
   return router({
     partners: partners.partners,
     keys: partners.keys,
     clients: partners.clients,
     webhooks: mergeRouters(partners.webhooks, webhooks.webhooks),
-    integrations: storefront.integrations,
+    integrations: parts.integrations,
     wallets: wallets.wallets,
     limits: wallets.limits,
     prices: wallets.prices,

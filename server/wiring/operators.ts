@@ -1,7 +1,8 @@
+import { viewEntry } from '../admin/audit-log.ts';
 import { createAdmin } from '../admin/feature.ts';
 import type { Metrics } from '../admin/metrics.ts';
 import { opsContext } from '../admin/ops-api.ts';
-import type { createMembersFeature } from '../members/feature.ts';
+import { createMemberProcedures } from '../members/members.ts';
 import type { PartnersFeature } from '../partners/feature.ts';
 import type { Pace } from '../platform/config/pace.ts';
 import { version } from '../platform/config/version.ts';
@@ -9,7 +10,6 @@ import type { PartnerNames } from '../platform/database/partner-names.ts';
 import { createUpgrade } from '../platform/database/upgrade.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
 import { createKeyRotation } from '../platform/keys/key-rotation.ts';
-import { createStorefrontProcedures } from '../storefront/admin.ts';
 import type { Integrations } from '../storefront/integrations.ts';
 import type { Verification } from '../verification/feature.ts';
 import { languageAccepted } from '../verification/pages/languages.ts';
@@ -40,7 +40,6 @@ interface Parts {
   verification: Verification;
   integrations: Integrations;
   warnings: ReturnType<typeof createWarnings>;
-  members: ReturnType<typeof createMembersFeature>;
   webhooks: Webhooks;
 }
 
@@ -49,7 +48,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
   const { config, db, maintenance = db, clock, keyring, sealing, processes, logger, adminToken } = foundation;
   const { schema, databaseFault = () => undefined } = foundation;
   const { stores, pace, limit, partnerNames, metrics } = parts;
-  const { partners, wallets, verification, integrations, warnings, members, webhooks } = parts;
+  const { partners, wallets, verification, integrations, warnings, webhooks } = parts;
   const { directory } = partners;
 
   /** Returns until when the webhooks of keys are paused. */
@@ -82,9 +81,18 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     partners: partners.procedures,
     wallets: wallets.procedures,
     verification: verification.procedures,
-    storefront: createStorefrontProcedures(integrations, { clock, partnerNames }),
+    integrations: integrations.procedures,
     warnings: warnings.procedures,
-    members: members.procedures,
+    members: createMemberProcedures({
+      stores: stores.members,
+      isOn: config.portal,
+      clock,
+      idKey: keyring.id,
+      requirePartner: partners.partners.show,
+      baseUrl: config.baseUrl,
+      auditEntriesOf: async (partnerId, page) =>
+        (await stores.admin.audit.list({ partnerId, ...page })).map(viewEntry),
+    }),
     webhooks: createWebhookProcedures({
       webhooks,
       requireKey,
@@ -102,7 +110,6 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     baseUrl: config.baseUrl,
     limit,
     logger,
-    members: members.members,
     router,
     recordCall: admin.auditLog.recordCall,
     isOwn: createOwnRecords(stores, clock),

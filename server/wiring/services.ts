@@ -1,10 +1,8 @@
 import { createEventList } from '../account/events.ts';
 import { accountRoutes } from '../account/routes.ts';
-import { viewEntry } from '../admin/audit-log.ts';
 import { createMetrics } from '../admin/metrics.ts';
 import { createBillingFeature } from '../billing/feature.ts';
 import { statusListTypes } from '../identity-wallet/port.ts';
-import { createMembersFeature } from '../members/feature.ts';
 import { createPartnersFeature } from '../partners/feature.ts';
 import { version } from '../platform/config/version.ts';
 import { createCapacity } from '../platform/http/in-flight.ts';
@@ -168,6 +166,7 @@ export function createServices(foundation: Foundation) {
     sealing,
     clock,
     findClient: (clientId) => directory.client(clientId, { fresh: true }),
+    partnerNames,
   });
 
   const personAccesses = createPersonAccesses({
@@ -231,17 +230,6 @@ export function createServices(foundation: Foundation) {
     settings: partners.warningSettings,
   });
 
-  const members = createMembersFeature({
-    stores: stores.members,
-    isOn: config.portal,
-    clock,
-    keyring,
-    baseUrl: config.baseUrl,
-    requirePartner: partners.partners.show,
-    auditEntriesOf: async (partnerId, page) =>
-      (await stores.admin.audit.list({ partnerId, ...page })).map(viewEntry),
-  });
-
   const account = accountRoutes({
     authenticate: (authorization) => authenticateKey(authorization, directory),
     listEvents: createEventList({ events: stores.webhooks.events, clock }),
@@ -260,7 +248,6 @@ export function createServices(foundation: Foundation) {
     verification,
     integrations,
     warnings,
-    members,
     webhooks,
   });
 
@@ -281,7 +268,6 @@ export function createServices(foundation: Foundation) {
     billing,
     wallets,
     partners,
-    members: members.members,
     portalParts: operators.portalParts,
     status,
     webhooks,

@@ -26,7 +26,7 @@ import { keepFinished as keepJobs } from '../../server/platform/jobs/scheduler.t
 import { sweepInterval } from '../../server/platform/jobs/sweeper.ts';
 import { challengeLifetimeMs } from '../../server/platform/webauthn/challenges.ts';
 import { pollInterval, requestLifetimeMs } from '../../server/portal/device/device-logins.ts';
-import { freshForMs, sessionLifetimeMs } from '../../server/portal/sign-in.ts';
+import { freshForMs, sessionLifetimeMs } from '../../server/portal/member-sessions.ts';
 import { daysKept, hourRetentionMs } from '../../server/status/service-hour-store.ts';
 import { markDays } from '../../server/verification/flow/passkey-forms.ts';
 import { handoffLifetimeMs } from '../../server/verification/handoff/handoff.ts';

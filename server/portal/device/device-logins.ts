@@ -1,11 +1,10 @@
 import type { Confirmation, Decision, DeviceRequest } from '../../members/device-request-store.ts';
 import type { DeviceSession } from '../../members/member-session-store.ts';
-import type { Member } from '../../members/member-store.ts';
 import type { MembersStores } from '../../members/store.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { isWellFormedSecret, randomSecret, sha256 } from '../../platform/ids.ts';
-import { freshUntil, type SignedIn, sessionLifetimeMs } from '../sign-in.ts';
+import type { MemberSessions, SignedIn } from '../member-sessions.ts';
 import { randomUserCode, readUserCode, shownUserCode, userCodeDigest } from './user-code.ts';
 
 /** The time in which a login request can be confirmed and used, in milliseconds. */
@@ -16,11 +15,11 @@ export const pollInterval = 5;
 export const mostLogins = 20;
 
 interface Dependencies {
-  stores: MembersStores;
+  stores: Pick<MembersStores, 'memberSessions' | 'deviceRequests'>;
   clock: { now(): number };
   /** The HMAC key for user codes, of which only digests are stored. */
   idKey: Uint8Array;
-  isSuspended: (partnerId: string) => Promise<boolean>;
+  sessions: Pick<MemberSessions, 'start'>;
 }
 
 export type DeviceLogins = ReturnType<typeof createDeviceLogins>;
@@ -38,8 +37,8 @@ export const endedLoginError = () => new ApiError('not_found', { description: 'T
  * types that code in the portal and confirms the request. The program polls with the device code until it gets a token.
  * The methods throw ApiError.
  */
-export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Dependencies) {
-  const { members, memberSessions, deviceRequests } = stores;
+export function createDeviceLogins({ stores, clock, idKey, sessions }: Dependencies) {
+  const { memberSessions, deviceRequests } = stores;
 
   /** The digest under which the request of a user code is stored. @throws ApiError `not_found` if the text is no user code */
   function digestOf(typedCode: string): string {
@@ -48,32 +47,12 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
     return userCodeDigest(idKey, code);
   }
 
-  /** Whether a program may act for the member, in the role in which the member let it in. */
-  async function mayAct(member: Member, confirmedRole: string): Promise<boolean> {
-    const isUnchanged = member.status === 'active' && member.role === confirmedRole;
-    return isUnchanged && !(await isSuspended(member.partnerId));
-  }
-
-  /** Stores the session of a program. @throws ApiError `device_login_denied` if the member has changed since the confirmation */
-  async function createSession({ name, address }: DeviceRequest, confirmation: Confirmation) {
-    const { memberId, partnerId, role, passkeyAt, credentialId } = confirmation;
-    const now = clock.now();
-    const token = randomSecret('deviceToken');
-    const expiresAt = new Date(now + sessionLifetimeMs);
-    await memberSessions.insert({
-      _id: sha256(token),
-      memberId,
-      partnerId,
-      passkeyAt,
-      expiresAt,
-      createdAt: new Date(now),
-      device: { name, address, role },
-    });
-    // A removal, a new role or a new passkey ends stored sessions. If it came just before, it has missed this session.
-    const member = await members.find(memberId);
-    if (member?.passkey?.credentialId === credentialId && (await mayAct(member, role)))
-      return { token, role, expiresAt };
-    await memberSessions.end(sha256(token));
+  /** Starts the session of a program. @throws ApiError `device_login_denied` if the member has changed since the confirmation */
+  async function startSession({ name, address }: DeviceRequest, confirmation: Confirmation) {
+    const { role, credentialId, ...fields } = confirmation;
+    const device = { name, address, role };
+    const session = await sessions.start('deviceToken', { ...fields, device }, credentialId);
+    if (session) return { token: session.secret, role, expiresAt: session.expiresAt };
     throw new ApiError('device_login_denied', { description: 'The membership has changed: start again' });
   }
 
@@ -139,7 +118,7 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
       if (!confirmation) throw new ApiError('authorization_pending');
       // Of two simultaneous polls, only one gets a token.
       if (!(await deviceRequests.use(id))) throw deviceCodeError();
-      return createSession(request, confirmation);
+      return startSession(request, confirmation);
     },
 
     /** The request with this user code, while it waits for a member. @throws ApiError `not_found` */
@@ -169,24 +148,6 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
 
     /** Refuses a login request. @throws ApiError `not_found` */
     deny: (typedCode: string): Promise<void> => decide(typedCode, { status: 'denied' }),
-
-    /**
-     * The member of a token; undefined for an invalid token. If the member may not act in the confirmed role any more, the token
-     * becomes invalid permanently.
-     */
-    async find(token: string): Promise<SignedIn | undefined> {
-      if (!isWellFormedSecret('deviceToken', token)) return undefined;
-      const session = await memberSessions.find(sha256(token));
-      const now = clock.now();
-      // A session without a device is one of a browser.
-      if (!session?.device || session.expiresAt.getTime() <= now) return undefined;
-      const member = await members.find(session.memberId);
-      if (!member || !(await mayAct(member, session.device.role))) {
-        await memberSessions.end(session._id);
-        return undefined;
-      }
-      return { member, session, secret: token, isFresh: now < freshUntil(session) };
-    },
 
     /**
      * Lets a program change secrets: copies the time of the last passkey use from the browser's session to the program's.

@@ -16,7 +16,7 @@ import { subscriberOf } from '../../platform/http/client-network.ts';
 import { codeHeader, type ErrorRendering, renderErrors } from '../../platform/http/errors.ts';
 import { acceptForms, requireOnce, withoutEmpty } from '../../platform/http/parameters.ts';
 import type { RequestLimit } from '../../platform/http/request-limits.ts';
-import { freshUntil, type SignedIn } from '../sign-in.ts';
+import { freshUntil, type SignedIn } from '../member-sessions.ts';
 import { type DeviceLogins, pollInterval, requestLifetimeMs } from './device-logins.ts';
 
 /** Limits a minute for one address: new logins, and polls. */

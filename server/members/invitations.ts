@@ -1,0 +1,64 @@
+import type { Clock } from '../platform/clock.ts';
+import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import { isWellFormedSecret, sha256 } from '../platform/ids.ts';
+import type { PasskeyKey } from '../platform/webauthn/relying-party.ts';
+import type { Member } from './member-store.ts';
+import { memberName } from './members.ts';
+import type { MembersStores } from './store.ts';
+
+/** Finds and accepts the invitations of members. */
+export function createInvitations(
+  { members, memberSessions }: Pick<MembersStores, 'members' | 'memberSessions'>,
+  clock: Pick<Clock, 'now'>,
+) {
+  return {
+    /** The member of a valid invitation; undefined for any other text. */
+    async find(secret: string): Promise<Member | undefined> {
+      if (!isWellFormedSecret('invitation', secret)) return undefined;
+      const member = await members.findInvited(sha256(secret));
+      const isValid = member?.invitation && member.invitation.expiresAt.getTime() > clock.now();
+      return isValid ? member : undefined;
+    },
+
+    /**
+     * Uses an invitation. The new passkey replaces an earlier one, and ends its sessions.
+     * @param invited the member that `find` found
+     * @returns undefined if another request has used or replaced the invitation since then
+     */
+    async accept(
+      invited: Member,
+      passkey: PasskeyKey,
+      call: Omit<Actor, 'operatorId' | 'operatorName'>,
+    ): Promise<Member | undefined> {
+      const { _id: id, invitation, passkey: oldPasskey } = invited;
+      const member = await members.change(id, ({ invitation: current, role, status }) => {
+        if (current?.hash !== invitation?.hash) return undefined;
+        const now = clock.now();
+        // The role may have changed since `find`, and the audit log names the present one.
+        const actor = { ...call, operatorId: id, operatorName: memberName(role) };
+        // The audit log has the word "replaced" also for a member's first passkey.
+        const difference = { before: { status }, after: { status: 'active', passkey: 'replaced' } };
+        return {
+          set: {
+            status: 'active',
+            invitation: undefined,
+            passkey: {
+              ...passkey,
+              publicKey: Buffer.from(passkey.publicKey).toString('base64url'),
+              addedAt: new Date(now),
+              // Sign-in challenges that were issued before now are refused.
+              answeredAt: now,
+            },
+            lastSignInAt: new Date(now),
+          },
+          entry: auditEntry(actor, { id, at: now }, difference),
+        };
+      });
+      // Nothing was changed if the invitation was not the same any more. The member then does not have the new passkey.
+      if (member.passkey?.credentialId !== passkey.credentialId) return undefined;
+      if (oldPasskey) await memberSessions.endAllOf(id);
+      return member;
+    },
+  };
+}
+export type Invitations = ReturnType<typeof createInvitations>;
