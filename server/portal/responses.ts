@@ -1,30 +1,16 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { loadAsset } from '../platform/http/assets.ts';
 import type { Browser } from './browser.ts';
 import { type Language, languages } from './messages/languages.ts';
 import type { Document } from './views/page.ts';
 
 const pages = fileURLToPath(new URL('./pages', import.meta.url));
 
-/** A file that pages load. */
-interface Asset {
-  name: string;
-  type: string;
-  content: Buffer;
-}
-
-/** Loads a file of the pages. Its name gets a hash of the content, so that browsers may keep the file forever. */
-function loadAsset(file: string, type: string): Asset {
-  const content = readFileSync(`${pages}/${file}`);
-  const hash = createHash('sha256').update(content).digest('hex').slice(0, 12);
-  return { name: file.replace('.', `.${hash}.`), type, content };
-}
-const style = loadAsset('portal.css', 'text/css; charset=utf-8');
-const script = loadAsset('passkey.js', 'text/javascript; charset=utf-8');
-export const assets: readonly Asset[] = [style, script];
+const style = loadAsset(pages, 'portal.css', 'text/css; charset=utf-8');
+const script = loadAsset(pages, 'passkey.js', 'text/javascript; charset=utf-8');
+export const assets = [style, script] as const;
 
 /** The policy of a page. It allows only our own files and forms, and scripts and frames only where a page needs them. */
 const policyOf = ({ hasScript, hasFrame }: { hasScript: boolean; hasFrame: boolean }) =>

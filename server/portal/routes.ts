@@ -1,6 +1,7 @@
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
 import { ApiError } from '../platform/errors.ts';
+import { serveAsset } from '../platform/http/assets.ts';
 import { codeHeader, renderErrors } from '../platform/http/errors.ts';
 import { boundInFlight, type Capacity } from '../platform/http/in-flight.ts';
 import { acceptForms } from '../platform/http/parameters.ts';
@@ -19,8 +20,6 @@ interface Dependencies {
   /** Pages and forms. */
   pages: readonly FastifyPluginAsync[];
 }
-
-const cacheForever = 'public, max-age=31536000, immutable';
 
 /** Everything below `/portal`. Expects the cookie plugin in its scope. */
 export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
@@ -64,10 +63,7 @@ export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
     boundInFlight(portal, capacity, ({ routeOptions }) =>
       routeOptions.url?.includes('/assets/') ? undefined : 'user',
     );
-    for (const { name, type, content } of assets)
-      portal.get(`/assets/${name}`, async (_request, reply) =>
-        reply.header('cache-control', cacheForever).type(type).send(content),
-      );
+    for (const asset of assets) serveAsset(portal, '/assets/', asset);
     await portal.register(api);
     await portal.register(devices, { prefix: '/device' });
     await portal.register(pageRoutes);

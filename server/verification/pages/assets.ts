@@ -1,27 +1,17 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.ts';
+import { cacheForever, loadAsset, serveAsset } from '../../platform/http/assets.ts';
 import { brandStyle } from './branding.ts';
 
 /** Templates and style sheets: beside this file, in the source tree and in the build alike. */
 export const templates = fileURLToPath(new URL('./templates', import.meta.url));
 
-/** A static file of the pages. Its name contains a hash of its content, so browsers may cache it for ever. */
-interface Asset {
-  name: string;
-  type: string;
-  content: Buffer;
-}
-
-/** Makes one asset from one or more files. */
-function loadAsset(name: string, type: string, files: readonly string[]): Asset {
-  const content = Buffer.concat(files.map((file) => readFileSync(`${templates}/${file}`)));
-  const hash = createHash('sha256').update(content).digest('hex').slice(0, 12);
-  return { name: name.replace('.', `.${hash}.`), type, content };
-}
+const load = (name: string, type: string, files?: readonly string[]) =>
+  loadAsset(templates, name, type, files);
+const css = 'text/css; charset=utf-8';
+const javascript = 'text/javascript; charset=utf-8';
 
 const sheets = [
   'theme',
@@ -34,13 +24,13 @@ const sheets = [
   'narrow',
   'consent',
 ].map((name) => `${name}.css`);
-const style = loadAsset('style.css', 'text/css; charset=utf-8', sheets);
+const style = load('style.css', css, sheets);
 /** A separate file, because other pages do not need it. */
-const yourDataStyle = loadAsset('you.css', 'text/css; charset=utf-8', ['you.css']);
-const script = loadAsset('wait.js', 'text/javascript; charset=utf-8', ['wait.js']);
-const identityWalletScript = loadAsset('wallet.js', 'text/javascript; charset=utf-8', ['wallet.js']);
-const passkeyScript = loadAsset('passkey.js', 'text/javascript; charset=utf-8', ['passkey.js']);
-const icon = loadAsset('icon.svg', 'image/svg+xml', ['icon.svg']);
+const yourDataStyle = load('you.css', css);
+const script = load('wait.js', javascript);
+const identityWalletScript = load('wallet.js', javascript);
+const passkeyScript = load('passkey.js', javascript);
+const icon = load('icon.svg', 'image/svg+xml');
 
 /** Addresses of the assets, with `prefix` before them. */
 export function assetAddresses(prefix: string) {
@@ -60,7 +50,6 @@ export function assetAddresses(prefix: string) {
   };
 }
 
-const forEver = 'public, max-age=31536000, immutable';
 /** Browsers may show a logo for a day after it was removed. */
 const forOneDay = 'public, max-age=86400, immutable';
 
@@ -72,19 +61,15 @@ export const assetRoutes =
   (findLogo: (id: string) => Promise<Buffer | undefined>): FastifyPluginAsyncZod =>
   async (app) => {
     const assets = [style, yourDataStyle, script, identityWalletScript, passkeyScript, icon];
-    for (const { name, type, content } of assets) {
-      app.get(`/${name}`, async (_request, reply) =>
-        reply.header('cache-control', forEver).type(type).send(content),
-      );
-    }
+    for (const asset of assets) serveAsset(app, '/', asset);
     // The style sheet of a partner's colour. It depends on the colour alone, so it may be cached for ever too.
     app.get(
       '/brand/:file',
       { schema: { params: z.object({ file: z.string().regex(/^[0-9a-f]{6}\.css$/) }) } },
       async ({ params }, reply) =>
         reply
-          .header('cache-control', forEver)
-          .type('text/css; charset=utf-8')
+          .header('cache-control', cacheForever)
+          .type(css)
           .send(brandStyle(`#${params.file.replace('.css', '')}`)),
     );
 

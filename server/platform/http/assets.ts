@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+
+/** A static file of our pages. Its name contains a hash of its content, so that browsers may keep the file forever. */
+export interface Asset {
+  name: string;
+  type: string;
+  content: Buffer;
+}
+
+/** The `cache-control` of a file that never changes. */
+export const cacheForever = 'public, max-age=31536000, immutable';
+
+/**
+ * Makes an asset from one or more files of a folder.
+ * @param name the name without the hash, such as `style.css`
+ * @param files the names of the files. The default is the one file with the asset's own name
+ */
+export function loadAsset(
+  folder: string,
+  name: string,
+  type: string,
+  files: readonly string[] = [name],
+): Asset {
+  const content = Buffer.concat(files.map((file) => readFileSync(`${folder}/${file}`)));
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 12);
+  return { name: name.replace('.', `.${hash}.`), type, content };
+}
+
+/** Answers requests for an asset. @param folder the path before the asset's name, such as `/assets/` */
+export function serveAsset(scope: FastifyInstance, folder: string, { name, type, content }: Asset): void {
+  scope.get(`${folder}${name}`, async (_request, reply) =>
+    reply.header('cache-control', cacheForever).type(type).send(content),
+  );
+}
