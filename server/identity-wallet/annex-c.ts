@@ -50,6 +50,7 @@ function sealedIn(body: string) {
 
 /** Makes device requests for the Digital Credentials API without OpenID4VP (ISO/IEC TS 18013-7, annex C). */
 export function createAnnexC({ settings, access, handles, origin }: Dependencies) {
+  /** Returns the `encryptionInfo` of a request. It is the same each time, because nonce and key are derived from the handle. */
   function infoOf(handle: Handle): string {
     const nonce = new Uint8Array(Buffer.from(handles.nonceOf(handle), 'base64url'));
     return encryptionInfoOf(nonce, handles.hpkeKeyOf(handle));

@@ -33,7 +33,7 @@ export function certificatesOfJwt(jwt: string): Uint8Array[] {
     throw new PresentationRefused('malformed', 'JWT header');
   }
   const { x5c } = header;
-  const isList = Array.isArray(x5c) && x5c.every((each) => typeof each === 'string');
+  const isList = Array.isArray(x5c) && x5c.every((certificate) => typeof certificate === 'string');
   demand(isList, 'malformed', 'no x5c header');
-  return x5c.map((each) => Buffer.from(each, 'base64'));
+  return x5c.map((certificate) => Buffer.from(certificate, 'base64'));
 }

@@ -64,12 +64,14 @@ function listOf(info: CborMap): Pick<StatusReference, 'uri' | 'certificate'> {
   return { uri, certificate: certificate === undefined ? undefined : asBytes(certificate, 'status list') };
 }
 
+/** Reads a reference by the number of the attestation in a list of statuses. */
 function indexIn(info: CborMap): StatusReference {
   const index = info.get('idx');
   demand(Number.isSafeInteger(index) && Number(index) >= 0, 'malformed', 'status list');
   return { kind: 'index', index: Number(index), ...listOf(info) };
 }
 
+/** Reads a reference to a list of the identifiers of revoked attestations. */
 function identifierIn(info: CborMap): StatusReference {
   return { kind: 'identifier', identifier: asBytes(info.get('id'), 'identifier'), ...listOf(info) };
 }

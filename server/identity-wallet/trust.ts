@@ -18,9 +18,10 @@ interface Dependencies {
   uptime?: () => number;
 }
 
-/** The source of the trust anchors: its files, and a function that reads them. */
-interface Origin {
-  files: readonly string[];
+/** Where the trust anchors are configured: in files with these paths, or in the settings if there are none. */
+interface AnchorOrigin {
+  paths: readonly string[];
+  /** Reads the anchors. @param now milliseconds since the epoch */
   read(now: number): Vical;
 }
 
@@ -31,24 +32,24 @@ const pemOf = (pemOrPath: string) => (isPem(pemOrPath) ? pemOrPath : readFileSyn
 const noAnchors: Vical = { authorities: [], nextUpdate: undefined };
 
 /** Trust anchors are configured as certificates, or as a VICAL: a list of authorities, signed by one of its `providers`. */
-function originOf({ given, docType }: Pick<Dependencies, 'given' | 'docType'>): Origin {
-  if (given === undefined) return { files: [], read: () => noAnchors };
+function originOf({ given, docType }: Pick<Dependencies, 'given' | 'docType'>): AnchorOrigin {
+  if (given === undefined) return { paths: [], read: () => noAnchors };
   if (typeof given === 'string') {
     const read = () => ({ ...noAnchors, authorities: parsePem(pemOf(given)) });
-    return { files: isPem(given) ? [] : [given], read };
+    return { paths: isPem(given) ? [] : [given], read };
   }
   const { vical, providers } = given;
   return {
-    files: isPem(providers) ? [vical] : [vical, providers],
+    paths: isPem(providers) ? [vical] : [vical, providers],
     read: (now) => readVical(readFileSync(vical), { providers: parsePem(pemOf(providers)), docType, now }),
   };
 }
 
 /** Returns a text that is another one after each change of the files. @throws Error if a file is missing */
-function stampOf(files: readonly string[]): string {
-  return files
-    .map((file) => {
-      const { mtimeMs, size, ino } = statSync(file);
+function stampOf(paths: readonly string[]): string {
+  return paths
+    .map((path) => {
+      const { mtimeMs, size, ino } = statSync(path);
       return `${mtimeMs} ${size} ${ino}`;
     })
     .join(', ');
@@ -69,7 +70,7 @@ export function createTrust(dependencies: Dependencies) {
 
   /** Reads the files if they have changed. @returns whether they have @throws Error if they cannot be used */
   function readIfChanged(): boolean {
-    const found = stampOf(origin.files);
+    const found = stampOf(origin.paths);
     const hasChanged = found !== stamp;
     if (hasChanged) current = origin.read(clock.now());
     stamp = found;
@@ -100,7 +101,7 @@ export function createTrust(dependencies: Dependencies) {
 
   return {
     anchors(): readonly Certificate[] {
-      if (origin.files.length > 0 && uptime() - lastCheckedAt >= checkEveryMs) {
+      if (origin.paths.length > 0 && uptime() - lastCheckedAt >= checkEveryMs) {
         lastCheckedAt = uptime();
         tryToRead();
       }

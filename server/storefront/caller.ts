@@ -72,13 +72,13 @@ export function createCallerAuthentication(dependencies: Dependencies) {
     return isSignedWith(secret, signature, raw) ? oldSecret.secretVersion : undefined;
   }
 
-  const isActive = (account: IntegrationHolder | undefined): account is IntegrationHolder =>
-    account?.client.status === 'active' && account.partner.status === 'active';
+  const isActive = (holder: IntegrationHolder | undefined): holder is IntegrationHolder =>
+    holder?.client.status === 'active' && holder.partner.status === 'active';
 
   async function requireActive({ status, clientId }: Integration): Promise<IntegrationHolder> {
-    const account = await findClient(clientId);
-    if (status === 'active' && isActive(account) && (await keyStatus(account.client.keyId)) === 'active')
-      return account;
+    const holder = await findClient(clientId);
+    if (status === 'active' && isActive(holder) && (await keyStatus(holder.client.keyId)) === 'active')
+      return holder;
     throw new ApiError('integration_inactive');
   }
 
@@ -109,8 +109,8 @@ export function createCallerAuthentication(dependencies: Dependencies) {
     if (Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkewSeconds)
       throw signatureError(`X-SVC-Timestamp is more than ${timestampSkewSeconds} seconds off`);
     onSecretUsed(integration, version);
-    const account = await requireActive(integration);
+    const holder = await requireActive(integration);
     await requireAllowance(integrationId);
-    return { ...account, integration, fingerprint: fingerprintOf(integrationId, raw) };
+    return { ...holder, integration, fingerprint: fingerprintOf(integrationId, raw) };
   };
 }

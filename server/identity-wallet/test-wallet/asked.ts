@@ -45,9 +45,9 @@ function parametersOf(link: string): Record<string, string> {
 /** Verifies a signed request as an identity wallet does: the client id must be the hash of the signer's certificate. */
 async function readSigned(jwt: string, clientId: string): Promise<unknown> {
   const { x5c = [], typ } = decodeProtectedHeader(jwt);
-  const chain = x5c.map((each) => new X509Certificate(Buffer.from(each, 'base64')));
+  const chain = x5c.map((der) => new X509Certificate(Buffer.from(der, 'base64')));
   const [certificate] = chain;
-  const isSelfSigned = (each: X509Certificate) => each.verify(each.publicKey);
+  const isSelfSigned = (link: X509Certificate) => link.verify(link.publicKey);
   // An authority must have certified the signer, and its own certificate must not be sent (HAIP 1.0, 5).
   if (!certificate || chain.some(isSelfSigned))
     throw new Error('the request is signed by no certificate of an authority');

@@ -73,6 +73,7 @@ export function issueMdoc(content: MdocContent): Uint8Array {
   return encode({ nameSpaces: { [namespace]: items }, issuerAuth });
 }
 
+/** Computes a digest for the SD-JWT library. @param algorithm such as `sha-256` */
 const hasher = (data: string | ArrayBuffer, algorithm: string) =>
   new Uint8Array(
     createHash(algorithm.replace('-', ''))
@@ -97,9 +98,9 @@ type Frame = { _sd?: (string | number)[]; [name: string]: unknown };
 /** Returns a frame that makes every claim separately disclosable, also inside objects and lists. */
 function frameOf(value: unknown): Frame | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const names = Array.isArray(value) ? value.map((_each, index) => index) : Object.keys(value);
-  const inner = Object.entries(value).flatMap(([name, each]) => {
-    const frame = frameOf(each);
+  const names = Array.isArray(value) ? value.map((_item, index) => index) : Object.keys(value);
+  const inner = Object.entries(value).flatMap(([name, member]) => {
+    const frame = frameOf(member);
     return frame ? [[name, frame] as const] : [];
   });
   return { _sd: names, ...Object.fromEntries(inner) };
@@ -109,17 +110,17 @@ function frameOf(value: unknown): Frame | undefined {
 export async function issueSdJwt(content: SdJwtContent): Promise<string> {
   const { type, claims, signer, holderKey, status } = content;
   const { kty, crv, x, y } = createPublicKey(holderKey).export({ format: 'jwk' });
-  const second = (time: number) => Math.floor(time / 1000);
+  const secondsOf = (time: number) => Math.floor(time / 1000);
   const payload = {
     vct: type,
     iss: 'https://issuer.test.invalid',
-    iat: second(content.signed),
-    nbf: second(content.validFrom),
-    exp: second(content.validUntil),
+    iat: secondsOf(content.signed),
+    nbf: secondsOf(content.validFrom),
+    exp: secondsOf(content.validUntil),
     cnf: { jwk: { kty, crv, x, y } },
     ...(status ? { status: status as { status_list: never } } : {}),
     ...claims,
   };
-  const x5c = signer.certificates.map((each) => Buffer.from(each).toString('base64'));
+  const x5c = signer.certificates.map((der) => Buffer.from(der).toString('base64'));
   return sdJwtLibrary({ issuer: signer.key }).issue(payload, frameOf(claims) as never, { header: { x5c } });
 }

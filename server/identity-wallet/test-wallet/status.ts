@@ -19,7 +19,7 @@ export async function testStatusList(signer: Signer, uri: string, now: number): 
     ttl: cacheSeconds,
     status_list: { bits: 1, lst: deflateSync(statuses).toString('base64url') },
   };
-  const x5c = signer.certificates.map((each) => Buffer.from(each).toString('base64'));
+  const x5c = signer.certificates.map((der) => Buffer.from(der).toString('base64'));
   const jwt = await new CompactSign(Buffer.from(JSON.stringify(payload)))
     .setProtectedHeader({ alg: 'ES256', typ: 'statuslist+jwt', x5c })
     .sign(signer.key);

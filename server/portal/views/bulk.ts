@@ -9,7 +9,7 @@ export const resendSpan: Action = async ({ api, partnerId, m }, { key = '', sinc
     filter: {
       partnerId,
       keyId: key,
-      status: checkedByProcedure<'failed' | 'skipped' | 'delivered'>(status),
+      status: checkedByProcedure(status),
       since: timeIn(since),
       until: timeIn(until),
     },
@@ -17,11 +17,12 @@ export const resendSpan: Action = async ({ api, partnerId, m }, { key = '', sinc
   return job ? { to: `/bulk/${job.id}` } : { text: { label: m.resendSpan, value: m.nothingFound } };
 };
 
-const bulkOf = ({ params }: PageContext) => ({ bulkId: params['bulk'] ?? '' });
+/** The input that names the bulk job of the page's path. */
+const bulkReference = ({ params }: PageContext) => ({ bulkId: params['bulk'] ?? '' });
 
 async function showBulk(context: PageContext): Promise<View> {
   const { api, m } = context;
-  const job = await api.bulk.show(bulkOf(context));
+  const job = await api.bulk.show(bulkReference(context));
   const isRunning = job.status === 'running';
   return {
     title: m.progress,
@@ -43,7 +44,7 @@ async function showBulk(context: PageContext): Promise<View> {
   };
 }
 
-const cancel = withoutResult((context) => context.api.bulk.cancel(bulkOf(context)));
+const cancel = withoutResult((context) => context.api.bulk.cancel(bulkReference(context)));
 
 export const bulkPages: readonly PageRow[] = [
   { path: '/bulk/:bulk', needs: 'bulk.show', changes: 'bulk.cancel', view: showBulk, actions: { cancel } },

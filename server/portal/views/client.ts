@@ -26,7 +26,8 @@ const brandingIn = ({ brandName = '', brandColor = '', purpose = '', privacyUrl 
   privacyUrl: privacyUrl.trim() || null,
 });
 
-const clientOf = ({ params }: PageContext) => ({ clientId: params['client'] ?? '' });
+/** The input that names the client of the page's path. */
+const clientReference = ({ params }: PageContext) => ({ clientId: params['client'] ?? '' });
 
 function redirectUrisOf({ redirectUris }: Client, { m }: PageContext): Section {
   return {
@@ -72,7 +73,7 @@ function brandingOf(client: Client, { m, query }: PageContext): Section {
 /** Shows the page again and saves nothing. The typed branding is in its query, where `brandingOf` finds it. */
 const preview: Action = async (context, given) => {
   const trialQuery = queryOf({ preview: 'yes', ...brandingIn(given) });
-  return { to: `/clients/${clientOf(context).clientId}?${trialQuery}`, isUnchanged: true };
+  return { to: `/clients/${clientReference(context).clientId}?${trialQuery}`, isUnchanged: true };
 };
 
 /** The form of the other settings. @param keys the keys to which the client can be moved */
@@ -109,7 +110,7 @@ function secretsOf(client: Client, { m }: PageContext): Section {
 
 async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
-  const [client, keys] = await Promise.all([api.clients.show(clientOf(context)), keyOptions(context)]);
+  const [client, keys] = await Promise.all([api.clients.show(clientReference(context)), keyOptions(context)]);
   const isActive = client.status === 'active';
   // The name of the action and of its message.
   const changeOfStatus = isActive ? 'disable' : 'enable';
@@ -149,7 +150,7 @@ async function show(context: PageContext): Promise<View> {
 async function previewOf(context: PageContext) {
   const { api, partnerId, query, language, previewConsent } = context;
   const [client, partner] = await Promise.all([
-    api.clients.show(clientOf(context)),
+    api.clients.show(clientReference(context)),
     api.partners.show({ partnerId }),
   ]);
   const branding = brandingIn(query);
@@ -179,24 +180,24 @@ export const clientPage: readonly PageRow[] = [
     view: show,
     actions: {
       addUri: withoutResult((context, { uri = '' }) =>
-        context.api.clients.update({ ...clientOf(context), addRedirectUris: [uri.trim()] }),
+        context.api.clients.update({ ...clientReference(context), addRedirectUris: [uri.trim()] }),
       ),
       removeUri: withoutResult((context, { uri = '' }) =>
-        context.api.clients.update({ ...clientOf(context), removeRedirectUris: [uri] }),
+        context.api.clients.update({ ...clientReference(context), removeRedirectUris: [uri] }),
       ),
       settings: withoutResult((context, { name = '', keyId = '', ...given }) =>
-        context.api.clients.update({ ...clientOf(context), name, keyId, claims: claimsIn(given) }),
+        context.api.clients.update({ ...clientReference(context), name, keyId, claims: claimsIn(given) }),
       ),
       brand: withoutResult((context, given) =>
-        context.api.clients.update({ ...clientOf(context), ...brandingIn(given) }),
+        context.api.clients.update({ ...clientReference(context), ...brandingIn(given) }),
       ),
       preview,
       integrate,
-      disable: withoutResult((context) => context.api.clients.disable(clientOf(context))),
-      enable: withoutResult((context) => context.api.clients.enable(clientOf(context))),
+      disable: withoutResult((context) => context.api.clients.disable(clientReference(context))),
+      enable: withoutResult((context) => context.api.clients.enable(clientReference(context))),
       rotate: async (context, given) => {
         const { clientSecret } = await context.api.clients.rotateSecret({
-          ...clientOf(context),
+          ...clientReference(context),
           ...keepOldOf(given),
         });
         return { secret: { label: context.m.secret, value: clientSecret } };

@@ -4,7 +4,6 @@ import { checkedByProcedure, keyOptions, select } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
 import { anyOption, link, nextPage, options, pageSize, tableOf, text, time, wordsOf } from './text.ts';
 
-type ListClients = NonNullable<Parameters<PageContext['api']['clients']['list']>[0]>;
 const statuses = ['active', 'disabled'];
 /** The claims that the form for a new client proposes. */
 const proposedClaims: readonly ClaimName[] = ['age_18_plus'];
@@ -16,7 +15,7 @@ async function list(context: PageContext): Promise<View> {
     api.clients.list({
       partnerId,
       keyId: key,
-      status: checkedByProcedure<ListClients['status']>(status),
+      status: checkedByProcedure(status),
       after,
       limit: pageSize,
     }),
@@ -71,7 +70,7 @@ const create: Action = async ({ api, partnerId, m }, given) => {
     partnerId,
     name,
     keyId,
-    kind: checkedByProcedure<'oauth' | 'storefront' | undefined>(kind),
+    kind: checkedByProcedure(kind),
     redirectUris: wordsOf(redirectUris),
     claims: claimsIn(given),
   });

@@ -17,12 +17,12 @@ import {
 
 type Delivery = Awaited<ReturnType<PageContext['api']['deliveries']['show']>>;
 type Attempt = Delivery['attempts'][number];
-type ListDeliveries = NonNullable<Parameters<PageContext['api']['deliveries']['list']>[0]>;
 
 /** The statuses that a search offers. `waiting` means pending and already due. */
 const statuses = ['pending', 'in_flight', 'delivered', 'failed', 'skipped', 'waiting'];
 
-const deliveryOf = ({ params }: PageContext) => ({ deliveryId: params['delivery'] ?? '' });
+/** The input that names the delivery of the page's path. */
+const deliveryReference = ({ params }: PageContext) => ({ deliveryId: params['delivery'] ?? '' });
 
 function toneOf(status: string): 'bad' | 'good' | undefined {
   if (status === 'failed') return 'bad';
@@ -39,8 +39,8 @@ async function list(context: PageContext): Promise<View> {
     api.deliveries.list({
       partnerId,
       keyId: key,
-      status: checkedByProcedure<ListDeliveries['status']>(status),
-      event: checkedByProcedure<ListDeliveries['event']>(event),
+      status: checkedByProcedure(status),
+      event: checkedByProcedure(event),
       since: timeIn(since),
       until: timeIn(until),
       eventId,
@@ -138,7 +138,7 @@ function attemptSections(delivery: Delivery, attempt: Attempt, { m }: PageContex
 
 async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
-  const delivery = await api.deliveries.show(deliveryOf(context));
+  const delivery = await api.deliveries.show(deliveryReference(context));
   const { body } = await api.events.show({ eventId: delivery.eventId });
   const isPending = delivery.status === 'pending';
   return {
@@ -170,7 +170,7 @@ async function show(context: PageContext): Promise<View> {
 }
 
 const resend: Action = async (context) => {
-  const { deliveryId } = deliveryOf(context);
+  const { deliveryId } = deliveryReference(context);
   const { deliveries } = await context.api.deliveries.resend({ deliveryIds: [deliveryId] });
   const [resent] = deliveries;
   return resent ? { to: `/deliveries/${resent.id}` } : undefined;
@@ -193,9 +193,9 @@ export const deliveryPages: readonly PageRow[] = [
     actions: {
       resend,
       now: withoutResult((context) =>
-        context.api.deliveries.reschedule({ ...deliveryOf(context), inSeconds: 0 }),
+        context.api.deliveries.reschedule({ ...deliveryReference(context), inSeconds: 0 }),
       ),
-      cancel: withoutResult((context) => context.api.deliveries.cancel(deliveryOf(context))),
+      cancel: withoutResult((context) => context.api.deliveries.cancel(deliveryReference(context))),
     },
   },
 ];

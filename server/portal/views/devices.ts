@@ -4,7 +4,7 @@ import { ApiError } from '../../platform/errors.ts';
 import type { RequestLimit } from '../../platform/http/request-limits.ts';
 import { type DeviceLogins, endedLoginError } from '../device/device-logins.ts';
 import { readUserCode, shownUserCode } from '../device/user-code.ts';
-import { freshUntil, type SignedIn } from '../sign-in.ts';
+import { freshUntil, type SignedIn } from '../member-sessions.ts';
 import { hidden } from './forms.ts';
 import { emailsOfMembers } from './members.ts';
 import type { Action, Given, PageContext, PageRow, Section } from './page.ts';

@@ -43,7 +43,7 @@ export const keepOldOf = ({ keepOld = '' }: Given) => ({ keepOldSeconds: Number(
 export const modeOptions = options(Mode.options);
 export const modeField = (m: Messages, value?: string): Field => select('mode', m.mode, modeOptions, value);
 
-/** Gives a typed text the type `T` that a procedure expects. The procedure itself refuses other values. */
+/** Gives a typed text the type `T` of the field of an input where it stands. The procedure itself refuses other values. */
 export const checkedByProcedure = <T>(value: string | undefined): T => value as T;
 
 /** The mode in a form or a query; undefined if none was chosen. */

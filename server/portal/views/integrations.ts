@@ -4,7 +4,8 @@ import { link, options, tableOf, text, time, wordsOf } from './text.ts';
 
 /** The most integrations of a client that the page shows. */
 const mostShown = 50;
-const integrationOf = ({ params }: PageContext) => ({ integrationId: params['integration'] ?? '' });
+/** The input that names the integration of the page's path. */
+const integrationReference = ({ params }: PageContext) => ({ integrationId: params['integration'] ?? '' });
 
 /** The integrations of a storefront client, with a form for another one. */
 export async function integrationsOf({ api, m, partnerId }: PageContext, clientId: string): Promise<Section> {
@@ -37,7 +38,7 @@ export const integrate: Action = async ({ api, m, partnerId, params }, { shops }
 
 async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
-  const integration = await api.integrations.show(integrationOf(context));
+  const integration = await api.integrations.show(integrationReference(context));
   const { shops, last4, lastUsedAt, oldSecret } = integration;
   // A disabled integration cannot be changed any more.
   const isActive = integration.status === 'active';
@@ -86,15 +87,15 @@ export const integrationPages: readonly PageRow[] = [
     view: show,
     actions: {
       addShop: withoutResult((context, { shop = '' }) =>
-        context.api.integrations.update({ ...integrationOf(context), addShops: [shop] }),
+        context.api.integrations.update({ ...integrationReference(context), addShops: [shop] }),
       ),
       removeShop: withoutResult((context, { shop = '' }) =>
-        context.api.integrations.update({ ...integrationOf(context), removeShops: [shop] }),
+        context.api.integrations.update({ ...integrationReference(context), removeShops: [shop] }),
       ),
-      disable: withoutResult((context) => context.api.integrations.disable(integrationOf(context))),
+      disable: withoutResult((context) => context.api.integrations.disable(integrationReference(context))),
       rotate: async (context, given) => {
         const { integrationSecret } = await context.api.integrations.rotateSecret({
-          ...integrationOf(context),
+          ...integrationReference(context),
           ...keepOldOf(given),
         });
         return { secret: { label: context.m.secret, value: integrationSecret } };

@@ -2,7 +2,8 @@ import { keepOldField, keepOldOf, modeField, modeOf, secretTable, withoutResult 
 import type { Action, PageContext, PageRow, View } from './page.ts';
 import { link, nextPage, pageSize, tableOf, text, time } from './text.ts';
 
-const keyOf = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
+/** The input that names the API key of the page's path. */
+const keyReference = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
 
 async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
   const keys = await api.keys.list({ partnerId, after: query['after'], limit: pageSize });
@@ -28,7 +29,7 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
 
 async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
-  const key = await api.keys.show(keyOf(context));
+  const key = await api.keys.show(keyReference(context));
   const currentSecret = { last4: key.last4, lastUsedAt: key.lastUsedAt, expiresAt: null };
   const isActive = key.status === 'active';
   return {
@@ -67,11 +68,11 @@ const create: Action = async ({ api, m, partnerId }, given) => {
 
 const rotate: Action = async (context, given) => {
   const { api, m } = context;
-  const { apiKey } = await api.keys.rotate({ ...keyOf(context), ...keepOldOf(given) });
+  const { apiKey } = await api.keys.rotate({ ...keyReference(context), ...keepOldOf(given) });
   return { secret: { label: m.key, value: apiKey } };
 };
 
-const revoke = withoutResult((context) => context.api.keys.revoke(keyOf(context)));
+const revoke = withoutResult((context) => context.api.keys.revoke(keyReference(context)));
 
 export const keyPages: readonly PageRow[] = [
   { path: '/keys', nav: 'keys', needs: 'keys.list', changes: 'keys.create', view: list, actions: { create } },

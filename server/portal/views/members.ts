@@ -3,7 +3,8 @@ import { checkedByProcedure, select, withoutResult } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
 import { link, nextPage, pageSize, tableOf, text, time } from './text.ts';
 
-const memberOf = ({ params }: PageContext) => ({ memberId: params['member'] ?? '' });
+/** The input that names the member of the page's path. */
+const memberReference = ({ params }: PageContext) => ({ memberId: params['member'] ?? '' });
 const roleField = ({ m }: PageContext, chosen: MemberRole) => {
   const roles = MemberRole.options.map((role) => ({ value: role, text: m[role] }));
   return select('role', m.role, roles, chosen);
@@ -54,14 +55,14 @@ const invite: Action = async ({ api, m, partnerId }, { email = '', role }) => {
   const { link: url } = await api.members.invite({
     partnerId,
     email,
-    role: checkedByProcedure<MemberRole>(role),
+    role: checkedByProcedure(role),
   });
   return { secret: { label: m.invitation, value: url, note: m.inviteNote } };
 };
 
 async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
-  const member = await api.members.show(memberOf(context));
+  const member = await api.members.show(memberReference(context));
   const isMember = member.status !== 'removed';
   return {
     title: member.email ?? member.id,
@@ -94,14 +95,14 @@ export const memberPages: readonly PageRow[] = [
     actions: {
       again: async (context) => {
         // A member who was removed meanwhile has no address. The procedure refuses an empty address.
-        const { email, role } = await context.api.members.show(memberOf(context));
+        const { email, role } = await context.api.members.show(memberReference(context));
         return invite(context, { email: email ?? '', role });
       },
       role: withoutResult((context, { role }) =>
-        context.api.members.setRole({ ...memberOf(context), role: checkedByProcedure<MemberRole>(role) }),
+        context.api.members.setRole({ ...memberReference(context), role: checkedByProcedure(role) }),
       ),
       remove: async (context) => {
-        await context.api.members.remove(memberOf(context));
+        await context.api.members.remove(memberReference(context));
         return { to: '/members' };
       },
     },

@@ -2,7 +2,6 @@ import { checkedByProcedure, modeOf, modeOptions, select } from './forms.ts';
 import type { PageContext, PageRow, View } from './page.ts';
 import { anyOption, link, linkIfAny, nextPage, options, pageSize, tableOf, text, time } from './text.ts';
 
-type ListSessions = Parameters<PageContext['api']['sessions']['list']>[0];
 /** The states that a search offers: first the outcomes, then the steps of a session. */
 const states = ['open', 'complete', 'failed', 'expired', 'pending', 'authenticated', 'verified'];
 
@@ -14,7 +13,7 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
     : await api.sessions.list({
         partnerId,
         clientReferenceId: reference,
-        status: checkedByProcedure<ListSessions['status']>(status),
+        status: checkedByProcedure(status),
         clientId: client,
         mode,
         after,

@@ -176,15 +176,18 @@ async function view(context: PageContext): Promise<View> {
  * sign the statement of the test wallet.
  */
 const sign: Action = async ({ api, m, partnerId }, { mode = '', ...period }) => {
-  const wanted = { partnerId, mode: checkedByProcedure<Mode>(mode), ...periodOf(period) };
-  const { jws } = await api.wallets.signedStatement(wanted);
+  const { jws } = await api.wallets.signedStatement({
+    partnerId,
+    mode: checkedByProcedure(mode),
+    ...periodOf(period),
+  });
   return { text: { label: m.signedStatement, value: jws } };
 };
 
 const setCaps: Action = async ({ api, partnerId }, { mode = '', perMinute, perHour }) => {
   await api.limits.set({
     partnerId,
-    mode: checkedByProcedure<Mode>(mode),
+    mode: checkedByProcedure(mode),
     perMinute: Number(perMinute),
     perHour: Number(perHour),
   });

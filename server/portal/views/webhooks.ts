@@ -3,7 +3,8 @@ import { checkedByProcedure, hidden, select, withoutResult } from './forms.ts';
 import type { Action, PageContext, PageRow, Section, View } from './page.ts';
 import { link, nextPage, options, pageSize, percent, tableOf, text, time, toned } from './text.ts';
 
-const keyOf = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
+/** The input that names the API key of the page's path. */
+const keyReference = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
 /** The lengths of a pause that the form offers: up to 7 days. */
 const pauseHours = ['1', '4', '24', '168'];
 type Endpoint = Awaited<ReturnType<PageContext['api']['webhooks']['show']>>;
@@ -38,7 +39,7 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
 async function healthOf(context: PageContext): Promise<Section> {
   const { api, m } = context;
   // The list has at most the one endpoint of this key.
-  const [health] = await api.webhooks.health(keyOf(context));
+  const [health] = await api.webhooks.health(keyReference(context));
   if (!health) return { title: m.health, note: m.none };
   const { state, successShare, attempts, lastSuccessAt, failingSince, answers } = health;
   return {
@@ -145,7 +146,7 @@ function toolsOf({ mode, notices, pausedUntil }: Endpoint, { m, now }: PageConte
 
 async function show(context: PageContext): Promise<View> {
   const { m } = context;
-  const { keyId } = keyOf(context);
+  const { keyId } = keyReference(context);
   const endpoint = await context.api.webhooks.show({ keyId });
   // Without a URL there is no signing secret, and nothing is sent.
   const sectionsOfUrl = endpoint.url
@@ -182,7 +183,7 @@ const withNewSecret =
 const verify: Action = async (context, { body = '', signature = '' }) => {
   const { m, api } = context;
   const { verified, reasons } = await api.webhooks.verify({
-    ...keyOf(context),
+    ...keyReference(context),
     body: body.replaceAll('\r\n', '\n').trim(),
     signature: signature.trim(),
   });
@@ -197,33 +198,35 @@ export const webhookPages: readonly PageRow[] = [
     changes: 'webhooks.set',
     view: show,
     actions: {
-      set: withNewSecret((context, url) => context.api.webhooks.set({ ...keyOf(context), url })),
-      prepare: withNewSecret((context) => context.api.webhooks.prepareSecret(keyOf(context))),
-      rotate: withNewSecret((context) => context.api.webhooks.rotateSecret(keyOf(context))),
+      set: withNewSecret((context, url) => context.api.webhooks.set({ ...keyReference(context), url })),
+      prepare: withNewSecret((context) => context.api.webhooks.prepareSecret(keyReference(context))),
+      rotate: withNewSecret((context) => context.api.webhooks.rotateSecret(keyReference(context))),
       change: withoutResult((context, { url = '' }) =>
-        context.api.webhooks.changeUrl({ ...keyOf(context), url: url.trim() }),
+        context.api.webhooks.changeUrl({ ...keyReference(context), url: url.trim() }),
       ),
       switch: withoutResult((context, { last4 = '' }) =>
-        context.api.webhooks.switchSecret({ ...keyOf(context), last4 }),
+        context.api.webhooks.switchSecret({ ...keyReference(context), last4 }),
       ),
-      unset: withoutResult((context) => context.api.webhooks.unset(keyOf(context))),
+      unset: withoutResult((context) => context.api.webhooks.unset(keyReference(context))),
       pause: withoutResult((context, { hours = '' }) => {
         const until = new Date(context.now + Number(hours) * 3_600_000);
-        return context.api.webhooks.pause({ ...keyOf(context), until: until.toISOString() });
+        return context.api.webhooks.pause({ ...keyReference(context), until: until.toISOString() });
       }),
-      resume: withoutResult((context) => context.api.webhooks.resume(keyOf(context))),
+      resume: withoutResult((context) => context.api.webhooks.resume(keyReference(context))),
       notices: withoutResult((context, { notices }) =>
-        context.api.webhooks.setNotices({ ...keyOf(context), notices: notices === 'on' }),
+        context.api.webhooks.setNotices({ ...keyReference(context), notices: notices === 'on' }),
       ),
       trigger: async (context, { event }) => {
-        const wanted = { ...keyOf(context), event: checkedByProcedure<(typeof eventNames)[number]>(event) };
-        const { id } = await context.api.webhooks.trigger(wanted);
+        const { id } = await context.api.webhooks.trigger({
+          ...keyReference(context),
+          event: checkedByProcedure(event),
+        });
         return { to: `/deliveries/${id}` };
       },
       verify,
       test: async (context) => {
-        await context.api.webhooks.test(keyOf(context));
-        return { to: `/deliveries?key=${keyOf(context).keyId}` };
+        await context.api.webhooks.test(keyReference(context));
+        return { to: `/deliveries?key=${keyReference(context).keyId}` };
       },
     },
   },
