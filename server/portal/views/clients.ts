@@ -1,8 +1,9 @@
 import type { ClaimName } from '../../../contracts/claims.ts';
 import { claimFields, claimsIn } from './client.ts';
 import { checkedByProcedure, keyOptions, select } from './forms.ts';
+import { listView, pageSize } from './list.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
-import { anyOption, link, nextPage, options, pageSize, tableOf, text, time, wordsOf } from './text.ts';
+import { anyOption, link, options, text, time, wordsOf } from './text.ts';
 
 const statuses = ['active', 'disabled'];
 /** The claims that the form for a new client proposes. */
@@ -21,28 +22,23 @@ async function list(context: PageContext): Promise<View> {
     }),
     keyOptions(context),
   ]);
-  return {
+  return listView(context, {
+    path: '/clients',
     title: m.clients,
-    sections: [
-      {
-        title: m.clients,
-        search: {
-          fields: [
-            select('key', m.key, [anyOption, ...keys], key),
-            select('status', m.status, [anyOption, ...options(statuses)], status),
-          ],
-          submit: m.find,
-        },
-        table: tableOf(clients, [
-          [m.id, (client) => link(client.id, `/clients/${client.id}`)],
-          [m.label, (client) => text(client.name)],
-          [m.kind, (client) => text(client.kind)],
-          [m.mode, (client) => text(client.mode)],
-          [m.status, (client) => text(client.status)],
-          [m.created, (client) => time(client.createdAt)],
-        ]),
-        next: nextPage('/clients', query, { rows: clients }),
-      },
+    search: [
+      select('key', m.key, [anyOption, ...keys], key),
+      select('status', m.status, [anyOption, ...options(statuses)], status),
+    ],
+    rows: clients,
+    columns: [
+      [m.id, (client) => link(client.id, `/clients/${client.id}`)],
+      [m.label, (client) => text(client.name)],
+      [m.kind, (client) => text(client.kind)],
+      [m.mode, (client) => text(client.mode)],
+      [m.status, (client) => text(client.status)],
+      [m.created, (client) => time(client.createdAt)],
+    ],
+    below: [
       {
         title: m.createClient,
         forms: [
@@ -60,7 +56,7 @@ async function list(context: PageContext): Promise<View> {
         ],
       },
     ],
-  };
+  });
 }
 
 /** Creates a client. The page that answers the form shows the secret, this once. */

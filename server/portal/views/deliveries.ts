@@ -1,19 +1,9 @@
 import { sentNames } from '../../../contracts/event-names.ts';
 import { resendSpan } from './bulk.ts';
 import { checkedByProcedure, keyOptions, select, spanFields, timeIn, withoutResult } from './forms.ts';
+import { listView, pageSize } from './list.ts';
 import type { Action, PageContext, PageRow, Section, View } from './page.ts';
-import {
-  anyOption,
-  link,
-  linkIfAny,
-  nextPage,
-  options,
-  pageSize,
-  tableOf,
-  text,
-  time,
-  toned,
-} from './text.ts';
+import { anyOption, link, linkIfAny, options, text, time, toned } from './text.ts';
 
 type Delivery = Awaited<ReturnType<PageContext['api']['deliveries']['show']>>;
 type Attempt = Delivery['attempts'][number];
@@ -49,31 +39,26 @@ async function list(context: PageContext): Promise<View> {
     }),
     keyOptions(context),
   ]);
-  return {
+  return listView(context, {
+    path: '/deliveries',
     title: m.deliveries,
-    sections: [
-      {
-        title: m.deliveries,
-        search: {
-          fields: [
-            select('key', m.key, [anyOption, ...keys], key),
-            select('status', m.status, [anyOption, ...options(statuses)], status),
-            select('event', m.event, [anyOption, ...options(sentNames)], event),
-            ...spanFields(m, since, until),
-            { name: 'eventId', label: 'event_id', value: eventId, placeholder: 'evt_…' },
-          ],
-          submit: m.find,
-        },
-        table: tableOf(deliveries, [
-          [m.id, (delivery) => link(delivery.id, `/deliveries/${delivery.id}`)],
-          [m.event, (delivery) => text(delivery.event)],
-          [m.mode, (delivery) => text(delivery.mode)],
-          [m.status, (delivery) => toned(delivery.status, toneOf(delivery.status))],
-          [m.attempts, (delivery) => text(delivery.attempts.length)],
-          [m.created, (delivery) => time(delivery.createdAt)],
-        ]),
-        next: nextPage('/deliveries', query, { rows: deliveries }),
-      },
+    search: [
+      select('key', m.key, [anyOption, ...keys], key),
+      select('status', m.status, [anyOption, ...options(statuses)], status),
+      select('event', m.event, [anyOption, ...options(sentNames)], event),
+      ...spanFields(m, since, until),
+      { name: 'eventId', label: 'event_id', value: eventId, placeholder: 'evt_…' },
+    ],
+    rows: deliveries,
+    columns: [
+      [m.id, (delivery) => link(delivery.id, `/deliveries/${delivery.id}`)],
+      [m.event, (delivery) => text(delivery.event)],
+      [m.mode, (delivery) => text(delivery.mode)],
+      [m.status, (delivery) => toned(delivery.status, toneOf(delivery.status))],
+      [m.attempts, (delivery) => text(delivery.attempts.length)],
+      [m.created, (delivery) => time(delivery.createdAt)],
+    ],
+    below: [
       {
         title: m.resendSpan,
         forms: [
@@ -89,7 +74,7 @@ async function list(context: PageContext): Promise<View> {
         ],
       },
     ],
-  };
+  });
 }
 
 /** Rebuilds the request line and headers of an attempt from its record. Signatures are not stored, so a mark stands for them. */

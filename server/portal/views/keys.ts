@@ -1,30 +1,28 @@
 import { keepOldField, keepOldOf, modeField, modeOf, secretTable, withoutResult } from './forms.ts';
+import { listView, pageSize } from './list.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
-import { link, nextPage, pageSize, tableOf, text, time } from './text.ts';
+import { link, text, time } from './text.ts';
 
 /** The input that names the API key of the page's path. */
 const keyReference = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
 
-async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
+async function list(context: PageContext): Promise<View> {
+  const { api, m, partnerId, query } = context;
   const keys = await api.keys.list({ partnerId, after: query['after'], limit: pageSize });
-  return {
+  return listView(context, {
+    path: '/keys',
     title: m.keys,
-    sections: [
-      {
-        title: m.keys,
-        table: tableOf(keys, [
-          [m.id, ({ id }) => link(id, `/keys/${id}`)],
-          [m.mode, ({ mode }) => text(mode)],
-          [m.status, ({ status }) => text(status)],
-          [m.secret, ({ last4 }) => text(`…${last4}`)],
-          [m.lastUsed, ({ lastUsedAt }) => time(lastUsedAt)],
-          [m.rotated, ({ rotatedAt }) => time(rotatedAt)],
-        ]),
-        next: nextPage('/keys', query, { rows: keys }),
-      },
-      { title: m.createKey, forms: [{ act: 'create', fields: [modeField(m)], submit: m.create }] },
+    rows: keys,
+    columns: [
+      [m.id, ({ id }) => link(id, `/keys/${id}`)],
+      [m.mode, ({ mode }) => text(mode)],
+      [m.status, ({ status }) => text(status)],
+      [m.secret, ({ last4 }) => text(`…${last4}`)],
+      [m.lastUsed, ({ lastUsedAt }) => time(lastUsedAt)],
+      [m.rotated, ({ rotatedAt }) => time(rotatedAt)],
     ],
-  };
+    below: [{ title: m.createKey, forms: [{ act: 'create', fields: [modeField(m)], submit: m.create }] }],
+  });
 }
 
 async function show(context: PageContext): Promise<View> {

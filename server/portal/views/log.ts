@@ -1,6 +1,7 @@
+import { listView, pageSize } from './list.ts';
 import { emailsOfMembers } from './members.ts';
 import type { PageContext, PageRow, View } from './page.ts';
-import { nextPage, pageSize, tableOf, text, time } from './text.ts';
+import { text, time } from './text.ts';
 
 type Fields = Readonly<Record<string, unknown>> | null;
 const asText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
@@ -24,32 +25,28 @@ async function view(context: PageContext): Promise<View> {
     api.members.acts({ partnerId, after: query['after'], limit: pageSize }),
     emailsOfMembers(context),
   ]);
-  return {
+  return listView(context, {
+    path: '/log',
     title: m.auditLog,
-    sections: [
-      {
-        title: m.auditLog,
-        note: m.auditNote,
-        table: tableOf(entries, [
-          [m.time, ({ at, requestId }) => ({ ...time(at), note: requestId })],
-          // Members are shown by their e-mail addresses, which the audit log does not have.
-          [m.who, ({ operatorId, operatorName }) => text(emails.get(operatorId) ?? operatorName)],
-          [
-            m.action,
-            ({ action, outcome, error }) => ({
-              text: action,
-              isWhole: true,
-              note: error ? `${outcome}: ${error}` : outcome,
-              tone: outcome === 'refused' ? 'bad' : undefined,
-            }),
-          ],
-          [m.target, ({ target }) => text(target)],
-          [m.change, ({ before, after }) => text(changeOf(before, after))],
-        ]),
-        next: nextPage('/log', query, { rows: entries }),
-      },
+    note: m.auditNote,
+    rows: entries,
+    columns: [
+      [m.time, ({ at, requestId }) => ({ ...time(at), note: requestId })],
+      // Members are shown by their e-mail addresses, which the audit log does not have.
+      [m.who, ({ operatorId, operatorName }) => text(emails.get(operatorId) ?? operatorName)],
+      [
+        m.action,
+        ({ action, outcome, error }) => ({
+          text: action,
+          isWhole: true,
+          note: error ? `${outcome}: ${error}` : outcome,
+          tone: outcome === 'refused' ? 'bad' : undefined,
+        }),
+      ],
+      [m.target, ({ target }) => text(target)],
+      [m.change, ({ before, after }) => text(changeOf(before, after))],
     ],
-  };
+  });
 }
 
 export const logPages: readonly PageRow[] = [{ path: '/log', nav: 'auditLog', needs: 'members.acts', view }];

@@ -1,7 +1,8 @@
 import { MemberRole } from '../../../contracts/admin/members.ts';
 import { checkedByProcedure, select, withoutResult } from './forms.ts';
+import { listView, pageSize } from './list.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
-import { link, nextPage, pageSize, tableOf, text, time } from './text.ts';
+import { link, text, time } from './text.ts';
 
 /** The input that names the member of the page's path. */
 const memberReference = ({ params }: PageContext) => ({ memberId: params['member'] ?? '' });
@@ -22,20 +23,18 @@ export async function emailsOfMembers({ api, partnerId }: PageContext): Promise<
 async function list(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
   const members = await api.members.list({ partnerId, after: query['after'], limit: pageSize });
-  return {
+  return listView(context, {
+    path: '/members',
     title: m.members,
-    sections: [
-      {
-        title: m.members,
-        table: tableOf(members, [
-          [m.email, ({ id, email }) => link(email ?? id, `/members/${id}`)],
-          [m.role, ({ role }) => text(m[role])],
-          [m.status, ({ status }) => text(status)],
-          [m.lastSignIn, ({ lastSignInAt }) => time(lastSignInAt)],
-        ]),
-        next: nextPage('/members', query, { rows: members }),
-        links: [{ text: m.auditLog, to: '/log' }],
-      },
+    rows: members,
+    columns: [
+      [m.email, ({ id, email }) => link(email ?? id, `/members/${id}`)],
+      [m.role, ({ role }) => text(m[role])],
+      [m.status, ({ status }) => text(status)],
+      [m.lastSignIn, ({ lastSignInAt }) => time(lastSignInAt)],
+    ],
+    links: [{ text: m.auditLog, to: '/log' }],
+    below: [
       {
         title: m.invite,
         note: m.inviteNote,
@@ -48,7 +47,7 @@ async function list(context: PageContext): Promise<View> {
         ],
       },
     ],
-  };
+  });
 }
 
 const invite: Action = async ({ api, m, partnerId }, { email = '', role }) => {

@@ -55,7 +55,7 @@ export interface Section {
   facts?: readonly (readonly [name: string, cell: Cell])[];
   table?: { headings: readonly string[]; rows: readonly (readonly Cell[])[] };
   /** A search form. Its result is the page that has the form. */
-  search?: Pick<Form, 'fields' | 'submit'>;
+  search?: Pick<Form, 'fields' | 'submit'> | undefined;
   /** The forms. `false` stands for a form that is not possible now. */
   forms?: readonly (Form | false)[];
   /** Text that is shown unchanged, line by line. */

@@ -1,10 +1,12 @@
 import { errorExplanations } from '../../../contracts/error-explanations.ts';
 import { isErrorCode } from '../../../contracts/errors.ts';
 import { spanFields, timeIn } from './forms.ts';
+import { listView, pageSize } from './list.ts';
 import type { PageContext, PageRow, Section, View } from './page.ts';
-import { link, linkIfAny, nextPage, pageSize, tableOf, text, time, toned } from './text.ts';
+import { link, linkIfAny, text, time, toned } from './text.ts';
 
-async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
+async function list(context: PageContext): Promise<View> {
+  const { api, m, partnerId, query } = context;
   const { id, status, error, client, session, since, until, after } = query;
   const { rows, stoppedAfter } = id
     ? await findById(api, id)
@@ -19,32 +21,26 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
         after,
         limit: pageSize,
       });
-  return {
+  return listView(context, {
+    path: '/requests',
     title: m.requests,
-    sections: [
-      {
-        title: m.requests,
-        search: {
-          fields: [
-            { name: 'id', label: 'X-Request-Id', value: id, placeholder: 'req_…' },
-            { name: 'status', label: m.status, value: status, placeholder: '4xx' },
-            { name: 'error', label: m.error, value: error, placeholder: 'invalid_grant' },
-            { name: 'client', label: m.client, value: client, placeholder: 'cli_…' },
-            ...spanFields(m, since, until),
-          ],
-          submit: m.find,
-        },
-        table: tableOf(rows, [
-          [m.id, (row) => link(row.id, `/requests/${row.id}`)],
-          [m.time, (row) => time(row.at)],
-          [m.route, (row) => text(`${row.method} ${row.route}`)],
-          [m.status, (row) => toned(String(row.status), row.status >= 400 ? 'bad' : undefined)],
-          [m.error, (row) => text(row.error)],
-        ]),
-        next: nextPage('/requests', query, { rows, stoppedAfter }),
-      },
+    search: [
+      { name: 'id', label: 'X-Request-Id', value: id, placeholder: 'req_…' },
+      { name: 'status', label: m.status, value: status, placeholder: '4xx' },
+      { name: 'error', label: m.error, value: error, placeholder: 'invalid_grant' },
+      { name: 'client', label: m.client, value: client, placeholder: 'cli_…' },
+      ...spanFields(m, since, until),
     ],
-  };
+    rows,
+    stoppedAfter,
+    columns: [
+      [m.id, (row) => link(row.id, `/requests/${row.id}`)],
+      [m.time, (row) => time(row.at)],
+      [m.route, (row) => text(`${row.method} ${row.route}`)],
+      [m.status, (row) => toned(String(row.status), row.status >= 400 ? 'bad' : undefined)],
+      [m.error, (row) => text(row.error)],
+    ],
+  });
 }
 
 /** Finds one request, or none. The result has the form of a search, so that `list` shows it in the same way. */

@@ -1,11 +1,13 @@
 import { checkedByProcedure, modeOf, modeOptions, select } from './forms.ts';
+import { listView, pageSize } from './list.ts';
 import type { PageContext, PageRow, View } from './page.ts';
-import { anyOption, link, linkIfAny, nextPage, options, pageSize, tableOf, text, time } from './text.ts';
+import { anyOption, link, linkIfAny, options, tableOf, text, time } from './text.ts';
 
 /** The states that a search offers: first the outcomes, then the steps of a session. */
 const states = ['open', 'complete', 'failed', 'expired', 'pending', 'authenticated', 'verified'];
 
-async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
+async function list(context: PageContext): Promise<View> {
+  const { api, m, partnerId, query } = context;
   const { id, reference, status, client, after } = query;
   const mode = modeOf(query);
   const { rows, stoppedAfter } = id
@@ -19,32 +21,26 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
         after,
         limit: pageSize,
       });
-  return {
+  return listView<(typeof rows)[number]>(context, {
+    path: '/sessions',
     title: m.sessions,
-    sections: [
-      {
-        title: m.sessions,
-        search: {
-          fields: [
-            { name: 'id', label: m.id, value: id, placeholder: 'ses_…' },
-            { name: 'reference', label: m.reference, value: reference },
-            select('status', m.status, [anyOption, ...options(states)], status),
-            select('mode', m.mode, [anyOption, ...modeOptions], mode),
-          ],
-          submit: m.find,
-        },
-        table: tableOf<(typeof rows)[number]>(rows, [
-          [m.id, (row) => link(row.id, `/sessions/${row.id}`)],
-          [m.reference, (row) => text(row.clientReferenceId)],
-          [m.mode, (row) => text(row.mode)],
-          // A session that has expired keeps its last status.
-          [m.status, (row) => text(row.expired ? `${row.status}, ${m.expires}` : row.status)],
-          [m.created, (row) => time(row.createdAt)],
-        ]),
-        next: nextPage('/sessions', query, { rows, stoppedAfter }),
-      },
+    search: [
+      { name: 'id', label: m.id, value: id, placeholder: 'ses_…' },
+      { name: 'reference', label: m.reference, value: reference },
+      select('status', m.status, [anyOption, ...options(states)], status),
+      select('mode', m.mode, [anyOption, ...modeOptions], mode),
     ],
-  };
+    rows,
+    stoppedAfter,
+    columns: [
+      [m.id, (row) => link(row.id, `/sessions/${row.id}`)],
+      [m.reference, (row) => text(row.clientReferenceId)],
+      [m.mode, (row) => text(row.mode)],
+      // A session that has expired keeps its last status.
+      [m.status, (row) => text(row.expired ? `${row.status}, ${m.expires}` : row.status)],
+      [m.created, (row) => time(row.createdAt)],
+    ],
+  });
 }
 
 async function show({ api, m, params }: PageContext): Promise<View> {

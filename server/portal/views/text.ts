@@ -1,4 +1,4 @@
-import type { Cell, Given, Section } from './page.ts';
+import type { Cell, Section } from './page.ts';
 
 /** A time in UTC, such as `2026-07-01 09:00:00`; a dash without a time. */
 const timeText = (at: string | null | undefined): string => (at ? at.slice(0, 19).replace('T', ' ') : '–');
@@ -19,11 +19,10 @@ export const link = (id: string, to: string, note?: string): Cell => ({ text: id
 export const linkIfAny = (id: string | null | undefined, listPath: string): Cell =>
   id ? link(id, `${listPath}/${id}`) : text(null);
 
-/** Makes a table. A column has a heading, and a function that makes its cell for one row. */
-export const tableOf = <Row>(
-  rows: readonly Row[],
-  columns: readonly (readonly [heading: string, cellOf: (row: Row) => Cell])[],
-): NonNullable<Section['table']> => ({
+/** The columns of a table. Each has a heading, and a function that makes its cell for one row. */
+export type Columns<Row> = readonly (readonly [heading: string, cellOf: (row: Row) => Cell])[];
+
+export const tableOf = <Row>(rows: readonly Row[], columns: Columns<Row>): NonNullable<Section['table']> => ({
   headings: columns.map(([heading]) => heading),
   rows: rows.map((row) => columns.map(([, cellOf]) => cellOf(row))),
 });
@@ -37,25 +36,6 @@ export const queryOf = (values: Readonly<Record<string, string | null | undefine
 /** Splits a text at spaces, commas and line breaks. */
 export const wordsOf = (value: string | undefined): string[] =>
   (value ?? '').split(/[\s,]+/).filter((word) => word !== '');
-
-/** The most records that one page of a list shows. */
-export const pageSize = 50;
-
-/**
- * Returns the path of the next page of a list, with the same search; undefined on the last page.
- * @param path the path of the list
- * @param query the search of the shown page
- * @param shown the records of the page. `stoppedAfter`: the last record that was read, if the search stopped early to save time
- */
-export function nextPage(
-  path: string,
-  query: Given,
-  { rows, stoppedAfter = null }: { rows: readonly { id: string }[]; stoppedAfter?: string | null },
-): string | undefined {
-  const isFull = rows.length === pageSize;
-  const lastRead = isFull ? rows.at(-1)?.id : stoppedAfter;
-  return lastRead ? `${path}?${queryOf({ ...query, after: lastRead })}` : undefined;
-}
 
 /** Returns options that show their values. */
 export const options = (values: readonly string[]) => values.map((value) => ({ value, text: value }));

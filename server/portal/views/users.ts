@@ -1,38 +1,33 @@
+import { listView, pageSize } from './list.ts';
 import type { PageContext, PageRow, View } from './page.ts';
-import { link, nextPage, pageSize, tableOf, text, time, toned } from './text.ts';
+import { link, tableOf, text, time, toned } from './text.ts';
 
 /** The most sessions, and the most events, of one user that the page shows. */
 const mostShown = 20;
 
-async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
+async function list(context: PageContext): Promise<View> {
+  const { api, m, partnerId, query } = context;
   const { id, sub, after } = query;
   const users = id
     ? [await api.enrollments.show({ enrollmentId: id })]
     : await api.enrollments.list({ partnerId, sub, after, limit: pageSize });
-  return {
+  return listView(context, {
+    path: '/users',
     title: m.users,
-    sections: [
-      {
-        title: m.users,
-        note: m.usersNote,
-        search: {
-          fields: [
-            { name: 'sub', label: m.subject, value: sub },
-            { name: 'id', label: 'enrollment_id', value: id, placeholder: 'enr_…' },
-          ],
-          submit: m.find,
-        },
-        table: tableOf(users, [
-          [m.id, (user) => link(user.id, `/users/${user.id}`)],
-          [m.client, (user) => link(user.clientId, `/clients/${user.clientId}`)],
-          [m.mode, (user) => text(user.mode)],
-          [m.status, (user) => toned(user.status, user.status === 'blocked' ? 'bad' : undefined)],
-          [m.created, (user) => time(user.createdAt)],
-        ]),
-        next: nextPage('/users', query, { rows: users }),
-      },
+    note: m.usersNote,
+    search: [
+      { name: 'sub', label: m.subject, value: sub },
+      { name: 'id', label: 'enrollment_id', value: id, placeholder: 'enr_…' },
     ],
-  };
+    rows: users,
+    columns: [
+      [m.id, (user) => link(user.id, `/users/${user.id}`)],
+      [m.client, (user) => link(user.clientId, `/clients/${user.clientId}`)],
+      [m.mode, (user) => text(user.mode)],
+      [m.status, (user) => toned(user.status, user.status === 'blocked' ? 'bad' : undefined)],
+      [m.created, (user) => time(user.createdAt)],
+    ],
+  });
 }
 
 async function show({ api, m, partnerId, params }: PageContext): Promise<View> {

@@ -1,7 +1,8 @@
 import { eventNames } from '../../../contracts/event-names.ts';
 import { checkedByProcedure, hidden, select, withoutResult } from './forms.ts';
+import { listView, pageSize } from './list.ts';
 import type { Action, PageContext, PageRow, Section, View } from './page.ts';
-import { link, nextPage, options, pageSize, percent, tableOf, text, time, toned } from './text.ts';
+import { link, options, percent, tableOf, text, time, toned } from './text.ts';
 
 /** The input that names the API key of the page's path. */
 const keyReference = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
@@ -12,28 +13,25 @@ type Endpoint = Awaited<ReturnType<PageContext['api']['webhooks']['show']>>;
 /** Whether an endpoint in this state receives no events, or not all of them. */
 export const needsAttention = (state: string): boolean => state === 'dead' || state === 'failing';
 
-async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
+async function list(context: PageContext): Promise<View> {
+  const { api, m, partnerId, query } = context;
   const [keys, health] = await Promise.all([
     api.keys.list({ partnerId, status: 'active', after: query['after'], limit: pageSize }),
     api.webhooks.health({ partnerId, limit: pageSize }),
   ]);
   // A key without a URL has no state. One call returns 50 endpoints at most, so keys on later pages may show none either.
   const stateOf = (keyId: string) => health.find((endpoint) => endpoint.keyId === keyId)?.state;
-  return {
+  return listView(context, {
+    path: '/webhooks',
     title: m.webhooks,
-    sections: [
-      {
-        title: m.webhooks,
-        table: tableOf(keys, [
-          [m.key, ({ id }) => link(id, `/webhooks/${id}`)],
-          [m.mode, ({ mode }) => text(mode)],
-          [m.url, ({ webhookUrl }) => text(webhookUrl)],
-          [m.status, ({ id }) => text(stateOf(id))],
-        ]),
-        next: nextPage('/webhooks', query, { rows: keys }),
-      },
+    rows: keys,
+    columns: [
+      [m.key, ({ id }) => link(id, `/webhooks/${id}`)],
+      [m.mode, ({ mode }) => text(mode)],
+      [m.url, ({ webhookUrl }) => text(webhookUrl)],
+      [m.status, ({ id }) => text(stateOf(id))],
     ],
-  };
+  });
 }
 
 async function healthOf(context: PageContext): Promise<Section> {

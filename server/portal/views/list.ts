@@ -1,0 +1,41 @@
+import type { Field, PageContext, Section, View } from './page.ts';
+import { type Columns, queryOf, tableOf } from './text.ts';
+
+/** The most records that one page of a list shows. */
+export const pageSize = 50;
+
+/** One page of a list of records. */
+interface List<Row> extends Pick<Section, 'note' | 'links'> {
+  /** The path of the list. */
+  path: string;
+  title: string;
+  /** The fields of the search form. */
+  search?: readonly Field[];
+  /** The records of this page. */
+  rows: readonly Row[];
+  /** The last record that was read, if a search stopped early to save time. */
+  stoppedAfter?: string | null;
+  columns: Columns<Row>;
+  /** The sections below the list. */
+  below?: readonly Section[];
+}
+
+/** Makes the view of one page of a list, with a link to the next page, which keeps the search. The last page has no link. */
+export function listView<Row extends { id: string }>({ m, query }: PageContext, list: List<Row>): View {
+  const { path, title, search, rows, stoppedAfter, columns, below = [], ...section } = list;
+  const isFull = rows.length === pageSize;
+  const lastRead = isFull ? rows.at(-1)?.id : stoppedAfter;
+  return {
+    title,
+    sections: [
+      {
+        ...section,
+        title,
+        search: search && { fields: search, submit: m.find },
+        table: tableOf(rows, columns),
+        next: lastRead ? `${path}?${queryOf({ ...query, after: lastRead })}` : undefined,
+      },
+      ...below,
+    ],
+  };
+}
