@@ -8,7 +8,6 @@ import { createDirectory } from './directory.ts';
 import { createEndpointProcedures } from './endpoints.ts';
 import type { ApiKey } from './key-store.ts';
 import { createKeyProcedures } from './keys.ts';
-import { createLogos } from './logos.ts';
 import { createPartners } from './partners.ts';
 import { createPartnerSearch } from './search.ts';
 import { createClientSecrets } from './secrets.ts';
@@ -49,7 +48,7 @@ export function createPartnersFeature(dependencies: Dependencies) {
   const { procedures, ...partners } = createPartners({
     store: stores.partners,
     search: createPartnerSearch({ store: stores.partners, search: stores.search }),
-    logos: createLogos({ store: stores.partners, logos: stores.logos, clock, directory }),
+    logos: stores.logos,
     clock,
     openWallets,
     directory,

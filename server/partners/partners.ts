@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import {
   CreatePartner,
@@ -19,7 +20,8 @@ import { ApiError } from '../platform/errors.ts';
 import { randomId } from '../platform/ids.ts';
 import { assertRedirectUris } from './clients.ts';
 import { createCachedChange, type Directory } from './directory.ts';
-import type { Logos } from './logos.ts';
+import { remakeLogo } from './logo.ts';
+import type { LogoStore } from './logo-store.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
 import type { SearchForPartners } from './search.ts';
 import { viewPartner } from './views.ts';
@@ -27,7 +29,7 @@ import { viewPartner } from './views.ts';
 interface Dependencies {
   store: PartnerStore;
   search: SearchForPartners;
-  logos: Logos;
+  logos: LogoStore;
   clock: Pick<Clock, 'now'>;
   /** Creates the test wallet and the live wallet of a partner. Idempotent. */
   openWallets: (partnerId: string) => Promise<void>;
@@ -55,6 +57,22 @@ export function createPartners(dependencies: Dependencies) {
     });
     // This also runs if the status was the same: a repeated call completes one that was interrupted.
     if (to === 'suspended') await onSuspended(partnerId);
+    return viewPartner(partner);
+  }
+
+  /**
+   * Sets or removes the logo of a partner, and deletes the previous picture.
+   * @param logo the id of the stored picture; undefined removes the logo
+   */
+  async function changeLogo(partnerId: string, logo: string | undefined, actor: Actor): Promise<PartnerView> {
+    let previous: string | undefined;
+    const partner = await change(partnerId, actor, (current) => {
+      // The function runs again after a concurrent change, so the last value counts.
+      previous = current.logo;
+      if (previous === logo) return undefined;
+      return { set: { logo }, before: { logo: previous ?? null }, after: { logo: logo ?? null } };
+    });
+    if (previous !== undefined && previous !== logo) await logos.remove(previous);
     return viewPartner(partner);
   }
 
@@ -104,11 +122,19 @@ export function createPartners(dependencies: Dependencies) {
       suspend: mutation(PartnerReference, PartnerView, ({ partnerId }, actor) =>
         setStatus(partnerId, 'suspended', actor),
       ),
-      setLogo: mutation(SetLogo, PartnerView, ({ partnerId, image }, actor) =>
-        logos.set(partnerId, image, actor),
-      ),
+      // The image is a PNG or JPEG file in base64.
+      setLogo: mutation(SetLogo, PartnerView, async ({ partnerId, image }, actor) => {
+        const png = remakeLogo(Buffer.from(image, 'base64'));
+        // Another picture has another id. So pages can cache a picture by its id, without a check for changes.
+        const id = createHash('sha256').update(partnerId).update(png).digest('hex').slice(0, 32);
+        // Throws if the partner does not exist, so that no picture is stored for it.
+        await store.get(partnerId);
+        // The picture comes before the partner refers to it.
+        await logos.keep(id, png);
+        return changeLogo(partnerId, id, actor);
+      }),
       removeLogo: mutation(PartnerReference, PartnerView, ({ partnerId }, actor) =>
-        logos.remove(partnerId, actor),
+        changeLogo(partnerId, undefined, actor),
       ),
     }),
   };

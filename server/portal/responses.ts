@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { loadAsset } from '../platform/http/assets.ts';
+import { loadAsset } from '../platform/http/pages.ts';
 import type { Browser } from './browser.ts';
 import { type Language, languages } from './messages/languages.ts';
 import type { Document } from './views/page.ts';

@@ -1,9 +1,9 @@
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
 import { ApiError } from '../platform/errors.ts';
-import { serveAsset } from '../platform/http/assets.ts';
 import { codeHeader, renderErrors } from '../platform/http/errors.ts';
 import { boundInFlight, type Capacity } from '../platform/http/in-flight.ts';
+import { pageHeaders, serveAsset } from '../platform/http/pages.ts';
 import { acceptForms } from '../platform/http/parameters.ts';
 import type { Browser } from './browser.ts';
 import { describeError } from './error-words.ts';
@@ -28,14 +28,7 @@ export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
 
   const pageRoutes: FastifyPluginAsync = async (scope) => {
     acceptForms(scope);
-    await scope.register(helmet, {
-      // `Responses` sets the policy, because it is not the same for all pages.
-      contentSecurityPolicy: false,
-      // Not `no-referrer`: browsers would then send our own forms with `Origin: null`.
-      referrerPolicy: { policy: 'same-origin' },
-      strictTransportSecurity: isSecure ? { maxAge: 31_536_000 } : false,
-      xFrameOptions: { action: 'deny' },
-    });
+    await scope.register(helmet, pageHeaders(isSecure));
     scope.addHook('onRequest', async (request, reply) => {
       void reply.header('cache-control', 'no-store');
       return responses.answerLanguageLink(request, reply) ? reply : undefined;

@@ -228,7 +228,6 @@ export const ar: Messages = {
   checkSignatureNote: 'ألصق النص كما استلمه المستقبِل والترويسة. تبيّن الإجابة موضع الخطأ.',
   signatureRight: 'التوقيع صحيح.',
   check: 'تحقق',
-  requestSent: 'الطلب',
   address: 'العنوان الشبكي',
   cause: 'السبب',
   nextAttempt: 'المحاولة التالية',

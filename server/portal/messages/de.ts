@@ -243,7 +243,6 @@ export const de: Messages = {
     'Fügen Sie den Body ein, wie Ihr Empfänger ihn bekam, und den Header. Die Antwort sagt, was nicht stimmt.',
   signatureRight: 'Die Signatur stimmt.',
   check: 'Prüfen',
-  requestSent: 'Anfrage',
   address: 'Adresse',
   cause: 'Anlass',
   nextAttempt: 'Nächster Versuch',

@@ -233,7 +233,6 @@ export const en = {
     'Paste the body as your receiver got it, and the header. The answer says what is wrong.',
   signatureRight: 'The signature is right.',
   check: 'Check',
-  requestSent: 'request',
   address: 'Address',
   cause: 'Cause',
   nextAttempt: 'Next attempt',

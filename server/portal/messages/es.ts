@@ -237,7 +237,6 @@ export const es: Messages = {
     'Pegue el cuerpo como lo recibió su receptor, y la cabecera. La respuesta dice qué falla.',
   signatureRight: 'La firma es correcta.',
   check: 'Comprobar',
-  requestSent: 'solicitud',
   address: 'Dirección',
   cause: 'Causa',
   nextAttempt: 'Próximo intento',

@@ -241,7 +241,6 @@ export const fr: Messages = {
     'Collez le corps reçu par votre récepteur, et l’en-tête. La réponse dit ce qui ne va pas.',
   signatureRight: 'La signature est juste.',
   check: 'Vérifier',
-  requestSent: 'requête',
   address: 'Adresse',
   cause: 'Cause',
   nextAttempt: 'Prochaine tentative',

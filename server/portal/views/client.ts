@@ -1,3 +1,4 @@
+import type { UpdateClient } from '../../../contracts/admin/clients.ts';
 import { type ClaimName, claimNames } from '../../../contracts/claims.ts';
 import { keepOldField, keepOldOf, keyOptions, select, withoutResult } from './forms.ts';
 import { integrate, integrationsOf } from './integrations.ts';
@@ -172,6 +173,12 @@ async function previewOf(context: PageContext) {
   return { type: 'text/html', content };
 }
 
+/** Makes an action that changes the client. @param changesIn returns the changed settings of a form */
+const update = (changesIn: (given: Given) => Omit<UpdateClient, 'clientId'>): Action =>
+  withoutResult((context, given) =>
+    context.api.clients.update({ ...clientReference(context), ...changesIn(given) }),
+  );
+
 export const clientPage: readonly PageRow[] = [
   {
     path: '/clients/:client',
@@ -179,18 +186,10 @@ export const clientPage: readonly PageRow[] = [
     changes: 'clients.update',
     view: show,
     actions: {
-      addUri: withoutResult((context, { uri = '' }) =>
-        context.api.clients.update({ ...clientReference(context), addRedirectUris: [uri.trim()] }),
-      ),
-      removeUri: withoutResult((context, { uri = '' }) =>
-        context.api.clients.update({ ...clientReference(context), removeRedirectUris: [uri] }),
-      ),
-      settings: withoutResult((context, { name = '', keyId = '', ...given }) =>
-        context.api.clients.update({ ...clientReference(context), name, keyId, claims: claimsIn(given) }),
-      ),
-      brand: withoutResult((context, given) =>
-        context.api.clients.update({ ...clientReference(context), ...brandingIn(given) }),
-      ),
+      addUri: update(({ uri = '' }) => ({ addRedirectUris: [uri.trim()] })),
+      removeUri: update(({ uri = '' }) => ({ removeRedirectUris: [uri] })),
+      settings: update(({ name = '', keyId = '', ...given }) => ({ name, keyId, claims: claimsIn(given) })),
+      brand: update(brandingIn),
       preview,
       integrate,
       disable: withoutResult((context) => context.api.clients.disable(clientReference(context))),

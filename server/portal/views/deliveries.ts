@@ -101,7 +101,7 @@ function attemptSections(delivery: Delivery, attempt: Attempt, { m }: PageContex
   ].filter((line) => line !== null);
   return [
     {
-      title: `${m.attempt} ${attempt.attempt}: ${m.requestSent}`,
+      title: `${m.attempt} ${attempt.attempt}: ${m.request}`,
       facts: [
         [m.time, time(attempt.at)],
         // An attempt without a response has an error instead of a status.

@@ -1,3 +1,4 @@
+import type { OldSecret } from '../../../contracts/admin/keys.ts';
 import { Mode } from '../../../contracts/identifiers.ts';
 import type { Messages } from '../messages/en.ts';
 import type { Action, Field, Given, PageContext, Section } from './page.ts';
@@ -58,21 +59,20 @@ export async function keyOptions({ api, partnerId }: Pick<PageContext, 'api' | '
   return keys.map(({ id, mode, last4 }) => ({ value: id, text: `${mode} …${last4}` }));
 }
 
-/** A secret of a record. */
-interface Secret {
-  last4: string | null;
-  lastUsedAt: string | null;
-  /** Null for the current secret, which has no expiry. */
-  expiresAt: string | null;
-}
-
-/** Makes the table of a record's secrets: the current one and the old ones. */
-export const secretTable = (m: Messages, secrets: readonly Secret[]): NonNullable<Section['table']> =>
-  tableOf(secrets, [
-    [m.secret, ({ last4 }) => text(last4 && `…${last4}`)],
-    [m.lastUsed, ({ lastUsedAt }) => time(lastUsedAt)],
-    [m.expires, ({ expiresAt }) => (expiresAt ? time(expiresAt) : text(m.never))],
-  ]);
+/** Makes the table of a record's secrets: the current one, which has no expiry, and the old ones. */
+export const secretTable = (
+  m: Messages,
+  { last4, lastUsedAt }: { last4: string | null; lastUsedAt: string | null },
+  oldSecrets: readonly OldSecret[],
+): NonNullable<Section['table']> =>
+  tableOf(
+    [{ last4, lastUsedAt, expiresAt: null }, ...oldSecrets],
+    [
+      [m.secret, (secret) => text(secret.last4 && `…${secret.last4}`)],
+      [m.lastUsed, (secret) => time(secret.lastUsedAt)],
+      [m.expires, ({ expiresAt }) => (expiresAt ? time(expiresAt) : text(m.never))],
+    ],
+  );
 
 /**
  * Reads a time in UTC, such as `2026-07-01` or `2026-07-01 09:00`. Returns any other text as it is, so that the procedure refuses

@@ -1,5 +1,6 @@
+import type { UpdateIntegration } from '../../../contracts/admin/integrations.ts';
 import { keepOldField, keepOldOf, secretTable, select, withoutResult } from './forms.ts';
-import type { Action, PageContext, PageRow, Section, View } from './page.ts';
+import type { Action, Given, PageContext, PageRow, Section, View } from './page.ts';
 import { link, options, tableOf, text, time, wordsOf } from './text.ts';
 
 /** The most integrations of a client that the page shows. */
@@ -39,10 +40,9 @@ export const integrate: Action = async ({ api, m, partnerId, params }, { shops }
 async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
   const integration = await api.integrations.show(integrationReference(context));
-  const { shops, last4, lastUsedAt, oldSecret } = integration;
+  const { shops, oldSecret } = integration;
   // A disabled integration cannot be changed any more.
   const isActive = integration.status === 'active';
-  const currentSecret = { last4, lastUsedAt, expiresAt: null };
   return {
     title: m.integration,
     sections: [
@@ -72,12 +72,18 @@ async function show(context: PageContext): Promise<View> {
       },
       {
         title: m.secrets,
-        table: secretTable(m, oldSecret ? [currentSecret, oldSecret] : [currentSecret]),
+        table: secretTable(m, integration, oldSecret ? [oldSecret] : []),
         forms: [isActive && { act: 'rotate', fields: [keepOldField(m)], submit: m.rotateSecret }],
       },
     ],
   };
 }
+
+/** Makes an action that adds or removes shops. @param changesIn returns the shops of a form */
+const update = (changesIn: (given: Given) => Omit<UpdateIntegration, 'integrationId'>): Action =>
+  withoutResult((context, given) =>
+    context.api.integrations.update({ ...integrationReference(context), ...changesIn(given) }),
+  );
 
 export const integrationPages: readonly PageRow[] = [
   {
@@ -86,12 +92,8 @@ export const integrationPages: readonly PageRow[] = [
     changes: 'integrations.update',
     view: show,
     actions: {
-      addShop: withoutResult((context, { shop = '' }) =>
-        context.api.integrations.update({ ...integrationReference(context), addShops: [shop] }),
-      ),
-      removeShop: withoutResult((context, { shop = '' }) =>
-        context.api.integrations.update({ ...integrationReference(context), removeShops: [shop] }),
-      ),
+      addShop: update(({ shop = '' }) => ({ addShops: [shop] })),
+      removeShop: update(({ shop = '' }) => ({ removeShops: [shop] })),
       disable: withoutResult((context) => context.api.integrations.disable(integrationReference(context))),
       rotate: async (context, given) => {
         const { integrationSecret } = await context.api.integrations.rotateSecret({

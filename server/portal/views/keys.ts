@@ -28,7 +28,6 @@ async function list(context: PageContext): Promise<View> {
 async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
   const key = await api.keys.show(keyReference(context));
-  const currentSecret = { last4: key.last4, lastUsedAt: key.lastUsedAt, expiresAt: null };
   const isActive = key.status === 'active';
   return {
     title: `${m.key} …${key.last4}`,
@@ -46,7 +45,7 @@ async function show(context: PageContext): Promise<View> {
       },
       {
         title: m.secrets,
-        table: secretTable(m, [currentSecret, ...key.oldSecrets]),
+        table: secretTable(m, key, key.oldSecrets),
         note: m.leakNote,
         forms: isActive
           ? [

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.ts';
-import { cacheForever, loadAsset, serveAsset } from '../../platform/http/assets.ts';
+import { cacheForever, loadAsset, serveAsset } from '../../platform/http/pages.ts';
 import { brandStyle } from './branding.ts';
 
 /** Templates and style sheets: beside this file, in the source tree and in the build alike. */

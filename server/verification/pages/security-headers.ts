@@ -1,16 +1,3 @@
-import type { FastifyHelmetOptions } from '@fastify/helmet';
-
-/** Headers of every page, errors included; the content security policy differs from page to page. */
-export function pageHeaders(secure: boolean): FastifyHelmetOptions {
-  return {
-    contentSecurityPolicy: false,
-    // Not `no-referrer`: browsers would then send our own forms with `Origin: null`.
-    referrerPolicy: { policy: 'same-origin' },
-    strictTransportSecurity: secure ? { maxAge: 31_536_000 } : false,
-    xFrameOptions: { action: 'deny' },
-  };
-}
-
 export interface PageContent {
   /**
    * The origin to which a form of the page redirects in the end; undefined if the form stays on our pages. Chromium

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { FastifyHelmetOptions } from '@fastify/helmet';
 import type { FastifyInstance } from 'fastify';
 
 /** A static file of our pages. Its name contains a hash of its content, so that browsers may keep the file forever. */
@@ -34,3 +35,12 @@ export function serveAsset(scope: FastifyInstance, folder: string, { name, type,
     reply.header('cache-control', cacheForever).type(type).send(content),
   );
 }
+
+/** Options for the headers of every page, also of errors. The content security policy is left out, because pages differ in it. */
+export const pageHeaders = (isSecure: boolean): FastifyHelmetOptions => ({
+  contentSecurityPolicy: false,
+  // Not `no-referrer`: browsers would then send our own forms with `Origin: null`.
+  referrerPolicy: { policy: 'same-origin' },
+  strictTransportSecurity: isSecure ? { maxAge: 31_536_000 } : false,
+  xFrameOptions: { action: 'deny' },
+});
