@@ -27,6 +27,9 @@ const nouns: Partial<Record<OwnedKind, string>> = {
 /** The most characters of a caller's text that an error repeats. */
 const mostShownCharacters = 128;
 
+/** The most records that one field of a call can name: as many as the schema of `deliveries.resend` allows. */
+const mostNamedRecords = 500;
+
 const notFoundError = (kind: OwnedKind, id: string) =>
   new ApiError('not_found', { description: `No ${nouns[kind] ?? kind} ${id.slice(0, mostShownCharacters)}` });
 
@@ -50,7 +53,11 @@ function requirePermission({ role, isFresh }: Caller, path: string): ScopeRow {
 /** Decides which procedures a member may call, and with what input. No other code decides this. */
 export function createInputBinding(isOwn: IsOwn) {
   async function requireOwn(kind: OwnedKind, value: unknown, { partnerId }: Caller): Promise<void> {
-    for (const id of new Set(idsIn(value))) {
+    const ids = new Set(idsIn(value));
+    // Each id costs a read of the database, and the procedure's schema has not checked their number yet.
+    if (ids.size > mostNamedRecords)
+      throw new ApiError('bad_input', { description: `A call names at most ${mostNamedRecords} records` });
+    for (const id of ids) {
       if (!(await isOwn(kind, id, partnerId))) throw notFoundError(kind, id);
     }
   }

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { createInputBinding } from '../../server/portal/bind-input.ts';
+
+const member = { memberId: 'mem_a', partnerId: 'ptr_a', role: 'owner', isFresh: true } as const;
+
+/** Binds a call that names so many deliveries, and counts the look-ups of their owner. */
+async function bindWithDeliveries(count: number) {
+  let reads = 0;
+  const bindInput = createInputBinding(async () => {
+    reads += 1;
+    return true;
+  });
+  const deliveryIds = Array.from({ length: count }, (_id, index) => `dlv_${index}`);
+  const bound = bindInput(member, 'deliveries.resend', { deliveryIds });
+  return { outcome: await bound.then(() => 'bound').catch(({ code }) => code), reads };
+}
+
+describe('the input of a member', () => {
+  it('may name as many records as the schema of deliveries.resend allows', async () => {
+    expect(await bindWithDeliveries(500)).toEqual({ outcome: 'bound', reads: 500 });
+  });
+
+  it('is refused before any read of the database if it names more records', async () => {
+    expect(await bindWithDeliveries(501)).toEqual({ outcome: 'bad_input', reads: 0 });
+  });
+});
