@@ -322,8 +322,9 @@ describe('a member of the role finance', () => {
     expect((await submit(members.finance, '/wallet', caps)).status).toBe(303);
     const { partnerId } = partner;
     expect(await server.admin.limits.show.query({ partnerId, mode: 'test' })).toMatchObject({ perMinute: 7 });
-    const wrong = { ...caps, perMinute: 'many' };
-    expect((await submit(members.finance, '/wallet', wrong)).status).toBe(400);
+    for (const perMinute of ['many', ' '])
+      expect((await submit(members.finance, '/wallet', { ...caps, perMinute })).status).toBe(400);
+    expect(await server.admin.limits.show.query({ partnerId, mode: 'test' })).toMatchObject({ perMinute: 7 });
     const emails = ['a@shop.example', 'b@shop.example'];
     for (const [lowBalance, amount, kept] of [
       ['days', '14', { days: 14 }],

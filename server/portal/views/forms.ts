@@ -30,6 +30,9 @@ export const withoutResult =
     return undefined;
   };
 
+/** Reads a number in a form. NaN, which every procedure refuses, for an empty text too: `Number('')` would be 0. */
+export const numberIn = (value = ''): number => (value.trim() === '' ? Number.NaN : Number(value));
+
 /** A field that asks how long the old secret stays valid after a rotation. */
 export const keepOldField = (m: Messages): Field =>
   select('keepOld', m.keepOld, [
@@ -39,7 +42,7 @@ export const keepOldField = (m: Messages): Field =>
     { value: '604800', text: m.week },
   ]);
 /** The answer to that field in a form: 0 if the old secret ends immediately. */
-export const keepOldOf = ({ keepOld = '' }: Given) => ({ keepOldSeconds: Number(keepOld) });
+export const keepOldOf = ({ keepOld }: Given) => ({ keepOldSeconds: numberIn(keepOld) });
 
 export const modeOptions = options(Mode.options);
 export const modeField = (m: Messages, value?: string): Field => select('mode', m.mode, modeOptions, value);

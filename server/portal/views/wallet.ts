@@ -3,7 +3,7 @@ import { dollars } from '../../../contracts/amounts.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { barsOf, startOfDay, usageByDay } from '../usage.ts';
-import { checkedByProcedure, hidden, modeField, modeOf, timeIn } from './forms.ts';
+import { checkedByProcedure, hidden, modeField, modeOf, numberIn, timeIn } from './forms.ts';
 import type { Action, Document, DocumentRow, Given, PageContext, PageRow, Section, View } from './page.ts';
 import { link, queryOf, tableOf, text, time, toned } from './text.ts';
 
@@ -60,7 +60,6 @@ async function usage(context: PageContext, mode: Mode): Promise<Section> {
 
 /** The period in a form or a query. */
 const periodOf = ({ from, to }: Given) => ({ from: timeIn(from), to: timeIn(to) });
-const numberIn = (value: string | undefined) => (value === undefined ? undefined : Number(value));
 
 /** The mode of the shown wallet: live if none was chosen. */
 const shownMode = ({ query }: PageContext): Mode => modeOf(query) ?? 'live';
@@ -73,8 +72,8 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
     limit: mostShown,
     ...periodOf(query),
     // On a further page: the last entry of the page before, and the last entry of the whole statement.
-    afterSeq: numberIn(afterSeq),
-    untilSeq: numberIn(untilSeq),
+    afterSeq: afterSeq === undefined ? undefined : Number(afterSeq),
+    untilSeq: untilSeq === undefined ? undefined : Number(untilSeq),
   });
   const { entries, opening, closing, more } = shown;
   const search = { mode, from, to };
@@ -188,8 +187,9 @@ const setCaps: Action = async ({ api, partnerId }, { mode = '', perMinute, perHo
   await api.limits.set({
     partnerId,
     mode: checkedByProcedure(mode),
-    perMinute: Number(perMinute),
-    perHour: Number(perHour),
+    // A cap of 0 would refuse all charges, so an emptied field must not become one.
+    perMinute: numberIn(perMinute),
+    perHour: numberIn(perHour),
   });
   return { to: `/wallet?mode=${mode}` };
 };

@@ -3,7 +3,7 @@ import { decimal } from '../../../contracts/amounts.ts';
 import { identifierKind } from '../../../contracts/identifiers.ts';
 import type { Messages } from '../messages/en.ts';
 import { isAllowed } from '../scope.ts';
-import { select, withoutResult } from './forms.ts';
+import { numberIn, select, withoutResult } from './forms.ts';
 import type { Cell, Given, PageContext, PageRow, Section, View } from './page.ts';
 import { link, tableOf, text, time, toned, wordsOf } from './text.ts';
 
@@ -133,9 +133,7 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
 
 /** The threshold in a form; null for the default. The procedure refuses an amount that is not a number. */
 function thresholdIn({ lowBalance = '', amount = '' }: Given): SetWarnings['lowBalance'] {
-  const typed = amount.trim().replace(',', '.');
-  // An empty text is no number here, although `Number('')` is 0.
-  const number = typed === '' ? Number.NaN : Number(typed);
+  const number = numberIn(amount.replace(',', '.'));
   if (lowBalance === 'days') return { days: number };
   if (lowBalance === 'dollars') return { cents: Math.round(number * 100) };
   return lowBalance === 'off' ? 'off' : null;
