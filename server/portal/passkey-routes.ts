@@ -25,10 +25,13 @@ const text = (fields: unknown, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** The path of the page to show after the sign-in. A value that is not a plain path below `/portal` becomes the first page. */
+/**
+ * The path of the page to show after the sign-in. A value that is not a plain path below `/portal` becomes the first page. No part
+ * may begin with a dot, because `..` leads above `/portal`.
+ */
 const nextIn = (fields: unknown): string => {
   const path = text(fields, 'next');
-  return path.length <= 200 && /^(\/[\w.-]+)+$/.test(path) ? path : '/';
+  return path.length <= 200 && /^(\/\w[\w.-]*)+$/.test(path) ? path : '/';
 };
 
 /** Whether the passkey was not accepted. The page that asked for it is then shown again. */

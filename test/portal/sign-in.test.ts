@@ -162,6 +162,7 @@ describe("a member's passkey", () => {
     const { authenticator: own } = await member();
     for (const [next, to] of [
       ['/wallet', '/portal/wallet'],
+      ['/../account', '/portal/'],
       ['//evil.example', '/portal/'],
       ['https://evil.example', '/portal/'],
       ['/\\evil.example', '/portal/'],
