@@ -30,8 +30,8 @@ export interface ScopeRow {
   /** Whether `memberId` has to be the member's own. */
   isOnlySelf?: true;
   /**
-   * Whether the passkey must have been used in the last 30 minutes: for changes of secrets, members, spend caps, and addresses to
-   * which data is sent.
+   * Whether the passkey must have been used in the last 30 minutes: for changes of API keys, clients, integrations, webhook URLs,
+   * signing secrets, members and spend caps.
    */
   needsFreshPasskey: boolean;
 }

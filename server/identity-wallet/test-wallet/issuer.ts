@@ -34,18 +34,25 @@ function personOf(name: HolderName, now: number) {
 const ageElements = (reached: ReturnType<typeof personOf>['reached']): Record<string, boolean> =>
   Object.fromEntries(reached.map(([years, isReached]) => [`age_over_${years}`, isReached]));
 
+const validityAt = (now: number) => ({ notBefore: now - 30 * day, notAfter: now + 400 * day });
+
 /** Derives the certificates and keys of an issuer from its name. There is a trusted and an untrusted test issuer. */
 function authority(key: Uint8Array, name: string, now: number) {
   const root = deriveKeyPair(key, ['test issuer', name, 'root']);
   const signing = deriveKeyPair(key, ['test issuer', name, 'signer']);
   const subject = { country, name };
-  const validity = { notBefore: now - 30 * day, notAfter: now + 400 * day };
-  const anchor = buildCertificate({ subject, key: root, ...validity, isAuthority: true, pathLength: 0 });
+  const anchor = buildCertificate({
+    subject,
+    key: root,
+    ...validityAt(now),
+    isAuthority: true,
+    pathLength: 0,
+  });
   const certificate = buildCertificate({
     subject: { country, name: `${name} signer` },
     key: signing,
     issuer: { subject, key: root },
-    ...validity,
+    ...validityAt(now),
     purposes: [documentSigner],
   });
   const signer: Signer = { key: signing, certificates: [certificate] };
@@ -66,8 +73,7 @@ export function accessCertificate(key: Uint8Array, now: number) {
     subject: { country, name: 'SVC test relying party' },
     key: accessKey,
     issuer,
-    notBefore: now - 30 * day,
-    notAfter: now + 400 * day,
+    ...validityAt(now),
   });
   return {
     certificates: toPem(certificate),
@@ -78,10 +84,12 @@ export function accessCertificate(key: Uint8Array, now: number) {
 /** Index of an attestation in the status list of the test issuer. */
 export const statusIndexes = { valid: 7, revoked: 11 };
 
+/** The faults that an attestation can be ordered with. */
+export const flaws = ['expired', 'not-yet-valid', 'unknown-issuer', 'revoked'] as const;
+
 interface Order {
   holder: HolderName;
-  /** The fault that the attestation must have. */
-  flaw?: 'expired' | 'not-yet-valid' | 'unknown-issuer' | 'revoked' | undefined;
+  flaw?: (typeof flaws)[number] | undefined;
   now: number;
 }
 
@@ -89,15 +97,8 @@ interface Order {
  * Makes the issuer of the test identity wallet. Its keys are derived from `key`, so every process has the same issuer and
  * nothing is stored. Only sessions in test mode trust it.
  */
-export function createTestIssuer({
-  key,
-  statusUri,
-  now,
-}: {
-  key: Uint8Array;
-  statusUri: string;
-  now: number;
-}) {
+export function createTestIssuer(settings: { key: Uint8Array; statusUri: string; now: number }) {
+  const { key, statusUri, now } = settings;
   const trusted = authority(key, 'SVC test issuer', now);
   const foreign = authority(key, 'Unknown test issuer', now);
   const holderKey = deriveKeyPair(key, ['test wallet', 'holder']);

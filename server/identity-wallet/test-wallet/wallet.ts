@@ -2,25 +2,12 @@ import { CompactEncrypt } from 'jose';
 import type { Handover } from '../transcript.ts';
 import { type AskedByAnnexC, readDeviceRequest, sealFor } from './annex-c.ts';
 import { type Asked, type AskedCredential, encryptionKeyOf, pathsToShow } from './asked.ts';
-import { type HolderName, proofOfAgeType, type TestIssuer } from './issuer.ts';
+import { flaws, type HolderName, proofOfAgeType, type TestIssuer } from './issuer.ts';
 
+const wrongAnswers = ['wrong-nonce', 'wrong-audience', 'replay', 'too-much'] as const;
 /** How the test identity wallet can react to a request. Only the first leads to a valid presentation. */
-export const acts = [
-  'present',
-  'refuse',
-  'expired',
-  'not-yet-valid',
-  'unknown-issuer',
-  'revoked',
-  'wrong-nonce',
-  'wrong-audience',
-  'replay',
-  'too-much',
-] as const;
+export const acts = ['present', 'refuse', ...flaws, ...wrongAnswers] as const;
 export type Act = (typeof acts)[number];
-
-const flaws = ['expired', 'not-yet-valid', 'unknown-issuer', 'revoked'] as const;
-const flawOfAct = (act: Act) => flaws.find((flaw) => flaw === act);
 
 export interface Instruction {
   act: Act;
@@ -78,7 +65,11 @@ function holds(claims: unknown, [first, ...rest]: readonly (string | null)[]): b
  */
 export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies) {
   const key = issuer.holderKey;
-  const orderOf = ({ act, holder }: Instruction) => ({ holder, flaw: flawOfAct(act), now: clock.now() });
+  const orderOf = ({ act, holder }: Instruction) => ({
+    holder,
+    flaw: flaws.find((flaw) => flaw === act),
+    now: clock.now(),
+  });
 
   /** Presents an mdoc. The act `too-much` also shows an element that was not requested. */
   async function mdocOf(asked: AskedCredential, instruction: Instruction, handover: Handover) {

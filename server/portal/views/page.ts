@@ -48,7 +48,10 @@ export interface Form {
   needs?: string;
 }
 
-/** A part of a page, with a heading. What it has is shown in this order: note, search, facts, frame, chart, table, text, links, forms. */
+/**
+ * A part of a page, with a heading. Its members are shown in this order: note, search, facts, frame, chart, table, raw, next, links,
+ * forms.
+ */
 export interface Section {
   title: string;
   note?: string | undefined;
