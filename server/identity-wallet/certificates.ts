@@ -109,6 +109,7 @@ export function parsePem(text: string): Certificate[] {
   return blocks.map((block) => parseCertificate(new X509Certificate(block).raw));
 }
 
+/** Whether the names of two certificates match, and the key of `issuer` has signed `subject`. */
 const issues = (issuer: Certificate, subject: Certificate) =>
   subject.x509.checkIssued(issuer.x509) && subject.x509.verify(issuer.x509.publicKey);
 
@@ -125,7 +126,8 @@ export function authorityFault(certificate: Certificate, now: number): string | 
 }
 
 /** Returns a fault that neither authorities nor signers may have. An unknown critical extension is one (RFC 5280 4.2). */
-function commonFault({ notBefore, notAfter, unknownCritical: [unknown] }: Certificate, now: number) {
+function commonFault({ notBefore, notAfter, unknownCritical }: Certificate, now: number) {
+  const [unknown] = unknownCritical;
   if (now < notBefore) return 'not yet valid';
   if (now > notAfter) return 'expired';
   return unknown === undefined ? undefined : `critical extension ${unknown}`;

@@ -14,8 +14,9 @@ export function deriveKeyPair(key: Uint8Array, cause: readonly (string | number)
     }
     // An uncompressed point is one byte for its form, then x and y with 32 bytes each.
     const point = curve.getPublicKey();
-    const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((part) => part.toString('base64url'));
-    const jwk = { kty: 'EC', crv: 'P-256', x: x ?? '', y: y ?? '', d: scalar.toString('base64url') };
+    const x = point.subarray(1, 33).toString('base64url');
+    const y = point.subarray(33).toString('base64url');
+    const jwk = { kty: 'EC', crv: 'P-256', x, y, d: scalar.toString('base64url') };
     return createPrivateKey({ key: jwk, format: 'jwk' });
   }
 }

@@ -27,7 +27,8 @@ function optionalText(value: unknown): string | undefined {
 /** Returns a list of names. A single name becomes a list of one. */
 function texts(value: unknown): string[] | undefined {
   if (value === undefined) return undefined;
-  return [value].flat().map((name) => {
+  const names: unknown[] = Array.isArray(value) ? value : [value];
+  return names.map((name) => {
     demand(typeof name === 'string', 'malformed', 'claim');
     return name;
   });

@@ -59,7 +59,8 @@ function documentOf(bytes: Uint8Array): CborMap {
 
 /** Reads the fields that both status mechanisms of ISO/IEC 18013-5, 12.3.6.2 have. */
 function listOf(info: CborMap): Pick<StatusReference, 'uri' | 'certificate'> {
-  const [uri, certificate] = [asText(info.get('uri'), 'status list'), info.get('certificate')];
+  const uri = asText(info.get('uri'), 'status list');
+  const certificate = info.get('certificate');
   demand(uri.length <= longestUri, 'malformed', 'status list');
   return { uri, certificate: certificate === undefined ? undefined : asBytes(certificate, 'status list') };
 }
@@ -81,7 +82,8 @@ function statusesOf(mso: CborMap): StatusReference[] {
   if (!mso.has('status')) return [];
   const status = asMap(mso.get('status'), 'status');
   const infoOf = (name: string) => (status.has(name) ? asMap(status.get(name), name) : undefined);
-  const [byIndex, byIdentifier] = [infoOf('status_list'), infoOf('identifier_list')];
+  const byIndex = infoOf('status_list');
+  const byIdentifier = infoOf('identifier_list');
   // A status by an unknown mechanism cannot be looked up, so the attestation must not count as valid.
   demand(byIndex ?? byIdentifier, 'status unknown', 'no known mechanism');
   const references = byIndex ? [indexIn(byIndex)] : [];

@@ -18,15 +18,16 @@ export interface CredentialQuery {
 /** Alternative credentials, of which the wallet presents one. */
 export type CredentialQueries = readonly CredentialQuery[];
 
+/** Alternatives, of which one is shown. Each is a set of paths that are shown together. */
 type Choice = readonly (readonly ClaimPath[])[];
 
 /** Returns every combination of one alternative of each choice: from `[a, b]` and `[c, d]`, these are ac, ad, bc and bd. */
-const combine = (choices: readonly Choice[]): Choice =>
-  choices.reduce<Choice>(
-    (combinations, choice) =>
-      combinations.flatMap((paths) => choice.map((alternative) => [...paths, ...alternative])),
-    [[]],
-  );
+function combine(choices: readonly Choice[]): Choice {
+  let combinations: Choice = [[]];
+  for (const choice of choices)
+    combinations = combinations.flatMap((paths) => choice.map((alternative) => [...paths, ...alternative]));
+  return combinations;
+}
 
 /** Returns the age in a claim such as `age_18_plus`; undefined for other claims. */
 function yearsOf(claim: ClaimName): number | undefined {

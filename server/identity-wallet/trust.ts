@@ -99,19 +99,22 @@ export function createTrust(dependencies: Dependencies) {
   if (isVical) tryToRead();
   else readIfChanged();
 
+  function anchors(): readonly Certificate[] {
+    if (origin.paths.length > 0 && uptime() - lastCheckedAt >= checkEveryMs) {
+      lastCheckedAt = uptime();
+      tryToRead();
+    }
+    return current.authorities;
+  }
+
   return {
-    anchors(): readonly Certificate[] {
-      if (origin.paths.length > 0 && uptime() - lastCheckedAt >= checkEveryMs) {
-        lastCheckedAt = uptime();
-        tryToRead();
-      }
-      return current.authorities;
-    },
+    anchors,
     /** Returns why the trust anchors cannot be used, or soon will not be usable; undefined if they can. */
     fault(now: number): string | undefined {
-      const anchors = this.anchors(); // Reads the files again if it is time, so `fileFault` is asked afterwards.
+      // This reads the files again if it is time, so it comes before the check of `fileFault`.
+      const authorities = anchors();
       if (fileFault !== undefined) return fileFault;
-      if (anchors.every((anchor) => authorityFault(anchor, now) !== undefined))
+      if (authorities.every((anchor) => authorityFault(anchor, now) !== undefined))
         return 'no trust anchor is a valid certificate authority';
       const { nextUpdate } = current;
       const isOld = nextUpdate !== undefined && now > nextUpdate;

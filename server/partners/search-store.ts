@@ -16,7 +16,10 @@ const queryTimeoutMs = 2_000;
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
 /** Returns the host of an address such as `https://shop.example/x`. A text without a host is returned unchanged. */
-const hostIn = (text: string): string => (URL.canParse(text) && new URL(text).host) || text;
+function hostIn(text: string): string {
+  const host = URL.canParse(text) ? new URL(text).host : '';
+  return host === '' ? text : host;
+}
 
 /** The fields that contain the last four characters of secrets, each with the words that name the secret in a match. */
 const lastFourFields = [

@@ -39,13 +39,12 @@ const doneParameter = 'done';
 
 /** The texts of a form or a query. Of a repeated field, the last value counts. */
 function textsOf(fields: unknown): Given {
-  const entries = Object.entries((fields ?? {}) as Record<string, unknown>);
-  return Object.fromEntries(
-    entries.flatMap(([name, value]) => {
-      const last = Array.isArray(value) ? value.at(-1) : value;
-      return typeof last === 'string' ? [[name, last]] : [];
-    }),
-  );
+  const texts = new Map<string, string>();
+  for (const [name, value] of Object.entries((fields ?? {}) as Record<string, unknown>)) {
+    const last = Array.isArray(value) ? value.at(-1) : value;
+    if (typeof last === 'string') texts.set(name, last);
+  }
+  return Object.fromEntries(texts);
 }
 
 /** The search of a list page, without surrounding space. A field that was left empty is absent. */

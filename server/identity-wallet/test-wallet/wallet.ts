@@ -100,8 +100,10 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
     return presentSdJwt({ credential, claims, key, paths: shown, handover, now: clock.now() });
   }
 
-  const present = (asked: AskedCredential, instruction: Instruction, handover: Handover) =>
-    (asked.format === 'mso_mdoc' ? mdocOf : sdJwtOf)(asked, instruction, handover);
+  function present(asked: AskedCredential, instruction: Instruction, handover: Handover): Promise<string> {
+    if (asked.format === 'mso_mdoc') return mdocOf(asked, instruction, handover);
+    return sdJwtOf(asked, instruction, handover);
+  }
 
   return {
     /** Returns the `data` that a page gets by ISO/IEC TS 18013-7, annex C. Undefined if the wallet refuses. */

@@ -28,10 +28,13 @@ export const tableOf = <Row>(rows: readonly Row[], columns: Columns<Row>): NonNu
 });
 
 /** Makes the query of an address. Values that are missing or empty are left out. */
-export const queryOf = (values: Readonly<Record<string, string | null | undefined>>): string =>
-  new URLSearchParams(
-    Object.entries(values).flatMap(([name, value]): [string, string][] => (value ? [[name, value]] : [])),
-  ).toString();
+export function queryOf(values: Readonly<Record<string, string | null | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (value) query.set(name, value);
+  }
+  return query.toString();
+}
 
 /** Splits a text at spaces, commas and line breaks. */
 export const wordsOf = (value: string | undefined): string[] =>
