@@ -9,7 +9,6 @@ import { createEndpointProcedures } from './endpoints.ts';
 import type { ApiKey } from './key-store.ts';
 import { createKeyProcedures } from './keys.ts';
 import { createPartners } from './partners.ts';
-import { createPartnerSearch } from './search.ts';
 import { createClientSecrets } from './secrets.ts';
 import type { PartnersStores } from './store.ts';
 import { createWarningSettings } from './warning-settings.ts';
@@ -47,7 +46,7 @@ export function createPartnersFeature(dependencies: Dependencies) {
   }
   const { procedures, ...partners } = createPartners({
     store: stores.partners,
-    search: createPartnerSearch({ store: stores.partners, search: stores.search }),
+    searches: stores.search,
     logos: stores.logos,
     clock,
     openWallets,

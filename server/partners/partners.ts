@@ -23,12 +23,12 @@ import { createCachedChange, type Directory } from './directory.ts';
 import { remakeLogo } from './logo.ts';
 import type { LogoStore } from './logo-store.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
-import type { SearchForPartners } from './search.ts';
+import type { SearchStore } from './search-store.ts';
 import { viewPartner } from './views.ts';
 
 interface Dependencies {
   store: PartnerStore;
-  search: SearchForPartners;
+  searches: SearchStore;
   logos: LogoStore;
   clock: Pick<Clock, 'now'>;
   /** Creates the test wallet and the live wallet of a partner. Idempotent. */
@@ -40,9 +40,14 @@ interface Dependencies {
   onSuspended: (partnerId: string) => Promise<void>;
 }
 
+/** Orders partners as in other lists. Partners that were created at the same time are ordered by their ids. */
+const newestFirst = (a: Partner, b: Partner): number =>
+  b.createdAt.getTime() - a.createdAt.getTime() || (a._id < b._id ? 1 : -1);
+
 /** Manages partners. A partner is `pending` until it is activated, then `active` or `suspended`. */
 export function createPartners(dependencies: Dependencies) {
-  const { store, search, logos, clock, openWallets, directory, assertWebhookUrl, onSuspended } = dependencies;
+  const { store, searches, logos, clock, openWallets, directory, assertWebhookUrl, onSuspended } =
+    dependencies;
   const change = createCachedChange(store, clock, directory);
 
   async function setStatus(partnerId: string, to: PartnerStatus, actor: Actor): Promise<PartnerView> {
@@ -97,7 +102,24 @@ export function createPartners(dependencies: Dependencies) {
         (await store.list({ status }, page)).map(viewPartner),
       ),
       count: query(ListPartners.omit(pageFields), Total, (filter) => store.count(filter)),
-      search: query(SearchPartners, z.array(FoundPartner), search),
+      /** Finds the partners that match a text, the newest first, each with its matches. */
+      search: query(SearchPartners, z.array(FoundPartner), async ({ text, status, limit, after }) => {
+        const matches = await searches.matches(text);
+        const found = await store.findAll([...new Set(matches.map(({ partnerId }) => partnerId))]);
+        const partners = found
+          .flatMap((partner) => partner ?? [])
+          .filter((partner) => status === undefined || partner.status === status)
+          .toSorted(newestFirst);
+        const indexOfAfter = partners.findIndex(({ _id }) => _id === after);
+        if (after !== undefined && indexOfAfter === -1)
+          throw new ApiError('not_found', { description: `No partner ${after} among those found` });
+        // Without `after`, the index is -1, so the page begins with the first partner.
+        const start = indexOfAfter + 1;
+        return partners.slice(start, start + limit).map((partner) => ({
+          ...viewPartner(partner),
+          found: matches.filter(({ partnerId }) => partnerId === partner._id).map((match) => match.found),
+        }));
+      }),
       show: query(PartnerReference, PartnerView, async ({ partnerId }) =>
         viewPartner(await store.get(partnerId)),
       ),
