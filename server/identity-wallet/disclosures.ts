@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject } from '../platform/http/parameters.ts';
-import { parseJson } from './json.ts';
+import { isObject, parseJson } from './json.ts';
 import { demand, PresentationRefused } from './refused.ts';
 
 type Path = readonly (string | number)[];

@@ -19,6 +19,10 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
+/** Whether a value of JSON is an object, and no list. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /**
  * Parses JSON of unknown origin. The depth is limited, so that later code may use recursion.
  * @throws SyntaxError if the text is not JSON or too deep. The message contains no part of the text

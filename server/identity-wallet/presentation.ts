@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ClaimName, Claims } from '../../contracts/claims.ts';
 import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
-import { isObject } from '../platform/http/parameters.ts';
 import { type Certificate, countryOf } from './certificates.ts';
 import { claimsFrom, type Facts, factsOfMdoc, factsOfSdJwt } from './facts.ts';
+import { isObject } from './json.ts';
 import { verifyMdoc } from './mdoc.ts';
 import { pathsShown } from './nearest-age.ts';
 import {

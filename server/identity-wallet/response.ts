@@ -1,8 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { compactDecrypt } from 'jose';
 import { z } from 'zod';
-import { isObject } from '../platform/http/parameters.ts';
-import { parseJson } from './json.ts';
+import { isObject, parseJson } from './json.ts';
 import { unreadable } from './refused.ts';
 import type { Channel } from './request.ts';
 
