@@ -2,8 +2,8 @@ import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { isWellFormedSecret, sha256 } from '../platform/ids.ts';
 import type { PasskeyKey } from '../platform/webauthn/relying-party.ts';
+import { memberName } from './admin.ts';
 import type { Member } from './member-store.ts';
-import { memberName } from './members.ts';
 import type { MembersStores } from './store.ts';
 
 /** Finds and accepts the invitations of members. */

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import { memberName } from '../members/admin.ts';
 import { createInvitations } from '../members/invitations.ts';
 import type { Member } from '../members/member-store.ts';
-import { memberName } from '../members/members.ts';
 import type { MembersStores } from '../members/store.ts';
 import type { AdminContext } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';

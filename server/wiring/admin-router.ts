@@ -1,8 +1,8 @@
 import type { Admin } from '../admin/feature.ts';
-import type { createMemberProcedures } from '../members/members.ts';
+import type { createMemberProcedures } from '../members/admin.ts';
 import type { PartnersFeature } from '../partners/feature.ts';
 import { mergeRouters, router } from '../platform/admin-api/procedures.ts';
-import type { Integrations } from '../storefront/integrations.ts';
+import type { Integrations } from '../storefront/admin.ts';
 import type { createVerificationProcedures } from '../verification/admin.ts';
 import type { createWalletsProcedures } from '../wallets/admin.ts';
 import type { createWarningProcedures } from '../warnings/admin.ts';

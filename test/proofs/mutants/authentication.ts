@@ -111,7 +111,7 @@ export const authentication = [
     ],
   ),
   ...inFile(
-    'server/partners/keys.ts',
+    'server/partners/admin-keys.ts',
     ['admin/audit-changes', 'partners/partners'],
     [
       ['before: { last4: current.last4 }', 'before: { last4: stored.last4 }'],

@@ -45,7 +45,7 @@ export const liveMode = [
     ],
   ),
   ...inFile(
-    'server/partners/clients.ts',
+    'server/partners/admin-clients.ts',
     ['live/live'],
     [['sources.filter(({ modes }) => modes.includes(mode))', 'sources.filter(() => true)']],
   ),

@@ -85,7 +85,7 @@ export const roles = [
     [['if (operatorId === actor.operatorId) {', "if (operatorId === '') {"]],
   ),
   ...inFile(
-    'server/partners/partners.ts',
+    'server/partners/admin-partners.ts',
     ['admin/audit-changes'],
     [['set: { prices: after }, before, after', 'set: { prices: after }, after']],
   ),

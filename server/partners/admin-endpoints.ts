@@ -15,8 +15,8 @@ import { createAuditedChange, type Decide } from '../platform/database/audited-c
 import { ApiError } from '../platform/errors.ts';
 import { randomSecret } from '../platform/ids.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
+import { assertActive } from './admin-keys.ts';
 import { type ApiKey, type KeyStore, pauseAt } from './key-store.ts';
-import { assertActive } from './keys.ts';
 import { viewEndpoint } from './views.ts';
 
 interface Dependencies {

@@ -24,10 +24,10 @@ import { type PartnerNames, withPartnerName } from '../platform/database/partner
 import type { Change } from '../platform/database/records.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId } from '../platform/ids.ts';
+import { assertActive } from './admin-keys.ts';
 import { type Client, type ClientStore, sourcesOf } from './client-store.ts';
 import { createCachedChange, type Directory } from './directory.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
-import { assertActive } from './keys.ts';
 import type { PartnerStore } from './partner-store.ts';
 import { redirectUriFault } from './redirect-uris.ts';
 import { keptSecrets, newClientSecret } from './secrets.ts';

@@ -18,7 +18,7 @@ import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId } from '../platform/ids.ts';
-import { assertRedirectUris } from './clients.ts';
+import { assertRedirectUris } from './admin-clients.ts';
 import { createCachedChange, type Directory } from './directory.ts';
 import { remakeLogo } from './logo.ts';
 import type { LogoStore } from './logo-store.ts';
