@@ -35,22 +35,22 @@ export function createSessionProcedures(dependencies: SessionDependencies) {
     return session;
   }
 
-  /** The condition for the sessions of one enrollment. */
-  async function enrollmentFilter(enrollmentId: string | undefined) {
-    if (enrollmentId === undefined) return undefined;
+  /** The filter of a list or a count. @throws ApiError `not_found` for an unknown enrollment */
+  async function filterOf({ enrollmentId, ...wanted }: Omit<ListSessions, 'limit' | 'after'>) {
+    const filter = { ...wanted, now: new Date(clock.now()) };
+    if (enrollmentId === undefined) return filter;
     const enrollment = await enrollments.find(enrollmentId);
     if (!enrollment) throw new ApiError('not_found', { description: `No enrollment ${enrollmentId}` });
-    return { userId: enrollment.userId, enrollmentId };
+    return { ...filter, enrollment: { userId: enrollment.userId, enrollmentId } };
   }
 
   return router({
-    list: query(ListSessions, FoundSessions, async ({ after, enrollmentId, ...wanted }, ctx) => {
+    list: query(ListSessions, FoundSessions, async ({ after, limit, ...wanted }, ctx) => {
       const now = clock.now();
       const { rows, stoppedAfter } = await sessions.list({
-        ...wanted,
-        now: new Date(now),
+        ...(await filterOf(wanted)),
+        limit,
         after: after === undefined ? undefined : await requireSession(after),
-        enrollment: await enrollmentFilter(enrollmentId),
       });
       const [used, named] = await Promise.all([
         chargedCodes(codesOf(rows)),
@@ -66,13 +66,7 @@ export function createSessionProcedures(dependencies: SessionDependencies) {
       };
     }),
 
-    count: query(ListSessions.omit(pageFields), Total, async ({ enrollmentId, ...wanted }) =>
-      sessions.count({
-        ...wanted,
-        now: new Date(clock.now()),
-        enrollment: await enrollmentFilter(enrollmentId),
-      }),
-    ),
+    count: query(ListSessions.omit(pageFields), Total, async (input) => sessions.count(await filterOf(input))),
 
     show: query(SessionReference, SessionView, async ({ sessionId }, ctx) => {
       const session = await requireSession(sessionId);
