@@ -58,18 +58,20 @@ async function isFound(read: Promise<unknown>): Promise<boolean> {
 export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependencies) {
   let account = readAccount(file);
 
+  /** Changes the account in memory and in its file. */
   function saveChanges(changes: Partial<Account>): void {
     account = { ...account, ...changes };
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(file, JSON.stringify(account, null, 2), { mode: 0o600 });
   }
 
+  /** Returns the id of the stored partner if it still exists; else makes an active one, and drops the rest of the account. */
   async function ensurePartner(): Promise<string> {
     const { partnerId } = account;
     if (partnerId && (await isFound(admin.partners.show.query({ partnerId })))) return partnerId;
     const { id } = await admin.partners.create.mutate({ name: shop.name });
     await admin.partners.activate.mutate({ partnerId: id });
-    // The rest of the account belongs to a partner that no longer exists, for example in a database that was deleted.
+    // The rest belongs to a partner that no longer exists, for example in a database that was deleted.
     account = {};
     saveChanges({ partnerId: id });
     return id;
@@ -112,6 +114,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
     saveChanges({ webhookUrl, signingSecret });
   }
 
+  /** Adds play money to the wallet in test mode if the balance is low. */
   async function ensureFunds(partnerId: string): Promise<void> {
     const wallet = { partnerId, mode: 'test' } as const;
     const { balance } = await admin.wallets.show.query(wallet);

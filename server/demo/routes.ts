@@ -38,6 +38,7 @@ function contentSecurityPolicy(baseUrl: string): string {
   ].join('; ');
 }
 
+/** Adds the parser of form bodies, which Fastify does not have. */
 function acceptForms(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -61,6 +62,7 @@ export function demoRoutes(dependencies: Dependencies): FastifyPluginAsync {
   const html = (reply: FastifyReply, page: string) => reply.type('text/html; charset=utf-8').send(page);
   const { host } = new URL(url);
 
+  /** Returns the verification of this browser. @throws ShopError `not_found` if it has none */
   function verificationOf({ cookies }: FastifyRequest): Verification {
     const verification = verifications.find(cookies[verificationCookie]);
     if (!verification)

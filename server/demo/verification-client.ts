@@ -50,6 +50,7 @@ const textOf = (call: Call | undefined, name: string) => {
 export function createVerifications({ account, api, receiver, issuer }: Dependencies) {
   const verifications = new LRUCache<string, Verification>({ max: mostKeptVerifications });
 
+  /** Exchanges the code, reads the claims with the access token, and notes the calls and the new balance. */
   async function exchange(verification: Verification, credentials: Account, code: string): Promise<void> {
     verification.tokenCall = await api.exchange(credentials, code, verification.codeVerifier);
     const token = textOf(verification.tokenCall, 'access_token');

@@ -62,6 +62,7 @@ async function refuseMalformedQuery({ url }: FastifyRequest): Promise<void> {
   }
 }
 
+/** The query of a request, with repeated and empty parameters. */
 const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?')[1]);
 
 /** Options of a GET about a session. */

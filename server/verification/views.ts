@@ -19,6 +19,7 @@ interface SessionContext {
   now: number;
 }
 
+/** The state of a code at `now`, in ms since 1970. A code that was used stays so, also after its expiry. */
 function stateOfCode(code: IssuedCode, { isUsed, now }: { isUsed: boolean; now: number }): CodeState {
   if (isUsed) return 'used';
   if (code.wrongVerifiers >= maxWrongVerifiers) return 'locked';
@@ -36,6 +37,7 @@ function viewCode(code: IssuedCode, context: SessionContext): SessionView['code'
   };
 }
 
+/** Why a session will not get a code; null while it can still get one. */
 function viewFailure(session: Session, step: Step): SessionView['failure'] {
   const reason = reasonAt(session, step);
   if (!reason) return null;

@@ -85,7 +85,7 @@ function failMethodEarly({ methods }: Session, outcome: Authenticated | Failed):
   return methods && result?.kind === 'failed' ? result : outcome;
 }
 
-const notOnPage = () =>
+const methodNotOnPage = () =>
   new ApiError('invalid_request', { description: 'method must be one of the methods on the page' });
 
 /** Handles the forms of the hosted pages. */
@@ -159,7 +159,7 @@ export function createSubmit(dependencies: Dependencies) {
     const isListShown = isChoosing(session);
     const isAboutMethod = method !== undefined || decision === 'other-method';
     // A form of the list has to name a method.
-    if (!isAboutMethod && isListShown) throw notOnPage();
+    if (!isAboutMethod && isListShown) throw methodNotOnPage();
     if (!isAboutMethod) return undefined;
     if (!methods) throw new ApiError('invalid_request', { description: 'There is no other method' });
     if (method === undefined) {
@@ -167,7 +167,7 @@ export function createSubmit(dependencies: Dependencies) {
       return { session: moved, secret };
     }
     const isOffered = offeredTo(session, clock.now()).some(({ name }) => name === method);
-    if (!isOffered) throw notOnPage();
+    if (!isOffered) throw methodNotOnPage();
     return { session: await move(session, methodChosen(session, methods, method, now())), secret };
   }
 

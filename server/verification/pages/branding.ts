@@ -81,14 +81,15 @@ export function paletteOf(color: Color, scheme: 'light' | 'dark'): Palette {
   };
 }
 
-const css = (color: Color) => `#${color.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
+/** Writes a colour as `#rrggbb`. */
+const hexOf = (color: Color) => `#${color.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 
 const kebabCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** A palette as custom properties of CSS, such as `--accent-deep:#1f4d3a`. */
 const declarations = (palette: Palette): string =>
   Object.entries(palette)
-    .map(([name, color]) => `--${kebabCase(name)}:${css(color)}`)
+    .map(([name, color]) => `--${kebabCase(name)}:${hexOf(color)}`)
     .join(';');
 
 /** The style sheet of a client's colour, `#rrggbb`. Pages load it after the common style sheet. */

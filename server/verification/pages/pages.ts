@@ -132,6 +132,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
     return present({ ...client, name: partner?.name ?? '', logo: partner?.logo, redirectUri }, language);
   }
 
+  /** The time that is left, for the warning that the session ends soon. */
   function timeOf({ expiresAt }: Session, language: Language) {
     const { minutes, ...rest } = timeLeft(expiresAt.getTime(), clock.now());
     return { ...rest, text: timeInWords(language, minutes, 'minute') };

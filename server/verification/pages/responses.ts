@@ -45,6 +45,7 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: Re
   const basePath = pathname.replace(/\/$/, '');
   const root = `${basePath}/verify`;
 
+  /** The path of a session's pages on one of its devices. */
   const path = ({ device, sessionId }: Pick<BrowserContext, 'device' | 'sessionId'>) =>
     `${root}/${segments[device]}/${sessionId}`;
 
@@ -84,6 +85,7 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: Re
     return segment === 'session' ? 'computer' : 'phone';
   }
 
+  /** Whether an address is one of the pages of a user's own data, `/verify/you`. */
   const isYourData = (url: string) => /\/verify\/you(?=[/?]|$)/.test(url.split('?')[0] ?? '');
 
   /** Where "Try again" leads: to the page of the session, or else to the same address. */

@@ -35,6 +35,7 @@ export interface Returned {
 /** Passkeys in the hosted flow. A challenge is invalid once its session or the browser's secret has changed. */
 export function createSessionPasskeys(dependencies: Dependencies) {
   const { passkeysOn, passkeys, directory, enrolling, findSnapshot, hasFreshClaims } = dependencies;
+  /** Binds a challenge to the present state of a session. Each transition makes the timeline longer. */
   const bindingOf = (ceremony: string, { _id, browserHash, timeline }: Session): Binding => [
     ceremony,
     _id,

@@ -15,6 +15,7 @@ const newestFirst = (one: Enrollment, other: Enrollment): number =>
 
 /** Finds enrollments of users, newest first, by a customer of a shop or any id that support knows. */
 export function createUserSearch({ enrollments, sessions, customerHash }: Dependencies) {
+  /** The enrollments of the user that an id names, or the ones with a pairwise subject. */
   async function enrollmentsOf(reference: string): Promise<Enrollment[]> {
     const ofUser = async (userId: string | undefined) =>
       userId === undefined ? [] : enrollments.ofUser(userId);

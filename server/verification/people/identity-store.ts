@@ -27,6 +27,7 @@ type IdentityWithUser = Identity & { users: User[] };
 type Owner = Pick<User, '_id' | 'identity'>;
 
 const idOf = (hash: string) => `idn_${hash}`;
+/** The identity document of a user. */
 export const identityOf = ({
   _id: userId,
   identity,

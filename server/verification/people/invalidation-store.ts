@@ -8,6 +8,7 @@ export interface SnapshotOwner {
   invalidateAt?: Date;
 }
 
+/** The index by which the sweep finds changed records. */
 export const invalidationIndex = (collection: string): IndexDeclaration => ({
   collection,
   key: { invalidateAt: 1 },

@@ -64,6 +64,7 @@ export async function authenticateKey<K extends Key>(
   return key;
 }
 
+/** The session as the contract shows it to partners (interface 4.5). */
 function toResponse(session: Session): SessionResponse {
   return {
     success: true,

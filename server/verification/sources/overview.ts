@@ -41,6 +41,7 @@ function undefinedIfUnavailable(error: unknown): undefined {
 
 /** Makes the overview of verification sources for operators: faults, certificates and successes. */
 export function createSourceOverview({ sources, verifiers, sessions, clock }: Dependencies) {
+  /** The certificates that a source depends on; none for a source that asks no identity wallets. */
   function certificatesOf(name: string): SourceView['certificates'] {
     return (verifiers.get(name)?.certificates() ?? []).map(({ use, certificate }) => ({
       use,
@@ -56,7 +57,8 @@ export function createSourceOverview({ sources, verifiers, sessions, clock }: De
     return name === 'sandbox' ? 'sandbox' : 'oidc';
   }
 
-  function view({ name, modes }: VerificationSource): Omit<SourceView, 'lastDay'> {
+  /** The view of a source without its use on the last day, which has to be counted in the database. */
+  function viewSource({ name, modes }: VerificationSource): Omit<SourceView, 'lastDay'> {
     return {
       name,
       kind: kindOf(name),
@@ -66,13 +68,13 @@ export function createSourceOverview({ sources, verifiers, sessions, clock }: De
     };
   }
 
-  const all = () => [...sources.values()].map(view);
+  const viewSources = () => [...sources.values()].map(viewSource);
 
   async function list(): Promise<SourceView[]> {
     const since = new Date(clock.now() - successSpanMs);
     // Without a database, the faults are still shown.
     const uses = await sessions.sourceUse(since).catch(undefinedIfUnavailable);
-    return all().map((source) => ({
+    return viewSources().map((source) => ({
       ...source,
       lastDay: uses ? (uses.get(source.name) ?? { authenticated: 0, failed: 0 }) : null,
     }));
@@ -91,7 +93,7 @@ export function createSourceOverview({ sources, verifiers, sessions, clock }: De
   return {
     /** All certificates, each with the source that depends on it. */
     certificates: () =>
-      all().flatMap(({ name, certificates }) =>
+      viewSources().flatMap(({ name, certificates }) =>
         certificates.map((certificate) => ({ ...certificate, source: name })),
       ),
     list,

@@ -139,6 +139,7 @@ export function testIdentityWalletRoutes(
     return isUnreadable ? faults.unreadable : (error as Error).message;
   }
 
+  /** Sends the page that explains an error. */
   function sendFault(error: unknown, reply: FastifyReply): FastifyReply {
     const language = languageOf(reply.request, undefined);
     const fault = faultInWords(error, testIdentityWalletMessages[language]);

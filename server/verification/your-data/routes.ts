@@ -83,6 +83,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
     return found;
   }
 
+  /** Sends the sign-in page. @param fault why the sign-in before has failed */
   function sendSignIn(request: FastifyRequest, reply: FastifyReply, fault?: 'refused' | 'unknown') {
     const nonce = passkeysOn ? nonceOf(request, reply) : '';
     const passkey = passkeysOn ? JSON.stringify(signIn.requestOptions(nonce)) : undefined;
@@ -123,6 +124,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
       });
     };
 
+  /** The request, for the audit log. */
   const callOf = ({ request }: FastifyReply) => ({ requestId: request.id });
 
   const stop = actionRoutes('/stop/:partner', {

@@ -71,7 +71,8 @@ const isActiveDevice = ({ handoff }: Session, device: Device): boolean =>
 export function createIdentityWalletAnswers(dependencies: Dependencies) {
   const { verifiers, sessions, sessionAccess, authentication, clock, logger } = dependencies;
   const now = () => new Date(clock.now());
-  const asked = (session: Session) => ({ mode: session.mode, claims: claimsAskedFor(session) });
+  /** What the session asks identity wallets for, and in which mode. */
+  const requestOf = (session: Session) => ({ mode: session.mode, claims: claimsAskedFor(session) });
 
   /**
    * The session's open request with this token. Undefined if it was answered, if the session has gone on since (to
@@ -111,7 +112,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     if (response.kind === 'error') return response;
     try {
       const answer = { channel, presented: response.presented };
-      return { kind: 'proven', ...(await verifier.verifyPresentation(handle, asked(session), answer)) };
+      return { kind: 'proven', ...(await verifier.verifyPresentation(handle, requestOf(session), answer)) };
     } catch (error) {
       if (!(error instanceof PresentationRefused)) throw error;
       logger.warn(
@@ -162,7 +163,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     /** The signed request. @throws ApiError `session_not_found` if it is not open, or if its source signs no requests */
     async request(source: string, token: string, walletNonce?: string): Promise<string> {
       const { session, verifier, handle } = await findOpenRequest(source, token);
-      const signed = await verifier.signedRequest(handle, asked(session), walletNonce);
+      const signed = await verifier.signedRequest(handle, requestOf(session), walletNonce);
       if (signed === undefined) throw new ApiError('session_not_found');
       return signed;
     },
