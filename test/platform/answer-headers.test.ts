@@ -31,74 +31,73 @@ function startPath(): string {
 
 describe('the headers "X-Content-Type-Options: nosniff" and X-Request-Id', () => {
   it.each<[listener: keyof typeof urls, status: number, path: string, init?: RequestInit]>([
-    ['public', 200, '/healthz'],
-    ['public', 200, '/readyz'],
-    ['public', 200, '/.well-known/jwks.json'],
-    ['public', 200, '/.well-known/oauth-authorization-server'],
-    ['public', 200, '/.well-known/jwks.json', { method: 'HEAD' }],
-    ['public', 200, '/docs/'],
-    ['public', 308, '/docs'],
-    ['public', 200, '/docs/openapi.json'],
-    ['public', 200, '/docs/site.css'],
-    ['public', 404, '/docs/nothing'],
-    ['public', 308, '/docs/guides'],
-    ['public', 404, '/docs/guides/nothing'],
-    ['public', 200, '/', page],
-    ['public', 404, '/'],
-    ['public', 200, '/llms.txt'],
-    ['public', 302, 'a valid /verify/start'],
-    ['public', 400, '/verify/start'],
-    ['public', 400, '/verify/start', page],
-    ['public', 404, '/verify/session/ses_x', page],
-    ['public', 404, '/verify/assets/nothing.css'],
-    ['public', 404, '/nowhere'],
-    ['public', 404, '/%ZZ'],
-    ['public', 405, '/api/oauth/token'],
-    ['public', 405, '/api/oauth/token', { method: 'OPTIONS' }],
-    ['public', 400, '/api/oauth/token', form],
-    ['public', 401, '/api/oauth/userinfo'],
-    ['public', 400, '/api/oauth/revoke', form],
-    ['public', 401, '/api/verify/hvf-session/ses_x'],
-    ['public', 401, '/api/integrations/storefront/verify/exchange', form],
-    ['public', 401, '/api/checkbox/resolve', form],
-    ['admin', 200, '/healthz'],
-    ['admin', 200, '/readyz'],
-    ['admin', 200, '/metrics', { headers: operator }],
-    ['admin', 200, '/ops', { headers: operator }],
-    ['admin', 401, '/ops'],
-    ['admin', 200, '/trpc/operators.whoami', { headers: operator }],
-    ['admin', 401, '/trpc/operators.whoami'],
-    ['admin', 404, '/trpc/no.such', { headers: operator }],
-    ['admin', 404, '/nowhere'],
-    ['health', 200, '/healthz'],
-    ['health', 200, '/readyz'],
-    ['health', 401, '/metrics'],
-    ['health', 404, '/nowhere'],
-  ])(
-    'are sent by the %s listener with the status %i for the request %s',
-    async (listener, status, path, init) => {
-      const url = urls[listener] + (path === 'a valid /verify/start' ? startPath() : path);
-      const response = await fetch(url, { redirect: 'manual', ...init });
-      await response.arrayBuffer();
-      expect(response.status).toBe(status);
-      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
-      expect(response.headers.get('x-request-id')).toMatch(/^req_/);
-    },
-  );
+    ['public', 200, 'GET /healthz'],
+    ['public', 200, 'GET /readyz'],
+    ['public', 200, 'GET /.well-known/jwks.json'],
+    ['public', 200, 'GET /.well-known/oauth-authorization-server'],
+    ['public', 200, 'HEAD /.well-known/jwks.json'],
+    ['public', 200, 'GET /docs/'],
+    ['public', 308, 'GET /docs'],
+    ['public', 200, 'GET /docs/openapi.json'],
+    ['public', 200, 'GET /docs/site.css'],
+    ['public', 404, 'GET /docs/nothing'],
+    ['public', 308, 'GET /docs/guides'],
+    ['public', 404, 'GET /docs/guides/nothing'],
+    ['public', 200, 'GET / with Accept: text/html', page],
+    ['public', 404, 'GET / with any Accept header'],
+    ['public', 200, 'GET /llms.txt'],
+    ['public', 302, 'GET /verify/start with valid parameters'],
+    ['public', 400, 'GET /verify/start without parameters'],
+    ['public', 400, 'GET /verify/start without parameters, with Accept: text/html', page],
+    ['public', 404, 'GET /verify/session/ses_x with Accept: text/html', page],
+    ['public', 404, 'GET /verify/assets/nothing.css'],
+    ['public', 404, 'GET /nowhere'],
+    ['public', 404, 'GET /%ZZ'],
+    ['public', 405, 'GET /api/oauth/token'],
+    ['public', 405, 'OPTIONS /api/oauth/token'],
+    ['public', 400, 'POST /api/oauth/token with an unknown field', form],
+    ['public', 401, 'GET /api/oauth/userinfo without a token'],
+    ['public', 400, 'POST /api/oauth/revoke with an unknown field', form],
+    ['public', 401, 'GET /api/verify/hvf-session/ses_x without an API key'],
+    ['public', 401, 'POST /api/integrations/storefront/verify/exchange without a signature', form],
+    ['public', 401, 'POST /api/checkbox/resolve without an API key', form],
+    ['admin', 200, 'GET /healthz'],
+    ['admin', 200, 'GET /readyz'],
+    ['admin', 200, "GET /metrics with an operator's token", { headers: operator }],
+    ['admin', 200, "GET /ops with an operator's token", { headers: operator }],
+    ['admin', 401, 'GET /ops without a token'],
+    ['admin', 200, "GET /trpc/operators.whoami with an operator's token", { headers: operator }],
+    ['admin', 401, 'GET /trpc/operators.whoami without a token'],
+    ['admin', 404, "GET /trpc/no.such with an operator's token", { headers: operator }],
+    ['admin', 404, 'GET /nowhere'],
+    ['health', 200, 'GET /healthz'],
+    ['health', 200, 'GET /readyz'],
+    ['health', 401, 'GET /metrics without a token'],
+    ['health', 404, 'GET /nowhere'],
+  ])('are sent by the %s listener with its %i answer to %s', async (listener, status, request, init) => {
+    const [method = '', path = ''] = request.split(' ');
+    const url = urls[listener] + (request.endsWith('valid parameters') ? startPath() : path);
+    const response = await fetch(url, { method, redirect: 'manual', ...init });
+    await response.arrayBuffer();
+    expect(response.status).toBe(status);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+  });
 });
 
 describe('a Link header to the explanation of an error', () => {
   it.each<[code: string, path: string, init?: RequestInit]>([
-    ['route_not_found', '/nowhere'],
-    ['route_not_found', '/%ZZ'],
-    ['method_not_allowed', '/api/oauth/token'],
-    ['invalid_request', '/api/oauth/token', form],
-    ['invalid_token', '/api/oauth/userinfo'],
-    ['missing_api_key', '/api/verify/hvf-session/ses_x'],
-    ['missing_api_key', '/api/wallet'],
-    ['invalid_request', '/verify/start'],
-  ])('is sent with the error %s, for the request %s', async (code, path, init) => {
-    const response = await fetch(urls.public + path, init);
+    ['route_not_found', 'GET /nowhere'],
+    ['route_not_found', 'GET /%ZZ'],
+    ['method_not_allowed', 'GET /api/oauth/token'],
+    ['invalid_request', 'POST /api/oauth/token with an unknown field', form],
+    ['invalid_token', 'GET /api/oauth/userinfo without a token'],
+    ['missing_api_key', 'GET /api/verify/hvf-session/ses_x without an API key'],
+    ['missing_api_key', 'GET /api/wallet without an API key'],
+    ['invalid_request', 'GET /verify/start without parameters'],
+  ])('is sent with the error %s in answer to %s', async (code, request, init) => {
+    const [method = '', path = ''] = request.split(' ');
+    const response = await fetch(urls.public + path, { method, ...init });
     await response.arrayBuffer();
     expect(response.headers.get('x-svc-error')).toBe(code);
     expect(response.headers.get('link')).toBe(`<${server.baseUrl}/docs/errors#${code}>; rel="help"`);

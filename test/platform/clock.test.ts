@@ -22,17 +22,19 @@ function machine({ off = 0, delay = 0 } = {}) {
   return { state, pass, clock };
 }
 
-describe('the database clock', () => {
-  it.each([0, 1_500, -1_500, 86_400_000])(
-    'returns the database time on a machine whose clock is %i ms off',
-    async (off) => {
-      const { state, pass, clock } = machine({ off });
-      await clock.measure();
-      pass(12_345);
-      expect(clock.now()).toBe(state.server);
-      expect(clock.offset()).toBe(off === 0 ? 0 : -off);
-    },
-  );
+describe('the database clock of a process', () => {
+  it.each([
+    ['as late as the database', 0],
+    ['1.5 s ahead of the database', 1_500],
+    ['1.5 s behind the database', -1_500],
+    ['a day ahead of the database', 86_400_000],
+  ])("returns the database's time although the machine's own clock is %s", async (_, off) => {
+    const { state, pass, clock } = machine({ off });
+    await clock.measure();
+    pass(12_345);
+    expect(clock.now()).toBe(state.server);
+    expect(clock.offset()).toBe(off === 0 ? 0 : -off);
+  });
 
   it('adds half of the round-trip time to the time that the database returned', async () => {
     const { state, clock } = machine({ off: 300, delay: 800 });
@@ -45,17 +47,17 @@ describe('the database clock', () => {
   });
 
   it.each([
-    [2_000, true],
-    [-2_000, true],
-    [2_001, false],
-    [-2_001, false],
-  ])('is trusted only if the machine clock is at most 2 s off: %i ms off gives %s', async (off, trusted) => {
+    ['trusted', '2,000 ms ahead', 2_000],
+    ['trusted', '2,000 ms behind', -2_000],
+    ['not trusted', '2,001 ms ahead', 2_001],
+    ['not trusted', '2,001 ms behind', -2_001],
+  ])("is %s if the machine's own clock is %s", async (trusted, _, off) => {
     const { clock } = machine({ off });
     await clock.measure();
-    expect(clock.trusted()).toBe(trusted);
+    expect(clock.trusted()).toBe(trusted === 'trusted');
   });
 
-  it('is not trusted two minutes after its last measurement, and is trusted after the next one', async () => {
+  it('is not trusted more than two minutes after its last measurement, until the next one succeeds', async () => {
     const { state, pass, clock } = machine();
     await clock.measure();
     pass(120_000);
@@ -79,9 +81,13 @@ describe('the database clock', () => {
     expect(clock.now()).toBe(state.server);
   });
 
-  it.each([60_000, -60_000, 31 * 86_400_000])(
-    "returns the database time, but is not trusted, after the machine's clock was moved by %i ms",
-    async (step) => {
+  it.each([
+    ['a minute forwards', 60_000],
+    ['a minute backwards', -60_000],
+    ['31 days forwards', 31 * 86_400_000],
+  ])(
+    "still returns the database's time, but is not trusted, after the machine's own clock was moved %s",
+    async (_, step) => {
       const { state, pass, clock } = machine({ off: 300 });
       await clock.measure();
       pass(10_000);

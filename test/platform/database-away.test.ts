@@ -61,8 +61,11 @@ afterAll(async () => {
 });
 
 // The cases run simultaneously with a server each, because most of their time is waiting.
-describe.concurrent.each(['cut', 'hang'] as const)('an unreachable database (its connections: %s)', (how) => {
-  it('causes a 503 within 5 s without a charge at every endpoint except the session query, until the database returns', async ({
+describe.concurrent.each([
+  { how: 'cut', what: 'that closes its connections' },
+  { how: 'hang', what: 'that no longer replies' },
+] as const)('a database $what', ({ how }) => {
+  it('makes exchange, userinfo, revocation, start and /readyz answer 503, and the session query 500, until it returns', async ({
     expect,
   }) => {
     const { database, proxy, server, partner, exchange, get, ledger, ...environment } = environments[how];
@@ -125,8 +128,8 @@ describe.concurrent.each(['cut', 'hang'] as const)('an unreachable database (its
   });
 });
 
-describe('a database that breaks under load', () => {
-  it('leaves one charge or none for every code, and every caller gets an answer within 5 s', {
+describe('a database whose connections end during 30 code exchanges', () => {
+  it('leaves every caller with an answer within 5 s, and every code with one charge after it was exchanged again', {
     timeout: within(90_000),
   }, async () => {
     const { proxy, exchange, ledger, ...environment } = environments.cut;

@@ -33,7 +33,7 @@ const apiKey = {
 
 describe('the error table', () => {
   it.each(Object.entries(oauth))(
-    '%s has the status %i and the same name in the OAuth format',
+    'gives %s the status %i, and the same name as error of an OAuth response',
     (code, status) => {
       const error = new ApiError(code as ErrorCode);
       expect(error.status).toBe(status);
@@ -45,29 +45,61 @@ describe('the error table', () => {
   );
 
   it.each(Object.entries(apiKey))(
-    '%s has the error message of section 7.2 of the interface',
+    'gives %s the status and the error message of section 7.2 of the interface',
     (code, [status, text]) => {
       const error = new ApiError(code as ErrorCode);
       expect([error.status, generalBody(error)]).toEqual([status, { success: false, error: text }]);
     },
   );
 
-  it('has an OAuth error name for exactly the codes in the list of this test', () => {
+  it('has an OAuth error name for the errors of interface 7.4 and 7.5 only', () => {
     const named = codes.filter((code) => errorTable[code].oauth !== undefined);
     expect(named.toSorted()).toEqual(Object.keys(oauth).toSorted());
   });
 
-  it.each(codes)('gives %s an exit code and a retry hint that agree with its status', (code) => {
-    const { status, exit, retryable, text } = errorTable[code];
-    expect(status).toBeGreaterThanOrEqual(400);
-    expect(retryable).toBe(status === 429 || status >= 500);
-    const exits: Record<number, number> = { 400: 2, 401: 3, 403: 3, 404: 4, 405: 2, 409: 5, 422: 5, 429: 6 };
-    if (status in exits) expect(exit).toBe(exits[status]);
-    expect(text).toMatch(/^\S.{6,}/);
-    expect(text).not.toMatch(/[.]$/);
+  /** The exit code of the command line for each status. */
+  const exits: Record<number, number> = {
+    ...{
+      400: 2,
+      401: 3,
+      402: 5,
+      403: 3,
+      404: 4,
+      405: 2,
+      408: 1,
+      409: 5,
+      422: 5,
+      429: 6,
+      431: 2,
+      500: 1,
+      503: 1,
+    },
+  };
+
+  it.each(
+    codes.map((code) => {
+      const { status } = errorTable[code];
+      const isRetryable = status === 429 || status >= 500;
+      return {
+        code,
+        status,
+        isRetryable,
+        exit: exits[status],
+        hint: isRetryable ? 'retryable' : 'not retryable',
+      };
+    }),
+  )(
+    'says that $code, with the status $status, is $hint and ends a command with exit code $exit',
+    ({ code, exit, isRetryable }) => {
+      expect(errorTable[code]).toMatchObject({ exit, retryable: isRetryable });
+    },
+  );
+
+  it('has a text of at least 7 characters for every code, without a full stop at the end', () => {
+    for (const code of codes) expect(errorTable[code].text).toMatch(/^\S.{5,}[^.]$/);
   });
 
-  it('has the function isErrorCode: it is true for the codes of the table and false for other values', () => {
+  it('contains a code if and only if isErrorCode returns true for it', () => {
     expect(codes.every(isErrorCode)).toBe(true);
     for (const other of ['', 'toString', '__proto__', 'nonsense', 7, null, undefined])
       expect(isErrorCode(other)).toBe(false);
@@ -75,38 +107,38 @@ describe('the error table', () => {
 });
 
 describe('an ApiError', () => {
-  it('contains the description that its constructor got', () => {
+  it('has the description that its constructor got as message and as error_description', () => {
     const error = new ApiError('invalid_grant', { description: 'The authorization code has expired' });
     expect(oauthBody(error).error_description).toBe('The authorization code has expired');
     expect(error.message).toBe('The authorization code has expired');
   });
 
   it.each([
-    [0, '1'],
-    [0.2, '1'],
-    [1, '1'],
-    [49.001, '50'],
-    [3600, '3600'],
-  ])('sends %d s as Retry-After: %s', (seconds, header) => {
+    ['1', 0],
+    ['1', 0.2],
+    ['1', 1],
+    ['50', 49.001],
+    ['3600', 3600],
+  ])('has the header Retry-After: %s if the caller may retry in %d s', (header, seconds) => {
     expect(new ApiError('rate_limited', { retryAfter: seconds }).headers).toEqual({ 'retry-after': header });
   });
 
-  it('contains the headers that its constructor got', () => {
+  it('has the headers that its constructor got, and otherwise none', () => {
     const headers = { 'www-authenticate': 'Bearer' };
     expect(new ApiError('invalid_token', { headers }).headers).toEqual(headers);
     expect(new ApiError('invalid_token').headers).toEqual({});
   });
 
-  it('shows neither its detail nor its cause in the OAuth body and the general body', () => {
+  it('shows neither its detail nor its cause in the body of a response', () => {
     const error = new ApiError('server_error', { detail: 'secret', cause: new Error('secret') });
     expect(JSON.stringify([oauthBody(error), generalBody(error)])).not.toContain('secret');
   });
 
-  it('has the OAuth name invalid_request if its code has no OAuth name', () => {
+  it('has the error invalid_request in an OAuth response if its code has no OAuth name', () => {
     expect(oauthBody(new ApiError('route_not_found')).error).toBe('invalid_request');
   });
 
-  it('has Retry-After 5 if the database is away', () => {
+  it('has the status 503 and Retry-After: 5 if it stands for an unreachable database', () => {
     expect([unavailable().status, unavailable().headers]).toEqual([503, { 'retry-after': '5' }]);
   });
 });

@@ -52,8 +52,8 @@ async function call(path: string, init?: RequestInit) {
 }
 const failure = (error: string) => ({ success: false, error });
 
-describe('every answer', () => {
-  it('has a request id of its own', async () => {
+describe('every answer of a listener', () => {
+  it('has a different request id in X-Request-Id', async () => {
     const ids = await Promise.all(
       ['/things/1', '/nowhere', '/refused', '/%ZZ'].map(async (path) =>
         (await fetch(`${url}${path}`)).headers.get('x-request-id'),
@@ -69,8 +69,8 @@ describe('every answer', () => {
   });
 });
 
-describe('errors of the public listener', () => {
-  it('are 404 for an unknown path, and 405 with Allow for a wrong method', async () => {
+describe('a listener', () => {
+  it('answers 404 to an unknown path, and 405 with Allow to a wrong method', async () => {
     expect(await call('/nowhere?x=1')).toMatchObject({ status: 404, body: failure('No such path') });
     const wrong = await call('/things/7', { method: 'DELETE' });
     expect(wrong).toMatchObject({ status: 405, body: failure('Method not allowed') });
@@ -79,36 +79,36 @@ describe('errors of the public listener', () => {
       expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('are 404 for a path that cannot be decoded', async () => {
+  it('answers 404 to a path whose percent-encoding is malformed', async () => {
     expect(await call('/%ZZ')).toMatchObject({ status: 404, body: failure('No such path') });
   });
 
-  it('are not sent for a path of 8,000 characters: its endpoint answers 200', async () => {
+  it('answers 200 to a path of 8,000 characters', async () => {
     const response = await fetch(`${url}/things/${'x'.repeat(8_000)}`);
     expect([response.status, await response.text()]).toEqual([200, 'a thing']);
   });
 
-  it('are 500 with a standard text if the thrown error is unexpected', async () => {
+  it('answers 500 with a standard text if an endpoint throws an unexpected error', async () => {
     for (const path of ['/unknown-error', '/thrown-text', '/wrong-answer']) {
       expect(await call(path)).toMatchObject({ status: 500, body: failure('Internal server error') });
     }
   });
 
-  it('have the status, text and headers of an ApiError', async () => {
+  it('answers with the status, text and headers of the ApiError that an endpoint throws', async () => {
     const { status, headers, body } = await call('/refused');
     expect([status, headers.get('retry-after'), body]).toEqual([429, '7', failure('Rate limit exceeded')]);
   });
 
   it.each([
-    ['a missing field', {}, 'name is required'],
-    ['a field of another type', { name: 7 }, 'name must be of type string'],
-    ['a list', { name: ['a', 'b'] }, 'name must be given once'],
-    ['an empty field', { name: '' }, 'name must not be empty'],
-    ['a long field', { name: 'x'.repeat(10) }, 'name must have at most 9 characters'],
-    ['an unlisted value', { name: 'x', kind: 'small' }, 'kind must be big'],
-    ['a short list', { name: 'x', parts: ['a'] }, 'parts must have at least 2 items'],
-    ['a fault of another kind', { name: 'x', size: 'l' }, /^size: /],
-  ])('are 400 for %s in the body, and name the field', async (_, fields, text) => {
+    ['is missing', {}, 'name is required'],
+    ['has a wrong type', { name: 7 }, 'name must be of type string'],
+    ['is a list instead of a text', { name: ['a', 'b'] }, 'name must be given once'],
+    ['is empty', { name: '' }, 'name must not be empty'],
+    ['is too long', { name: 'x'.repeat(10) }, 'name must have at most 9 characters'],
+    ['has another value than the only allowed one', { name: 'x', kind: 'small' }, 'kind must be big'],
+    ['is a list with too few items', { name: 'x', parts: ['a'] }, 'parts must have at least 2 items'],
+    ['has a value that is not in the list of allowed ones', { name: 'x', size: 'l' }, /^size: /],
+  ])('answers 400 and names the field if a field of the body %s', async (_, fields, text) => {
     const init = {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -121,14 +121,15 @@ describe('errors of the public listener', () => {
   });
 
   it.each([
-    ['text/plain', 'name=x', /^Content-Type must be/],
-    ['application/json', '{', 'The request body is not valid JSON'],
+    ['has the type text/plain', 'text/plain', 'name=x', /^Content-Type must be/],
+    ['is not valid JSON', 'application/json', '{', 'The request body is not valid JSON'],
     [
+      'is larger than 64 KiB',
       'application/json',
       JSON.stringify({ name: 'x'.repeat(65_536) }),
       'The request body is larger than 64 KiB',
     ],
-  ])('are 400 for an unreadable body of %s', async (type, body, text) => {
+  ])('answers 400 if the body of a request %s', async (_, type, body, text) => {
     const init = { method: 'POST', headers: { 'content-type': type }, body };
     expect(await call('/things', init)).toMatchObject({
       status: 400,
@@ -167,35 +168,32 @@ describe('a request that arrives too slowly', () => {
       'POST /upload HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n',
       arrival.request,
     ],
-  ])('loses its connection after the time limit of its %s', async (_, text, allowed) => {
+  ])('loses its connection when the time limit for its %s ends', async (_, text, allowed) => {
     const took = await drip(text, { arrival });
     expect(took).toBeGreaterThanOrEqual(allowed - 50);
     expect(took).toBeLessThan(within(10 * allowed));
   });
 
-  it('has 15 s in total and 10 s for the headers, checked every second', () => {
+  it('may take 15 s in total and 10 s for its headers; the listener checks these limits every second', () => {
     expect(app.server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 15_000 });
     expect(arrivalTimes.check).toBe(1_000);
   });
 });
 
-describe('the address of a caller', () => {
-  it.each([
-    [false, '127.0.0.1'],
-    [1, '192.0.2.3'],
-    [2, '192.0.2.2'],
-    ['127.0.0.0/8', '192.0.2.3'],
-    [true, '192.0.2.1'],
-  ])(
-    'depends on trustProxy: with %s it is %s, if X-Forwarded-For has 192.0.2.1, 192.0.2.2 and 192.0.2.3',
-    async (trustProxy, address) => {
-      const behind = createHttpServer({ logger: createLogger('silent'), trustProxy });
-      behind.get('/', async ({ ip }) => ip);
-      const headers = { 'x-forwarded-for': '192.0.2.1, 192.0.2.2, 192.0.2.3' };
-      expect((await behind.inject({ url: '/', headers })).body).toBe(address);
-      await behind.close();
-    },
-  );
+describe("a caller's address, if X-Forwarded-For names three hosts,", () => {
+  it.each<[what: string, trusted: string, trustProxy: boolean | number | string, address: string]>([
+    ['the address of the connection', 'no proxy', false, '127.0.0.1'],
+    ['the last one', 'one proxy', 1, '192.0.2.3'],
+    ['the second one', 'two proxies', 2, '192.0.2.2'],
+    ['the last one', 'proxies at 127.0.0.0/8', '127.0.0.0/8', '192.0.2.3'],
+    ['the first one', 'all proxies', true, '192.0.2.1'],
+  ])('is %s if the listener trusts %s', async (_what, _trusted, trustProxy, address) => {
+    const behind = createHttpServer({ logger: createLogger('silent'), trustProxy });
+    behind.get('/', async ({ ip }) => ip);
+    const headers = { 'x-forwarded-for': '192.0.2.1, 192.0.2.2, 192.0.2.3' };
+    expect((await behind.inject({ url: '/', headers })).body).toBe(address);
+    await behind.close();
+  });
 });
 
 describe('a stopping listener', () => {

@@ -74,50 +74,58 @@ const get = (...lines: string[]) => `${['GET / HTTP/1.1', ...lines].join('\r\n')
 const post = (...lines: string[]) => `${['POST / HTTP/1.1', 'Host: a', ...lines].join('\r\n')}\r\n\r\n`;
 const manyHeaders = Array.from({ length: 2_100 }, () => 'a:');
 
-describe('malformed HTTP', () => {
+describe('malformed HTTP on a connection', () => {
   it.each([
-    ['text that is no request', 400, 'nonsense\r\n\r\n'],
-    ['another protocol', 400, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
-    ['an unknown method', 400, 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n'],
-    ['CONNECT', 400, 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n'],
-    ['an unknown version', 400, 'GET / HTTP/9.9\r\nHost: a\r\n\r\n'],
-    ['a name of a header with a space', 400, get('Host: a', 'X Y: z')],
-    ['a space before the colon', 400, get('Host : a')],
-    ['a value with a control character', 400, get('Host: a', 'X: \x01')],
-    ['a Content-Length that is no number', 400, get('Host: a', 'Content-Length: x')],
-    ['two lengths', 400, post('Content-Length: 1', 'Content-Length: 2')],
-    ['a length and chunks', 400, post('Content-Length: 1', 'Transfer-Encoding: chunked')],
+    [400, 'text that is no request', 'nonsense\r\n\r\n'],
+    [400, 'a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    [400, 'an unknown method', 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n'],
+    [400, 'the method CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n'],
+    [400, 'an unknown HTTP version', 'GET / HTTP/9.9\r\nHost: a\r\n\r\n'],
+    [400, 'a header name with a space', get('Host: a', 'X Y: z')],
+    [400, 'a space before the colon of a header', get('Host : a')],
+    [400, 'a header value with a control character', get('Host: a', 'X: \x01')],
+    [400, 'a Content-Length that is no number', get('Host: a', 'Content-Length: x')],
+    [400, 'two Content-Length headers', post('Content-Length: 1', 'Content-Length: 2')],
     [
-      'a chunk without a size',
       400,
+      'both Content-Length and Transfer-Encoding',
+      post('Content-Length: 1', 'Transfer-Encoding: chunked'),
+    ],
+    [
+      400,
+      'a chunk without a size',
       `${post('Content-Type: application/json', 'Transfer-Encoding: chunked')}x\r\n`,
     ],
-    ['two Host lines', 400, get('Host: a', 'Host: b')],
-    ['two Host lines that agree', 400, get('Host: a', 'X: y', 'host: a')],
-    ['no Host line', 400, get('X: y')],
-    ['a Host that is an address', 400, get('Host: http://a/')],
-    ['a Host with a space', 400, get('Host: a b')],
-    ['a Host with two names', 400, get('Host: a, b')],
-    ['a long header', 431, get('Host: a', `X: ${'x'.repeat(17_000)}`)],
-    ['more headers than Node.js shows us', 431, get('Host: a', ...manyHeaders, 'Host: b')],
-    ['more than 1,000 headers', 431, get('Host: a', ...manyHeaders.slice(0, 1_000))],
-    ['a long path', 431, get('Host: a').replace('/', `/${'x'.repeat(17_000)}`)],
+    [400, 'two different Host headers', get('Host: a', 'Host: b')],
+    [400, 'two equal Host headers', get('Host: a', 'X: y', 'host: a')],
+    [400, 'no Host header', get('X: y')],
+    [400, 'a URL as Host', get('Host: http://a/')],
+    [400, 'a space in the Host', get('Host: a b')],
+    [400, 'two names in one Host header', get('Host: a, b')],
+    [431, 'a header of 17,000 characters', get('Host: a', `X: ${'x'.repeat(17_000)}`)],
+    [
+      431,
+      'a second Host after the headers that Node.js passes on',
+      get('Host: a', ...manyHeaders, 'Host: b'),
+    ],
+    [431, 'more than 1,000 headers', get('Host: a', ...manyHeaders.slice(0, 1_000))],
+    [431, 'a path of 17,000 characters', get('Host: a').replace('/', `/${'x'.repeat(17_000)}`)],
   ])(
-    'such as %s is answered once, with %i in the general error format, and the connection is closed',
-    async (_, status, text) => {
+    'gets one answer %i in the general error format, and the connection is closed, if it is or has %s',
+    async (status, _, text) => {
       const { received, error } = await send(text);
       expectRefusal(received, status);
       expect(error).toBeUndefined();
     },
   );
 
-  it('gets one answer even if its sender continues to send', async () => {
+  it('gets one answer 400 even if its sender continues to send', async () => {
     const { received, error } = await send(`nonsense\r\n\r\n${'x'.repeat(1_000_000)}`);
     expectRefusal(received, 400);
     expect(error).toBeUndefined();
   });
 
-  it('gets 408 if it is incomplete at its time limit', async () => {
+  it('gets 408 if it is incomplete when its time limit ends', async () => {
     const arrival = { headers: 200, request: 400, check: 50 };
     const hurried = createHttpServer({ logger: createLogger('silent'), trustProxy: false, arrival });
     hurried.post('/', async () => 'fine');
@@ -130,7 +138,7 @@ describe('malformed HTTP', () => {
     await hurried.close();
   });
 
-  it('gets one answer on every path and listener of the service', async () => {
+  it('gets one answer 400 on the public and the admin listener, whatever its path', async () => {
     const server = await startTestServer({ env: { SVC_HEALTH_PORT: '0' } });
     const ports = [server.publicUrl, server.adminUrl].map((url) => Number(new URL(url).port));
     for (const at of ports) {
@@ -143,8 +151,8 @@ describe('malformed HTTP', () => {
   });
 });
 
-describe('requests before a malformed one on the same connection', () => {
-  it('are answered in order, before the answer 400 to the malformed one', async () => {
+describe('valid requests that are followed by malformed HTTP on the same connection', () => {
+  it('are answered first; then the malformed part gets 400', async () => {
     const before = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n';
     const answer = send(`${before}nonsense\r\n\r\n`);
     await expect.poll(() => events.listenerCount('go on')).toBe(1);
@@ -155,7 +163,7 @@ describe('requests before a malformed one on the same connection', () => {
     expectRefusal([firstBody.slice('slow but fine'.length), ...rest].join('\r\n\r\n'), 400);
   });
 
-  it('are answered once if the malformed part is in the body of the last one', async () => {
+  it('get one answer if the malformed part is in the body of the last one', async () => {
     const refused = 'POST /refused HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
     const { received } = await send(`${refused}x\r\n`);
     expect(received.match(/HTTP\/1.1 \d+/g)).toHaveLength(1);
@@ -164,11 +172,11 @@ describe('requests before a malformed one on the same connection', () => {
 
 describe('an unusual but valid request', () => {
   it.each([
-    ['HTTP/1.0 without a Host line', 'GET / HTTP/1.0\r\n\r\n'],
+    ['HTTP/1.0 and no Host header', 'GET / HTTP/1.0\r\n\r\n'],
     ['1,000 headers', get('Host: a', 'Connection: close', ...manyHeaders.slice(0, 998))],
-    ['an empty Host line', get('Host:', 'Connection: close')],
-    ['a Host that is an address of IPv6 with a port', get('Host: [::1]:8080', 'Connection: close')],
-    ['an expectation that is not known', get('Host: a', 'Expect: the-best', 'Connection: close')],
+    ['an empty Host header', get('Host:', 'Connection: close')],
+    ['an IPv6 address with a port as Host', get('Host: [::1]:8080', 'Connection: close')],
+    ['an unknown value in its Expect header', get('Host: a', 'Expect: the-best', 'Connection: close')],
   ])('is answered with 200 if it has %s', async (_, text) => {
     const { received } = await send(text);
     expect(received).toMatch(/^HTTP\/1.1 200 OK\r\n/);

@@ -60,9 +60,10 @@ const cases = refusals.flatMap(([code, codeName]) => ways.map((by) => ({ code, c
 
 const ofLedger = (command: Record<string, unknown>) => command['insert'] === 'ledger';
 
-describe('the insert of a ledger page that the database refuses', () => {
+/** A database refuses a whole command, or single documents in an otherwise successful reply. */
+describe('a code exchange while the database refuses to insert the charge', () => {
   it.each(cases)(
-    'causes a 503 without a charge for an error of the $by with code $code $codeName; later the code can be exchanged',
+    'gets 503 without a charge if the refusal is a $by error $codeName ($code), and succeeds later',
     async (given) => {
       const verified = await verifyUser(server, partner);
       const before = await ledger();
@@ -78,7 +79,7 @@ describe('the insert of a ledger page that the database refuses', () => {
     },
   );
 
-  it('is not repeated if the error proves that nothing was written, and is repeated otherwise', async () => {
+  it('repeats the insert only if the error leaves open whether the charge was written', async () => {
     proxy.refuse({ code: 13, codeName: 'Unauthorized', by: 'command', on: ofLedger });
     await exchange(await verifyUser(server, partner));
     expect(proxy.refused).toHaveLength(1);
@@ -91,7 +92,7 @@ describe('the insert of a ledger page that the database refuses', () => {
   });
 
   it.each(ways)(
-    'causes a 503 and one charge, which a later 400 names, if it succeeded but every reply is an error of the %s',
+    'gets 503, and at its repetition 400 with the charge, if the insert succeeds but each reply is a %s error',
     async (by) => {
       const lost: Refusal = { code: 6, codeName: 'HostUnreachable', by, carriedOut: true, on: ofLedger };
       const verified = await verifyUser(server, partner);
@@ -109,7 +110,7 @@ describe('the insert of a ledger page that the database refuses', () => {
   );
 
   it.each(ways)(
-    'causes a token and one charge if it succeeded but the first reply is an error of the %s',
+    'gets a token and makes one charge if the insert succeeds but its first reply is a %s error',
     async (by) => {
       let inserts = 0;
       const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
@@ -121,7 +122,7 @@ describe('the insert of a ledger page that the database refuses', () => {
     },
   );
 
-  it('causes a 503 and one charge, which a later 400 names, if it succeeded but its reply is lost and a repetition refused', async () => {
+  it('gets 503, and at its repetition 400 with the charge, if the first reply is lost and the second insert refused', async () => {
     let inserts = 0;
     const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
     const verified = await verifyUser(server, partner);
@@ -141,7 +142,7 @@ describe('a database that refuses every write', () => {
   const refused: Refusal = { code: 13, codeName: 'Unauthorized', by: 'command' };
 
   it.each(ways)(
-    'causes a 503 with Retry-After from every endpoint that writes, if the refusal is an error of the %s',
+    'makes every endpoint that writes answer 503 with Retry-After if the refusal is a %s error',
     async (by) => {
       const verified = await verifyUser(server, partner);
       const granted = await (await exchangeCode(server, partner, await verifyUser(server, partner))).json();
@@ -193,7 +194,7 @@ describe('a database that refuses every write', () => {
   );
 
   it.each(ways)(
-    'causes a 503 of /readyz with a reason until writes succeed again, if the refusal is an error of the %s',
+    'makes /readyz answer 503 with a reason until writes succeed again if the refusal is a %s error',
     async (by) => {
       const ready = async () => {
         const response = await fetch(`${server.baseUrl}/readyz`);

@@ -46,14 +46,18 @@ describe('a batch window (the time in which a batch accepts items)', () => {
     vi.useRealTimers();
   });
 
-  it.each([1, 2, 3])('closes immediately if the last batch had only %i items', async (items) => {
+  it.each([
+    ['1 item', 1],
+    ['2 items', 2],
+    ['3 items', 3],
+  ])('closes immediately if the batch before had only %s', async (_, items) => {
     const batch = await sent(items);
     batch.begin(1);
     await pass(0);
     expect(batch.isClosed()).toBe(true);
   });
 
-  it('closes as soon as the batch has as many items as the last one, here four', async () => {
+  it('closes as soon as the batch has as many items as the batch before, here four', async () => {
     const batch = await sent(4);
     batch.begin(1);
     batch.add(2);
@@ -64,7 +68,7 @@ describe('a batch window (the time in which a batch accepts items)', () => {
     expect(batch.isClosed()).toBe(true);
   });
 
-  it('closes after 2 ms if the batch has fewer items than the last one; the next batch then waits for this number only', async () => {
+  it('closes after 2 ms if the batch has fewer items than the batch before; the next batch expects only so many', async () => {
     const batch = await sent(50);
     batch.begin(1);
     await pass(1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { adminHostFault } from '../../../server/platform/config/admin-host.ts';
 
-describe('adminHostFault', () => {
+describe('the check of SVC_ADMIN_HOST, the address of the admin listener', () => {
   it.each([
     '127.0.0.1',
     '127.9.9.9',
@@ -12,11 +12,11 @@ describe('adminHostFault', () => {
     '192.168.1.1',
     'fd00::1',
     'fe80::1',
-  ])('accepts %s', (host) => {
+  ])('accepts the private address %s', (host) => {
     expect(adminHostFault(host)).toBeUndefined();
   });
   it.each(['0.0.0.0', '::', '8.8.8.8', '172.32.0.1', '2001:db8::1', '::ffff:8.8.8.8', 'admin.example'])(
-    'returns a fault that names the address for %s, which is not private',
+    'refuses %s, which is not a private address, with a fault that names it',
     (host) => {
       expect(adminHostFault(host)).toContain(host);
     },

@@ -27,7 +27,7 @@ function faultsOf(environment: Record<string, string>): readonly string[] {
   return [];
 }
 
-describe('default settings', () => {
+describe('the default settings', () => {
   it('are those of a development server: ports 8080 and 8081 on 127.0.0.1, all roles, embedded database', () => {
     expect(readConfig({})).toMatchObject({
       environment: 'development',
@@ -47,7 +47,7 @@ describe('default settings', () => {
     });
   });
 
-  it('apply to an empty variable as to a missing one', () => {
+  it('apply if a variable is empty, as if it were missing', () => {
     const names = ['SVC_PORT', 'SVC_BASE_URL', 'MONGODB_URI', 'SVC_MASTER_KEY', 'SVC_PRICE_CENTS'];
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
   });
@@ -62,7 +62,7 @@ describe('default settings', () => {
 describe('the listener for probes and metrics', () => {
   const healthOf = (env: Record<string, string>) => readConfig(env).health;
 
-  it('has port 8083 in a process without the admin role, unless SVC_HEALTH_PORT is off', () => {
+  it('has port 8083 in a process without the role admin, and is absent if SVC_HEALTH_PORT is off', () => {
     for (const role of ['worker', 'api']) {
       expect(healthOf({ SVC_ROLES: role })).toEqual({ host: '127.0.0.1', port: 8083, byDefault: true });
     }
@@ -70,7 +70,7 @@ describe('the listener for probes and metrics', () => {
     expect(healthOf({ SVC_ROLES: 'worker', SVC_HEALTH_PORT: 'off' })).toBeUndefined();
   });
 
-  it('has the port SVC_HEALTH_PORT, whatever the roles are', () => {
+  it('has the port SVC_HEALTH_PORT even in a process with the role admin', () => {
     expect(healthOf({ SVC_HEALTH_PORT: '9100' })).toEqual({
       host: '127.0.0.1',
       port: 9100,
@@ -82,7 +82,7 @@ describe('the listener for probes and metrics', () => {
 describe('SVC_PEER_ADDRESS', () => {
   const peerOf = (text: string) => readConfig({ SVC_PEER_ADDRESS: text }).peer;
 
-  it('is a host, a host with a port, or off; without a port, a free one is used', () => {
+  it('can be a host, a host with a port, or off; a missing port is read as 0, which means any free port', () => {
     expect(readConfig({}).peer).toEqual({ port: 0 });
     expect(peerOf('off')).toBeUndefined();
     expect(peerOf('10.0.0.5')).toEqual({ host: '10.0.0.5', port: 0 });
@@ -92,12 +92,18 @@ describe('SVC_PEER_ADDRESS', () => {
     expect(peerOf('[fd00::5]:9000')).toEqual({ host: 'fd00::5', port: 9_000 });
   });
 
-  it.each(['10.0.0.5:', ':9000', '10.0.0.5:65536', '[10.0.0.5]:1', '[fd00::5', 'http://a', 'a b', 'a:1:2'])(
-    'is reported as a fault of the configuration if it is "%s"',
-    (text) => {
-      expect(() => peerOf(text)).toThrow(/SVC_PEER_ADDRESS: expected off/);
-    },
-  );
+  it.each([
+    ['10.0.0.5:', 'has an empty port'],
+    [':9000', 'has no host'],
+    ['10.0.0.5:65536', 'has a port above 65535'],
+    ['[10.0.0.5]:1', 'has an IPv4 address in brackets'],
+    ['[fd00::5', 'has an unclosed bracket'],
+    ['http://a', 'is a URL'],
+    ['a b', 'contains a space'],
+    ['a:1:2', 'has two ports'],
+  ])('is refused as a configuration fault if it is "%s", which %s', (text) => {
+    expect(() => peerOf(text)).toThrow(/SVC_PEER_ADDRESS: expected off/);
+  });
 });
 
 describe('readConfig', () => {
@@ -122,7 +128,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('sets no limit of starts if SVC_STARTS_PER_MINUTE is off', () => {
+  it('returns SVC_STARTS_PER_MINUTE as the limit of starts, and no limit if it is off', () => {
     expect(readConfig({ SVC_STARTS_PER_MINUTE: '20' }).startsPerMinute).toBe(20);
     expect(readConfig({ SVC_STARTS_PER_MINUTE: 'off' }).startsPerMinute).toBeUndefined();
   });
@@ -133,7 +139,7 @@ describe('readConfig', () => {
     expect(readConfig({ ...production, SVC_DRAIN_DELAY: '20s' }).drainDelay).toBe(20_000);
   });
 
-  it('gives the default base URL the port SVC_PORT', () => {
+  it('returns a default base URL on localhost with the port SVC_PORT', () => {
     expect(readConfig({ SVC_PORT: '9000' }).baseUrl).toBe('http://localhost:9000');
   });
 
@@ -169,7 +175,7 @@ describe('the configuration check', () => {
     expect(new ConfigError(faults).message.split('\n')).toHaveLength(faults.length + 1);
   });
 
-  it('reports missing variables besides malformed ones', () => {
+  it('reports missing and malformed variables of one environment together', () => {
     const faults = faultsOf({
       SVC_ENVIRONMENT: 'production',
       SVC_PORT: 'http',
@@ -197,46 +203,43 @@ describe('the configuration check', () => {
     expect(faultsOf({ SVC_ADMIN_HOST: '0.0.0.0', SVC_ADMIN_ALLOW_PUBLIC: 'on' })).toEqual([]);
   });
 
-  it('shows no malformed secret in its faults', () => {
+  it('does not show the value of a malformed master key or admin token in its faults', () => {
     const environment = { SVC_MASTER_KEY: 'c2VjcmV0LXRoYXQtaXMtc2hvcnQ', SVC_ADMIN_TOKEN: 'hunter2' };
     expect(faultsOf(environment).join()).not.toMatch(/c2VjcmV0|hunter2/);
   });
 
-  it.each(Object.keys(production).slice(1))(
-    'reports a fault if a production environment has no %s',
-    (name) => {
-      const { [name as keyof typeof production]: _missing, ...rest } = production;
-      expect(faultsOf(rest)).toEqual([expect.stringMatching(new RegExp(`^${name}: required`))]);
-      const inStaging = faultsOf({ ...rest, SVC_ENVIRONMENT: 'staging' });
-      expect(inStaging).toHaveLength(
-        ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'SVC_BASE_URL'].includes(name) ? 1 : 0,
-      );
-    },
-  );
+  it.each(Object.keys(production).slice(1))('requires %s in production', (name) => {
+    const { [name as keyof typeof production]: _missing, ...rest } = production;
+    expect(faultsOf(rest)).toEqual([expect.stringMatching(new RegExp(`^${name}: required`))]);
+    const inStaging = faultsOf({ ...rest, SVC_ENVIRONMENT: 'staging' });
+    expect(inStaging).toHaveLength(
+      ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'SVC_BASE_URL'].includes(name) ? 1 : 0,
+    );
+  });
 
-  it.each(['staging', 'production'])('reports a fault if the base URL has no https in %s', (environment) => {
+  it.each(['staging', 'production'])('refuses a base URL with http in %s', (environment) => {
     const given = { ...production, SVC_ENVIRONMENT: environment, SVC_BASE_URL: 'http://verify.example' };
     expect(faultsOf(given)).toEqual(['SVC_BASE_URL: must be https outside development']);
   });
 
   it.each([
-    'https://verify.example/?tenant=1',
-    'https://verify.example/svc?',
-    'https://verify.example/#top',
-    'https://verify.example/svc#',
-    'https://user:secret@verify.example',
-    'https://verify.example/:id',
-    'https://verify.example/*',
-    'https://verify.example/%7Esvc',
-    'HTTPS://verify.example',
-  ])('refuses %s as SVC_BASE_URL, because it cannot be an OAuth issuer', (address) => {
+    ['https://verify.example/?tenant=1', 'it has a query'],
+    ['https://verify.example/svc?', 'it has an empty query'],
+    ['https://verify.example/#top', 'it has a fragment'],
+    ['https://verify.example/svc#', 'it has an empty fragment'],
+    ['https://user:secret@verify.example', 'it has a user name'],
+    ['https://verify.example/:id', 'its path has a colon'],
+    ['https://verify.example/*', 'its path has an asterisk'],
+    ['https://verify.example/%7Esvc', 'its path has percent-encoding'],
+    ['HTTPS://verify.example', 'its scheme has upper case'],
+  ])('refuses %s as SVC_BASE_URL, the OAuth issuer, because %s', (address) => {
     expect(faultsOf({ ...production, SVC_BASE_URL: address })).toEqual([
       expect.stringMatching(/^SVC_BASE_URL: must have no query, fragment or user name/),
     ]);
   });
 
   it.each(['https://verify.example:8443/', 'http://[::1]:8080', 'https://verify.example/a/b-c_d.e~f'])(
-    'accepts %s as SVC_BASE_URL',
+    'accepts %s as SVC_BASE_URL, the OAuth issuer',
     (address) => {
       expect(readConfig({ SVC_BASE_URL: address }).baseUrl).toBe(address.replace(/\/$/, ''));
     },
@@ -251,7 +254,7 @@ describe('the configuration check', () => {
     'READCONCERNLEVEL=local',
     'wtimeoutMS=1',
     'readPreference=secondary',
-  ])('refuses the option %s of MONGODB_URI, which would weaken durability', (option) => {
+  ])('refuses MONGODB_URI with the option %s, because options must not change durability', (option) => {
     const uri = `mongodb://user:pass@db.example/svc?tls=true&${option}&retryWrites=true`;
     const [name] = option.split('=');
     expect(faultsOf({ MONGODB_URI: uri })).toEqual([
@@ -266,7 +269,7 @@ describe('the configuration check', () => {
     'WAITQUEUETIMEOUTMS=1',
     'timeoutMS=100',
     'heartbeatFrequencyMS=60000',
-  ])('refuses the option %s of MONGODB_URI, which would change timeouts', (option) => {
+  ])('refuses MONGODB_URI with the option %s, because options must not change timeouts', (option) => {
     const [name] = option.split('=');
     expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?maxPoolSize=50&${option}` })).toEqual([
       `MONGODB_URI: must not set ${name}: this service decides how long it waits, so that it answers a billable request within 5 s`,
@@ -274,7 +277,7 @@ describe('the configuration check', () => {
   });
 
   it.each(['loadBalanced=true', 'useBigInt64=true', 'raw=true', 'promoteLongs=false', 'misspelt=1'])(
-    'refuses the option %s of MONGODB_URI, which is not supported',
+    'refuses MONGODB_URI with the option %s, which the service does not support',
     (option) => {
       const [name] = option.split('=');
       expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?${option}` })).toEqual([
@@ -283,7 +286,7 @@ describe('the configuration check', () => {
     },
   );
 
-  it('lists several unsupported options of MONGODB_URI in one fault for each reason', () => {
+  it('reports refused options of MONGODB_URI in one fault for each reason', () => {
     const uri = 'mongodb://db.example/svc?w=1&socketTimeoutMS=1&j=true&raw=true';
     expect(faultsOf({ MONGODB_URI: uri })).toEqual([
       expect.stringMatching(/^MONGODB_URI: must not set w, j: /),
@@ -292,7 +295,7 @@ describe('the configuration check', () => {
     ]);
   });
 
-  it('accepts the options of MONGODB_URI that docs/operations.md lists as supported, and no others', async () => {
+  it('accepts the options of MONGODB_URI that docs/operations.md lists with yes, and refuses those with no', async () => {
     const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
     const [, table = ''] = /\n\| options of `MONGODB_URI`[^\n]*\n\|[-|]+\n((?:\|[^\n]*\n)+)/.exec(page) ?? [];
     const cell = (row: string, n: number) =>
@@ -309,35 +312,43 @@ describe('the configuration check', () => {
   });
 
   it.each([
-    ['off', false],
-    ['on', true],
-    ['2', 2],
-    ['10.0.0.0/8, 2001:db8::/32,192.0.2.1', '10.0.0.0/8,2001:db8::/32,192.0.2.1'],
-    ['loopback', 'loopback'],
-  ])('accepts SVC_TRUST_PROXY=%s', (text, trusted) => {
+    ['off', 'trusts no proxy', false],
+    ['on', 'trusts every proxy', true],
+    ['2', 'trusts the last two proxies', 2],
+    [
+      '10.0.0.0/8, 2001:db8::/32,192.0.2.1',
+      'trusts proxies with these addresses',
+      '10.0.0.0/8,2001:db8::/32,192.0.2.1',
+    ],
+    ['loopback', 'trusts proxies on the same machine', 'loopback'],
+  ])('accepts SVC_TRUST_PROXY="%s", which %s', (text, _, trusted) => {
     expect(readConfig({ SVC_TRUST_PROXY: text }).trustProxy).toBe(trusted);
   });
 
-  it.each(['yes', '0', '-1', '10.0.0.0/33', 'proxy.example', '10.0.0.0/8,'])(
-    'refuses SVC_TRUST_PROXY=%s',
-    (text) => {
-      expect(faultsOf({ SVC_TRUST_PROXY: text })).toEqual([
-        expect.stringMatching(/^SVC_TRUST_PROXY: expected/),
-      ]);
-    },
-  );
+  it.each([
+    ['yes', 'is neither on nor off'],
+    ['0', 'is not a positive number of proxies'],
+    ['-1', 'is not a positive number of proxies'],
+    ['10.0.0.0/33', 'is not a valid network'],
+    ['proxy.example', 'is a host name'],
+    ['10.0.0.0/8,', 'ends with a comma'],
+  ])('refuses SVC_TRUST_PROXY="%s", which %s', (text) => {
+    expect(faultsOf({ SVC_TRUST_PROXY: text })).toEqual([
+      expect.stringMatching(/^SVC_TRUST_PROXY: expected/),
+    ]);
+  });
 
   it.each([
     ['api', 'off'],
     ['worker', 'off'],
     ['api,worker', 'off'],
-  ])('accepts a missing SVC_ADMIN_TOKEN with the roles %s, which do not need it', (roles, token) => {
+  ])('accepts a missing SVC_ADMIN_TOKEN if SVC_ROLES is "%s", without the role admin', (roles, token) => {
     const { SVC_ADMIN_TOKEN: _, ...others } = production;
     expect(readConfig({ ...others, SVC_ROLES: roles }).adminToken).toBe(token);
     expect(readConfig({ SVC_ROLES: roles }).adminToken).toBeUndefined();
   });
 
-  it.each(['admin', 'api,admin'])('refuses a missing SVC_ADMIN_TOKEN with the roles %s', (roles) => {
+  it.each(['admin', 'api,admin'])('requires SVC_ADMIN_TOKEN in production if SVC_ROLES is "%s"', (roles) => {
     const { SVC_ADMIN_TOKEN: _, ...others } = production;
     expect(faultsOf({ ...others, SVC_ROLES: roles })).toEqual([
       'SVC_ADMIN_TOKEN: required outside development',

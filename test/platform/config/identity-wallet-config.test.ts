@@ -26,7 +26,7 @@ const read = (list: object[], more: Record<string, string> = {}) =>
   readConfig({ SVC_IDENTITY_WALLET_SOURCES: JSON.stringify(list), ...more }).identityWalletSources;
 
 describe('SVC_IDENTITY_WALLET_SOURCES', () => {
-  it('is a list of verification sources; each gets the defaults of its profile', () => {
+  it('is a list of identity wallets, each of which gets the defaults of its profile', () => {
     expect(readConfig({}).identityWalletSources).toEqual([]);
     const [first, second] = read([age, person], { EUDI_KEY: key });
     expect(first).toMatchObject({ docType: 'eu.europa.ec.av.1', scheme: 'av', modes: ['test', 'live'] });
@@ -45,27 +45,35 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
   });
 
   it.each<[string, object[], string]>([
-    ['the same name twice', [age, age], 'age-app is there twice'],
-    ['the name of a built-in source', [{ ...age, name: 'test-wallet-age' }], 'always there'],
+    ['two sources have the same name', [age, age], 'age-app is there twice'],
+    ['a source has the name of a built-in source', [{ ...age, name: 'test-wallet-age' }], 'always there'],
     [
-      'a missing file of trust anchors',
+      'the file of trust anchors does not exist',
       [{ ...age, trustAnchors: '/nowhere.pem' }],
       'trustAnchors cannot be read (ENOENT)',
     ],
     [
-      'trust anchors without a certificate',
+      'the trust anchors contain no certificate',
       [{ ...age, trustAnchors: '-----BEGIN nothing' }],
       'no PEM certificate',
     ],
-    ['a PID without access certificate', [{ ...person, access: undefined }], 'is required for eudi-pid'],
-    ['an access key whose variable is not set', [person], 'the variable of access.key is not set'],
-    ['the URL scheme javascript', [{ ...age, scheme: 'javascript' }], 'scheme'],
-    ['a stable identifier in a proof of age', [{ ...age, stableIdentifier: true }], 'is not part of'],
-  ])('is refused with %s', (_what, list, fault) => {
+    [
+      'a source of the profile eudi-pid has no access certificate',
+      [{ ...person, access: undefined }],
+      'is required for eudi-pid',
+    ],
+    ['the variable for the access key is not set', [person], 'the variable of access.key is not set'],
+    ['a source has the URL scheme javascript', [{ ...age, scheme: 'javascript' }], 'scheme'],
+    [
+      'a source of proofs of age asks for a stable identifier',
+      [{ ...age, stableIdentifier: true }],
+      'is not part of',
+    ],
+  ])('is refused if %s', (_what, list, fault) => {
     expect(() => read(list)).toThrow(fault);
   });
 
-  it('is refused if the key does not belong to the access certificate, and the fault does not show the key', () => {
+  it('is refused if the access key does not match the access certificate, with a fault that hides the key', () => {
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const pem = other.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
     const attempt = () => read([person], { EUDI_KEY: pem });
@@ -73,7 +81,7 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     expect(attempt).not.toThrow('PRIVATE KEY');
   });
 
-  it('is refused with a self-signed access certificate', () => {
+  it('is refused if the access certificate is self-signed', () => {
     const own = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
     const subject = { country: 'EU', name: 'relying party' };
     const self = buildCertificate({ subject, key: own, notBefore: now - 1000, notAfter: now + 1000 });
@@ -84,7 +92,7 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     );
   });
 
-  it('accepts the file of a VICAL and its providers as trust anchors; an unreadable file or unknown field is a fault', () => {
+  it('accepts a VICAL file (a list of issuers) with its providers as trust anchors, and refuses an unreadable one', () => {
     const vical = join(directory, 'list.vical');
     writeFileSync(vical, 'read later');
     const trustAnchors = { vical, providers: anchor };
@@ -98,7 +106,7 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     expect(refused({ other: 1 })).toThrow();
   });
 
-  it('accepts the profiles mdl and photo-id with an access certificate; mdl without one is a fault', () => {
+  it('accepts the profiles mdl and photo-id with an access certificate, and refuses mdl without one', () => {
     const licence = { ...person, name: 'licence', profile: 'mdl', stableIdentifier: true };
     const photo = { ...person, name: 'photo', profile: 'photo-id' };
     const given = read([licence, photo], { EUDI_KEY: key });
@@ -109,13 +117,13 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     expect(() => read([{ ...licence, access: undefined }])).toThrow('is required for mdl');
   });
 
-  it('throws a fault if a source has the same name as an OpenID provider', () => {
+  it('is refused if a source has the same name as an OpenID provider', () => {
     const oidc = [{ name: 'age-app', label: 'x', issuer: 'https://id.test', clientId: 'x' }];
     expect(() => read([age], { SVC_OIDC_SOURCES: JSON.stringify(oidc) })).toThrow('name of another source');
   });
 });
 
-describe('a file of trust anchors', () => {
+describe('a file of trust anchors for identity wallets', () => {
   it('is read again when it changes; while it is unusable, the last valid anchors stay in use', () => {
     const file = join(directory, 'anchors.pem');
     const lines: object[] = [];
@@ -150,7 +158,7 @@ describe('a file of trust anchors', () => {
     expect(trust.fault(now + 900 * 86_400_000)).toBe('no trust anchor is a valid certificate authority');
   });
 
-  it('has no fault any more after the missing file has been put back unchanged', () => {
+  it('is reported as missing after it was removed, until it is back', () => {
     const file = join(directory, 'away.pem');
     writeFileSync(file, anchor);
     let uptime = 0;

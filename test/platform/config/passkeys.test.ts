@@ -6,7 +6,7 @@ type Settings = Partial<Parameters<typeof readPasskeys>[0]>;
 const read = (baseUrl: string, { portal, passkeys, rpId }: Settings = {}) =>
   readPasskeys({ portal, passkeys, rpId, baseUrl });
 
-it('SVC_PORTAL=on is a fault if the base URL is http on a public host, or has an IP address', () => {
+it('SVC_PORTAL=on is refused if the base URL has http and a public host, or an IP address', () => {
   const faultsOf = (baseUrl: string, portal = true) => read(baseUrl, { portal }).faults;
   expect(faultsOf('http://id.example')).toEqual(['SVC_PORTAL: passkeys need a base URL with https']);
   expect(faultsOf('https://192.0.2.1')).toEqual([
@@ -17,7 +17,7 @@ it('SVC_PORTAL=on is a fault if the base URL is http on a public host, or has an
   expect(faultsOf('http://id.example', false)).toEqual([]);
 });
 
-it('passkeys of users are on by default, unless browsers support none for the base URL', () => {
+it('passkeys of users are on by default, and off if the host of the base URL is an IP address', () => {
   expect(read('https://id.example').rpId).toBe('id.example');
   expect(read('https://id.shop.example', { rpId: 'shop.example' }).rpId).toBe('shop.example');
   expect(read('https://192.0.2.1')).toEqual({ rpId: undefined, faults: [] });
@@ -28,10 +28,13 @@ it('SVC_PASSKEYS=off sets no relying party ID, and ignores a wrong SVC_PASSKEY_R
   expect(read('https://id.example', { passkeys: false, rpId: 'other.example' }).faults).toEqual([]);
 });
 
-it('SVC_PASSKEYS=on is a fault if the base URL has an IP address; so is an SVC_PASSKEY_RP_ID of another domain', () => {
+it('SVC_PASSKEYS=on is refused if the host of the base URL is an IP address', () => {
   expect(read('https://192.0.2.1', { passkeys: true }).faults).toEqual([
     'SVC_PASSKEYS: a base URL with an IP address can have no passkeys',
   ]);
+});
+
+it('SVC_PASSKEY_RP_ID is refused if it is neither the host of the base URL nor a parent domain of it', () => {
   expect(read('https://id.example', { rpId: 'other.example' }).faults).toEqual([
     'SVC_PASSKEY_RP_ID: other.example is neither the host of the base URL nor a parent domain of it',
   ]);

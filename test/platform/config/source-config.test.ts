@@ -19,7 +19,7 @@ function faultOf(sources: unknown, more: Record<string, string> = {}): string {
 }
 
 describe('SVC_OIDC_SOURCES', () => {
-  it('is a list of OpenID providers; fields that are missing get their defaults', () => {
+  it('is a list of OpenID providers, in which omitted fields get their defaults', () => {
     expect(readConfig({}).oidcSources).toEqual([]);
     expect(readConfig({ SVC_OIDC_SOURCES: JSON.stringify([source]) }).oidcSources).toEqual([
       {
@@ -36,7 +36,7 @@ describe('SVC_OIDC_SOURCES', () => {
     ]);
   });
 
-  it('can be a file whose client secrets are in environment variables; a variable that is not set is a fault', () => {
+  it('can be a file that names environment variables as client secrets; an unset variable is a fault', () => {
     const file = join(temporaryFolder('sources'), 'sources.json');
     const second = { ...source, name: 'other', clientSecret: 'in the file' };
     writeFileSync(file, JSON.stringify([{ ...source, clientSecret: { env: 'BANK_ID_SECRET' } }, second]));
@@ -47,31 +47,57 @@ describe('SVC_OIDC_SOURCES', () => {
     );
   });
 
-  it.each([
-    ['/nowhere/sources.json', 'cannot be read (ENOENT)'],
-    ['[not json', 'is not JSON'],
-    [[{ ...source, issuer: 'http://id.bank.example' }], '0.issuer: must be https, or http on localhost'],
-    [[{ ...source, name: 'sandbox' }], '0.name: is the name of the sandbox'],
-    [[source, source], ': bank-id is there twice'],
-    [[{ ...source, scope: 'profile' }], '0.scope: must hold openid'],
-    [[{ ...source, parameters: { state: 'x' } }], '0.parameters: must not hold'],
-    [[{ ...source, parameters: { max_age: '1h' } }], '0.parameters: max_age must be a number of seconds'],
-    [[{ ...source, parameters: { max_age: '-1' } }], '0.parameters: max_age must be a number of seconds'],
+  it.each<[what: string, fault: string, sources: unknown]>([
+    ['it names a file that does not exist', 'cannot be read (ENOENT)', '/nowhere/sources.json'],
+    ['it is not JSON', 'is not JSON', '[not json'],
     [
-      [{ ...source, claims: { country: { birthdate: 'birthdate' } } }],
+      'an issuer has http on a public host',
+      '0.issuer: must be https, or http on localhost',
+      [{ ...source, issuer: 'http://id.bank.example' }],
+    ],
+    [
+      'a provider has the name sandbox',
+      '0.name: is the name of the sandbox',
+      [{ ...source, name: 'sandbox' }],
+    ],
+    ['two providers have the same name', ': bank-id is there twice', [source, source]],
+    ['a scope lacks openid', '0.scope: must hold openid', [{ ...source, scope: 'profile' }]],
+    [
+      'the extra parameters include state',
+      '0.parameters: must not hold',
+      [{ ...source, parameters: { state: 'x' } }],
+    ],
+    [
+      'the parameter max_age is no number',
+      '0.parameters: max_age must be a number of seconds',
+      [{ ...source, parameters: { max_age: '1h' } }],
+    ],
+    [
+      'the parameter max_age is negative',
+      '0.parameters: max_age must be a number of seconds',
+      [{ ...source, parameters: { max_age: '-1' } }],
+    ],
+    [
+      'the claim country is derived from a birth date',
       'only an age can come from a birth date',
+      [{ ...source, claims: { country: { birthdate: 'birthdate' } } }],
     ],
     [
-      [{ ...source, claims: { assurance_level: { acr: { high: 4 } } } }],
+      'an acr value is mapped to an unknown assurance level',
       'high: 4 is not a value of assurance_level',
+      [{ ...source, claims: { assurance_level: { acr: { high: 4 } } } }],
     ],
-    [[{ ...source, claims: { shoe_size: { claim: 'x' } } }], '0.claims'],
-    [[{ ...source, typo: true }], 'typo'],
-  ])('is reported as a fault if its value is %j', (sources, fault) => {
+    [
+      'it maps the unknown claim shoe_size',
+      '0.claims',
+      [{ ...source, claims: { shoe_size: { claim: 'x' } } }],
+    ],
+    ['a provider has an unknown field', 'typo', [{ ...source, typo: true }]],
+  ])('is refused as a configuration fault if %s', (_, fault, sources) => {
     expect(faultOf(sources)).toContain(fault);
   });
 
-  it('is reported as a fault that does not show a client secret', () => {
+  it('is refused with a fault that does not show the client secret', () => {
     expect(faultOf([{ ...source, clientSecret: 'hush', scope: '' }])).not.toContain('hush');
   });
 });
@@ -80,22 +106,29 @@ describe('SVC_CLAIM_FRESHNESS', () => {
   const day = 86_400_000;
 
   it.each([
-    ['30d', { default: 30 * day }],
-    ['365d, country=30d,age_18_plus=12h', { default: 365 * day, country: 30 * day, age_18_plus: day / 2 }],
-  ])('accepts %s', (text, lifetimes) => {
+    ['one duration for all claims', '30d', { default: 30 * day }],
+    [
+      'a duration for all claims and others for single claims',
+      '365d, country=30d,age_18_plus=12h',
+      { default: 365 * day, country: 30 * day, age_18_plus: day / 2 },
+    ],
+  ])('can contain %s, such as "%s"', (_, text, lifetimes) => {
     expect(readConfig({ SVC_CLAIM_FRESHNESS: text }).claimLifetimes).toEqual(lifetimes);
   });
 
-  it.each(['30', 'country', 'shoe_size=30d', 'country=30 days', 'a=b=c'])(
-    'is reported as a fault if its value is %s',
-    (text) => {
-      expect(faultOf([], { SVC_CLAIM_FRESHNESS: text })).toMatch(/^SVC_CLAIM_FRESHNESS: /);
-    },
-  );
+  it.each([
+    ['30', 'has no unit'],
+    ['country', 'has no duration'],
+    ['shoe_size=30d', 'names an unknown claim'],
+    ['country=30 days', 'has an unknown unit'],
+    ['a=b=c', 'has two equals signs'],
+  ])('is refused as a configuration fault if its value is "%s", which %s', (text) => {
+    expect(faultOf([], { SVC_CLAIM_FRESHNESS: text })).toMatch(/^SVC_CLAIM_FRESHNESS: /);
+  });
 });
 
 describe('SVC_DEMO_PORT', () => {
-  it('is 8082 in development, and can be another port or off', () => {
+  it('is 8082 by default in development, and can be set to another port or to off', () => {
     expect(readConfig({}).demoPort).toBe(8082);
     expect(readConfig({ SVC_DEMO_PORT: '9000' }).demoPort).toBe(9000);
     expect(readConfig({ SVC_DEMO_PORT: 'off' }).demoPort).toBeUndefined();

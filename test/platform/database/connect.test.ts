@@ -20,47 +20,54 @@ const errorOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('connect', () => {
-  it('uses the database that the address names', async () => {
+describe('connect, which opens the database of MONGODB_URI,', () => {
+  it('uses the database that the URI names', async () => {
     const { db, name } = await freshDatabase();
     expect(db.databaseName).toBe(name);
     await db.collection<{ _id: string }>('things').insertOne({ _id: 'a' });
     expect(await db.collection('things').countDocuments()).toBe(1);
   });
 
-  it('uses the database svc if the address names none', async () => {
+  it('uses the database svc if the URI names none', async () => {
     const { db } = await connectTo({});
     expect(db.databaseName).toBe('svc');
   });
 
   it.each([
     [
-      'a replica set',
+      'uses majority concerns and retryWrites for a replica set',
       { setName: 'rs0', hosts: ['127.0.0.1:1'], logicalSessionTimeoutMinutes: 30 },
       true,
       true,
     ],
-    ['a sharded cluster', { msg: 'isdbgrid', logicalSessionTimeoutMinutes: 30 }, true, true],
-    ['a standalone server', { logicalSessionTimeoutMinutes: 30 }, false, true],
-    ['the embedded engine', {}, false, false],
-  ])(
-    'chooses write concern, read concern and retryWrites that suit %s',
-    async (_, greeting, retryableWrites, expiresDocuments) => {
-      const { client, features } = await connectTo(greeting);
-      const sharded = 'msg' in greeting;
-      expect(features).toEqual({ retryableWrites, replicated: retryableWrites, expiresDocuments, sharded });
-      expect(client.options.retryWrites).toBe(retryableWrites);
-      expect(client.options.readConcern.level).toBe(retryableWrites ? 'majority' : 'local');
-      expect(client.options.writeConcern).toMatchObject({
-        w: retryableWrites ? 'majority' : 1,
-        journal: true,
-      });
-    },
-  );
+    [
+      'uses majority concerns and retryWrites for a sharded cluster',
+      { msg: 'isdbgrid', logicalSessionTimeoutMinutes: 30 },
+      true,
+      true,
+    ],
+    [
+      'uses write concern 1, local reads and no retryWrites for a standalone server',
+      { logicalSessionTimeoutMinutes: 30 },
+      false,
+      true,
+    ],
+    ['uses write concern 1, local reads and no retryWrites for the embedded engine', {}, false, false],
+  ])('%s', async (_, greeting, retryableWrites, expiresDocuments) => {
+    const { client, features } = await connectTo(greeting);
+    const sharded = 'msg' in greeting;
+    expect(features).toEqual({ retryableWrites, replicated: retryableWrites, expiresDocuments, sharded });
+    expect(client.options.retryWrites).toBe(retryableWrites);
+    expect(client.options.readConcern.level).toBe(retryableWrites ? 'majority' : 'local');
+    expect(client.options.writeConcern).toMatchObject({
+      w: retryableWrites ? 'majority' : 1,
+      journal: true,
+    });
+  });
 
   const replicaSet = { setName: 'rs0', hosts: ['127.0.0.1:1'], logicalSessionTimeoutMinutes: 30 };
 
-  it('uses the pool size, retryWrites and appName of the address instead of its own', async () => {
+  it('uses the pool sizes, retryWrites and appName of the URI instead of its defaults', async () => {
     const own = await connectTo(replicaSet);
     expect(own.client.options).toMatchObject({ maxPoolSize: 20, appName: 'test', retryWrites: true });
     const { client, features } = await connectTo(
@@ -76,28 +83,33 @@ describe('connect', () => {
 
   it.each([
     [
-      'retryWrites=true on a standalone server',
+      'the URI has retryWrites=true and the server is standalone',
       {},
       '&retryWrites=true',
       'retryWrites=true cannot be honoured',
     ],
     [
-      'an option with a malformed value',
+      'an option of the URI has a malformed value',
       {},
       '&maxPoolSize=many',
       'Expected maxPoolSize to be stringified int value',
     ],
-    ['a repeated option', {}, '&tls=true&tls=false', 'cannot appear more than once'],
+    ['the URI repeats an option', {}, '&tls=true&tls=false', 'cannot appear more than once'],
     [
-      'a minimum pool size above the maximum',
+      'the minimum pool size is above the maximum',
       replicaSet,
       '&minPoolSize=30',
       'minimum size must not be greater',
     ],
-    ['a file that does not exist', {}, '&tls=true&tlsCAFile=/nowhere/ca.pem', '/nowhere/ca.pem'],
-    ['MongoDB 4.4', { maxWireVersion: 9 }, '', 'older than MongoDB 5.0, the oldest version'],
-    ['MongoDB 4.2', { maxWireVersion: 8 }, '', 'maximum wire version 8'],
-  ])('throws a ConfigError for %s', async (_, greeting, options, reason) => {
+    [
+      'the URI names a CA file that does not exist',
+      {},
+      '&tls=true&tlsCAFile=/nowhere/ca.pem',
+      '/nowhere/ca.pem',
+    ],
+    ['the server is MongoDB 4.4', { maxWireVersion: 9 }, '', 'older than MongoDB 5.0, the oldest version'],
+    ['the server is MongoDB 4.2', { maxWireVersion: 8 }, '', 'maximum wire version 8'],
+  ])('throws a ConfigError with the reason if %s', async (_, greeting, options, reason) => {
     const error = await errorOf(connectTo(greeting, options));
     expect(error).toBeInstanceOf(ConfigError);
     expect((error as ConfigError).faults).toEqual([
@@ -105,27 +117,27 @@ describe('connect', () => {
     ]);
   });
 
-  it('throws an error that does not contain the password of the address', async () => {
+  it('throws an error without the password if the URI is malformed', async () => {
     const uri = 'mongodb://user:pass%word@127.0.0.1:1/svc?maxPoolSize=many';
     const error = await errorOf(connect({ uri, embedded: false, appName: 'test' }));
     expect(error).toBeInstanceOf(ConfigError);
     expect(String(error)).not.toMatch(/pass|word/);
   });
 
-  it('throws an unavailable error if no server listens at the address', async () => {
+  it('throws an error of unavailability if no server listens at the address', async () => {
     const error = await errorOf(connect({ uri: closedAddress, embedded: false, appName: 'test' }));
     expect(isUnavailable(error)).toBe(true);
   });
 });
 
-describe('isUnavailable', () => {
-  it('is true if no server listens at the address', async () => {
+describe('isUnavailable, which tells database outages from other errors,', () => {
+  it('is true for the error of a query if no server listens at the address', async () => {
     const client = new MongoClient(closedAddress, { serverSelectionTimeoutMS: 100 });
     onTestFinished(() => client.close());
     expect(isUnavailable(await errorOf(client.db().collection('a').findOne({})))).toBe(true);
   });
 
-  it('is true for a closed client', async () => {
+  it('is true for the error of a query on a closed client', async () => {
     const client = new MongoClient(inject('mongodbUri'));
     await client.connect();
     await client.close();
@@ -139,12 +151,12 @@ describe('isUnavailable', () => {
     [371, 'User writes blocked'],
     [112, 'write conflict'],
     [11_601, 'operation was interrupted'],
-  ])('is true for the server error %i, %s', (code, message) => {
+  ])('is true for an error of the database server with the code %i (%s)', (code, message) => {
     expect(isUnavailable(new MongoServerError({ code, message }))).toBe(true);
   });
 
   it.each(['RetryableWriteError', 'RetryableError', 'SystemOverloadedError'])(
-    'is true for a server error with the label %s and any code',
+    'is true for an error of the database server with the label %s and any code',
     (label) => {
       const error = new MongoServerError({ code: 999_999, message: 'later' });
       expect(isUnavailable(error)).toBe(false);
@@ -153,7 +165,7 @@ describe('isUnavailable', () => {
     },
   );
 
-  it('is false for a duplicate key, and for an error of the service', async () => {
+  it('is false for a duplicate key error and for a TypeError', async () => {
     const { db } = await freshDatabase();
     const things = db.collection<{ _id: string }>('things');
     await things.insertOne({ _id: 'a' });

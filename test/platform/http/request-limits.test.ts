@@ -67,7 +67,7 @@ describe('the limit of requests per minute', () => {
     expect(allowed).toBe(30);
   });
 
-  it('admits exactly 7 of 40 requests of each id, one id after the other, if one batch holds more than the limit', async () => {
+  it('admits exactly 7 of 40 simultaneous requests of each id, with a limit of 7', async () => {
     const { limits } = await twoProcesses();
     for (const id of ['a', 'b']) {
       const answers = await Promise.all(
@@ -122,7 +122,7 @@ describe('the limit of requests per minute', () => {
     expect(await documents(db)).toMatchObject([{ used: 3 }]);
   });
 
-  it('admits as many requests of each id as its own limit allows, if one batch has ids with different limits', async () => {
+  it('admits exactly as many requests of each id as its own limit allows if ids in one batch have different limits', async () => {
     const { limits } = await twoProcesses();
     const ids = Array.from({ length: 12 }, (_, n) => `id-${n}`);
     const granted = new Map(ids.map((id) => [id, 0]));
@@ -140,7 +140,7 @@ describe('the limit of requests per minute', () => {
     expect([...granted.values()]).toEqual(ids.map((_, n) => 5 + (n % 3) * 4));
   });
 
-  it('compares each request with the limit given for this request, even in one batch', async () => {
+  it('applies to each request the limit that is passed with it, even to requests of one id in one batch', async () => {
     const { limits } = await twoProcesses();
     const [limit] = limits;
     const maxima = [2, 2, 5, 5, 5, 2];
@@ -148,30 +148,33 @@ describe('the limit of requests per minute', () => {
     expect(answers.map(({ allowed }) => allowed)).toEqual([true, true, true, true, true, false]);
   });
 
-  it.each([499, 1_000, 5_000])('applies to two processes together: exactly %i requests pass', async (max) => {
-    const { limits } = await twoProcesses();
-    let allowed = 0;
-    for (let sent = 0; sent < max * 1.2; sent += 100) {
-      const requests: Promise<Allowance>[] = [];
-      for (let n = 0; n < 10; n += 1) {
-        for (const limit of limits)
-          requests.push(...Array.from({ length: 5 }, () => limit('token', 'cli_1', max)));
-        // Requests during a batch go into the next batch.
-        await new Promise((resolve) => setImmediate(resolve));
+  it.each([499, 1_000, 5_000])(
+    'admits exactly %i requests at two processes together if it is so high',
+    async (max) => {
+      const { limits } = await twoProcesses();
+      let allowed = 0;
+      for (let sent = 0; sent < max * 1.2; sent += 100) {
+        const requests: Promise<Allowance>[] = [];
+        for (let n = 0; n < 10; n += 1) {
+          for (const limit of limits)
+            requests.push(...Array.from({ length: 5 }, () => limit('token', 'cli_1', max)));
+          // Requests during a batch go into the next batch.
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        allowed += (await Promise.all(requests)).filter((answer) => answer.allowed).length;
+        expect(allowed).toBeLessThanOrEqual(max);
       }
-      allowed += (await Promise.all(requests)).filter((answer) => answer.allowed).length;
-      expect(allowed).toBeLessThanOrEqual(max);
-    }
-    expect(allowed).toBe(max);
-  });
+      expect(allowed).toBe(max);
+    },
+  );
 
-  it('reserves one request at a time in the database if the limit is below 500', async () => {
+  it('reserves one request at a time in the database if it is below 500', async () => {
     const { db, limits } = await twoProcesses();
     await limits[0]('token', 'a', 499);
     expect(await documents(db)).toMatchObject([{ used: 1 }]);
   });
 
-  it('reserves a five-hundredth of the limit at a time in the database: 100 of 50,000', async () => {
+  it('reserves 100 requests at a time in the database if it is 50,000', async () => {
     const { limit, commands } = await watched();
     for (let n = 0; n < 101; n += 1) await limit('token', 'a', 50_000);
     expect(commands()).toEqual(['insert']);
@@ -213,7 +216,14 @@ describe('the limit of requests per minute', () => {
     expect(answers.filter((each) => each.status === 'fulfilled' && each.value.allowed)).toHaveLength(70);
   });
 
-  it.each(['a.b.c', '$inc', '', '0', '__proto__', 'é\0'])('accepts %j as an id', async (id) => {
+  it.each([
+    ['contains dots', 'a.b.c'],
+    ['is the name of a database operator', '$inc'],
+    ['is empty', ''],
+    ['is a digit', '0'],
+    ['is __proto__', '__proto__'],
+    ['contains a null character', 'é\0'],
+  ])('admits 3 of 4 requests with a limit of 3 even if the id %s', async (_, id) => {
     const { limits } = await twoProcesses();
     const answers: boolean[] = [];
     for (const limit of [...limits, ...limits]) answers.push((await limit('token', id, 3)).allowed);

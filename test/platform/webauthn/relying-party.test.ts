@@ -61,8 +61,8 @@ async function created(authenticator: TestAuthenticator): Promise<PasskeyKey> {
   return (await passkeyOf(authenticator)) ?? expect.fail('no passkey was made');
 }
 
-describe('a new passkey', () => {
-  it('is accepted, and yields its key, counter and transports', async () => {
+describe('a new passkey that a browser sends', () => {
+  it('is accepted with its key ID, counter and transports, and as synced if it has no counter', async () => {
     const authenticator = new TestAuthenticator(origin);
     const passkey = await created(authenticator);
     expect(passkey).toMatchObject({ credentialId: authenticator.id, counter: 0, transports: ['internal'] });
@@ -75,14 +75,14 @@ describe('a new passkey', () => {
   });
 
   it.each<[string, Forgery]>([
-    ['another origin', { origin: 'https://evil.example' }],
-    ['an origin in a sibling domain', { origin: 'https://other.example.com' }],
-    ['another relying party', { rpId: 'evil.example' }],
-    ['a frame of another site', { crossOrigin: true }],
-    ['no verification of the user', { verified: false }],
-    ['the type of an assertion', { type: 'webauthn.get' }],
-    ['an algorithm that was not requested', { algorithm: -258 }],
-  ])('is refused with %s', async (_, forgery) => {
+    ['its origin is another site', { origin: 'https://evil.example' }],
+    ['its origin is a sibling domain', { origin: 'https://other.example.com' }],
+    ['its relying party is another site', { rpId: 'evil.example' }],
+    ['it was made in a frame of another site', { crossOrigin: true }],
+    ['its device did not verify the user', { verified: false }],
+    ['its type is webauthn.get, which belongs to an assertion', { type: 'webauthn.get' }],
+    ['its algorithm was not requested', { algorithm: -258 }],
+  ])('is refused if %s', async (_, forgery) => {
     expect(await passkeyOf(new TestAuthenticator(origin), forgery)).toBeUndefined();
   });
 
@@ -92,7 +92,7 @@ describe('a new passkey', () => {
     expect(await party.verifyCreation(answer, randomBytes(38).toString('base64url'))).toBeUndefined();
   });
 
-  it('is refused with an attestation by certificates, and no address in them is fetched', async () => {
+  it('is refused if its attestation contains certificates, and no URL in them is fetched', async () => {
     let asked = 0;
     const server = createServer((_request, response) => {
       asked += 1;
@@ -116,7 +116,7 @@ describe('a new passkey', () => {
   });
 });
 
-describe('an assertion', () => {
+describe('an assertion, by which a user signs in with a passkey,', () => {
   async function used(forgery: Forgery, stored: Partial<PasskeyKey> = {}) {
     const authenticator = new TestAuthenticator(origin);
     const passkey = { ...(await created(authenticator)), ...stored };
@@ -124,38 +124,44 @@ describe('an assertion', () => {
     return answer && party.verifyAssertion(answer, challenge, passkey);
   }
 
-  it('is accepted, and yields the counter', async () => {
+  it('is accepted if it is valid, and contains the new counter', async () => {
     expect(await used({})).toEqual({ counter: 1, synced: false });
   });
 
   it.each<[string, Forgery, Partial<PasskeyKey>]>([
-    ['another origin', { origin: 'https://evil.example' }, {}],
-    ['another relying party', { rpId: 'evil.example' }, {}],
-    ['a frame of another site', { crossOrigin: true }, {}],
-    ['no verification of the user', { verified: false }, {}],
-    ['the type of a new passkey', { type: 'webauthn.create' }, {}],
-    ['a wrong signature', { signature: randomBytes(70) }, {}],
-    ['a lower counter', { counter: 4 }, { counter: 5 }],
-    ['an unchanged counter', { counter: 5 }, { counter: 5 }],
-    ['the id of another passkey', {}, { credentialId: 'another' }],
-  ])('is refused with %s', async (_, forgery, stored) => {
+    ['its origin is another site', { origin: 'https://evil.example' }, {}],
+    ['its relying party is another site', { rpId: 'evil.example' }, {}],
+    ['it was made in a frame of another site', { crossOrigin: true }, {}],
+    ['its device did not verify the user', { verified: false }, {}],
+    ['its type is webauthn.create, which belongs to a new passkey', { type: 'webauthn.create' }, {}],
+    ['its signature is wrong', { signature: randomBytes(70) }, {}],
+    ['its counter is lower than the stored one', { counter: 4 }, { counter: 5 }],
+    ['its counter equals the stored one', { counter: 5 }, { counter: 5 }],
+    ['its key ID is not the stored one', {}, { credentialId: 'another' }],
+  ])('is refused if %s', async (_, forgery, stored) => {
     expect(await used(forgery, stored)).toBeUndefined();
   });
-
-  it.each(['', 'null', '[]', '{"id":"a"}', '{"id":"a b","response":{}}', `{"id":"${'a'.repeat(2_000)}"}`])(
-    'cannot be read from the malformed text %j',
-    (text) => {
-      expect(readAssertion(text)).toBeUndefined();
-      expect(readCreation(text)).toBeUndefined();
-    },
-  );
 });
 
-describe('a challenge', () => {
+describe('readAssertion and readCreation, which parse what a browser sends,', () => {
+  it.each([
+    ['empty', ''],
+    ['null in JSON', 'null'],
+    ['a list in JSON', '[]'],
+    ['an object without a response', '{"id":"a"}'],
+    ['an object with a space in its id', '{"id":"a b","response":{}}'],
+    ['an object with an id of 2,000 characters', `{"id":"${'a'.repeat(2_000)}"}`],
+  ])('return undefined if the text is %s', (_, text) => {
+    expect(readAssertion(text)).toBeUndefined();
+    expect(readCreation(text)).toBeUndefined();
+  });
+});
+
+describe('a challenge for a passkey', () => {
   let now = 1_800_000_000_000;
   const challenges = createChallenges(randomBytes(32), { now: () => now });
 
-  it('is valid for two minutes, for its own purpose only', () => {
+  it('is valid for two minutes, and only for the purpose for which it was issued', () => {
     const issued = challenges.issue(['session', 1]);
     expect(challenges.check(['session', 1], issued)).toBe(now);
     expect(challenges.check(['session', 2], issued)).toBeUndefined();
@@ -165,11 +171,16 @@ describe('a challenge', () => {
     expect(challenges.check(['session', 1], issued)).toBeUndefined();
   });
 
-  it.each(['', 'AAAA', 'A'.repeat(51), '%%%'])('is refused if it is the malformed text %j', (text) => {
+  it.each([
+    ['empty', ''],
+    ['too short', 'AAAA'],
+    ['51 characters long without a valid digest', 'A'.repeat(51)],
+    ['not in base64url', '%%%'],
+  ])('is refused if it is %s', (_, text) => {
     expect(challenges.check([], text)).toBeUndefined();
   });
 
-  it('is refused if another key issued it, or if its time is more than 9,999 ms in the future', () => {
+  it('is refused if another key signed it, or if it was issued 10 s in the future', () => {
     const other = createChallenges(randomBytes(32), { now: () => now });
     expect(challenges.check([], other.issue([]))).toBeUndefined();
     const issued = challenges.issue([]);
@@ -180,18 +191,23 @@ describe('a challenge', () => {
   });
 });
 
-describe('a relying party', () => {
+describe('the relying party ID of WebAuthn', () => {
   it.each([
-    ['id.example.com', 'https://id.example.com', true],
-    ['example.com', 'https://id.example.com', true],
-    ['localhost', 'http://localhost:8080', true],
-    ['com', 'https://id.example.com', false],
-    ['ample.com', 'https://id.example.com', false],
-    ['other.example.com', 'https://id.example.com', false],
-    ['127.0.0.1', 'http://127.0.0.1:8080', false],
-    ['[::1]', 'http://[::1]:8080', false],
-    ['id.example.com', 'http://id.example.com', false],
-  ])('may have the ID %s for the base URL %s: %s', (id, at, isGood) => {
-    expect(relyingPartyFault(id, at) === undefined).toBe(isGood);
+    ['id.example.com', 'https://id.example.com', 'the same host'],
+    ['example.com', 'https://id.example.com', 'a parent domain'],
+    ['localhost', 'http://localhost:8080', 'the same host'],
+  ])('is accepted as %s for the base URL %s: %s', (id, at) => {
+    expect(relyingPartyFault(id, at)).toBeUndefined();
+  });
+
+  it.each([
+    ['com', 'https://id.example.com', 'a public suffix'],
+    ['ample.com', 'https://id.example.com', 'a part of a label'],
+    ['other.example.com', 'https://id.example.com', 'a sibling domain'],
+    ['127.0.0.1', 'http://127.0.0.1:8080', 'an IP address'],
+    ['[::1]', 'http://[::1]:8080', 'an IP address'],
+    ['id.example.com', 'http://id.example.com', 'a public host without https'],
+  ])('is refused as %s for the base URL %s: %s', (id, at) => {
+    expect(relyingPartyFault(id, at)).toBeDefined();
   });
 });
