@@ -68,7 +68,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     ['Unavailable', 'code'],
     ['Rejected', 'verification_failed'],
     ['Source down', 'verification_failed'],
-  ])('returns the sandbox user %s to the partner with %s', async (person, result) => {
+  ])('redirects the sandbox user "%s" to the partner with %s', async (person, result) => {
     const page = await reachPeople();
     await page.getByRole('button', { name: new RegExp(`^${person}`) }).click();
     await page.waitForURL(atShop);
@@ -86,7 +86,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect([...asked].sort()).toEqual([service.baseUrl, shop.origin].sort());
   });
 
-  it('returns to the partner after a decline or a cancel, and the back button repeats the redirect', async () => {
+  it('redirects to the partner after a decline or a cancel, and again after the back button', async () => {
     const page = await startSession();
     await page.getByRole('button', { name: 'Don’t allow' }).click();
     await page.waitForURL(atShop);
@@ -102,7 +102,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['error']).toBe('verification_failed');
   });
 
-  it('shows the second page again after the back button, because the consent stays', async () => {
+  it('shows the page after consent again if the user presses the back button', async () => {
     const page = await reachPeople();
     await page.goBack();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
@@ -122,7 +122,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['code']).toBeDefined();
   });
 
-  it("shows the session's present step in a second tab that sends an earlier form", async () => {
+  it('shows the present step of the session in a second tab that sends the form of an earlier step', async () => {
     const page = await startSession();
     const second = await page.context().newPage();
     await second.goto(page.url());

@@ -127,7 +127,7 @@ describeInBrowser('the hand-off of a service with a public address', () => {
     ['en', 'left'],
     ['ar', 'right'],
   ] as const)(
-    'shows a QR code, and in %s the digits of the code are aligned on the %s',
+    'shows a QR code, and in the language %s a code whose digits begin at the %s edge',
     async (language, side) => {
       const { page, complaints, close } = await newVisitor(browser, { locale: language });
       await page.goto(shop.link());

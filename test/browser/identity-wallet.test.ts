@@ -70,7 +70,7 @@ describeInBrowser('European identity wallets in a real browser', () => {
   }
 
   it.each(testIdentityWalletSources.map(({ name }) => name))(
-    'the identity wallet %s verifies a user in the same browser, also after the user refused once in the wallet',
+    'the identity wallet %s verifies a user in the same browser, after the user has refused once',
     async (source) => {
       const { page, complaints } = await begin(source);
       await expectReadable(page, `${source} asks`);
@@ -88,7 +88,7 @@ describeInBrowser('European identity wallets in a real browser', () => {
   );
 
   it.each(testIdentityWalletSources.map(({ name }) => name))(
-    'a user who starts on a computer is verified by the identity wallet %s on a phone, and the computer goes on to the partner',
+    'the identity wallet %s on a phone verifies a user who started on a computer, which then opens the partner',
     async (source) => {
       const { page: computer } = await begin(source);
       await computer.getByRole('button', { name: 'Continue on my phone' }).click();
@@ -122,7 +122,7 @@ describeInBrowser('European identity wallets in a real browser', () => {
     ['age', 'Annex C', iso, byAnnexC(proofOfAge)],
     ['licence', 'Annex C', iso, byAnnexC(licence)],
   ])(
-    'the identity wallet %s verifies a user by the Digital Credentials API with the protocol %s, also after an error',
+    'the identity wallet %s verifies a user by the Digital Credentials API with the protocol %s, after an error too',
     async (source, _name, protocols, pick) => {
       let refuses = true;
       const { page, complaints } = await begin(source, {

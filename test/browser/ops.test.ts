@@ -48,7 +48,7 @@ describeInBrowser('a page of /ops', () => {
   });
 
   it.each(['ops', 'partner', 'endpoint', 'delivery', 'session', 'wallet', 'bulk', 'work'])(
-    'such as %s is accessible on a wide and a narrow screen, light and dark, and its table rows stay low',
+    'is accessible on wide and narrow screens, light and dark, with table rows below 80 pixels, if it shows: %s',
     async (name) => {
       const extraHTTPHeaders = { authorization: `Bearer ${adminToken}` };
       const { page, complaints, close } = await newVisitor(browser, { extraHTTPHeaders });

@@ -85,7 +85,7 @@ describeInBrowser('the pages of the hosted flow in a real browser', () => {
   }
 
   it.each(Object.entries(pages))(
-    'such as "%s" are accessible, smaller than 32 kB, and need no horizontal scrolling on a phone or a desktop',
+    'include "%s", which is accessible, smaller than 32 kB, and fits the width of a phone and a desktop',
     async (name, open) => checkPage(name, open),
   );
 
@@ -94,7 +94,7 @@ describeInBrowser('the pages of the hosted flow in a real browser', () => {
     ['fr', 'Autoriser et continuer'],
     ['es', 'Permitir y continuar'],
     ['ar', 'السماح والمتابعة'],
-  ])('are in %s if the browser asks for that language', async (language, accept) => {
+  ])('are in the language %s if the browser requests it', async (language, accept) => {
     const { page, close } = await newVisitor(browser, { locale: language });
     await page.goto(shop.link({ scope }));
     expect(await page.locator('html').getAttribute('lang')).toBe(language);

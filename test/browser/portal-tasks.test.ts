@@ -118,7 +118,7 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     expect(next.endsWith(last4 ?? '?')).toBe(true);
   });
 
-  it('sees why a delivery failed, resends a delivery, and resends all deliveries of a time span', async () => {
+  it('reads why a delivery failed, and resends this delivery and those of a time span', async () => {
     status = 500;
     await open(`/webhooks/${partner.keyId}`);
     await send('test');

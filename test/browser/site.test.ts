@@ -39,20 +39,23 @@ describeInBrowser('the documentation site in a real browser', () => {
     page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   const nameOf = (path: string) => path.replaceAll('/', ' ').trim().replaceAll(' ', '-') || 'landing';
 
-  it.each([...pages, ...operatorPages])('%s is accessible, and fits the width of a phone', async (path) => {
-    for (const [look, options] of [
-      ['phone-dark', { viewport: phone, colorScheme: 'dark' }],
-      ['desktop-light', { viewport: desktop, colorScheme: 'light' }],
-    ] as const) {
-      const page = await open(path, options);
-      expect(await accessibilityFaults(page), look).toEqual([]);
-      expect(await overflow(page), look).toBe(0);
-      await keepScreenshot(page, `site-${nameOf(path)}-${look}`);
-      await page.context().close();
-    }
-  });
+  it.each([...pages, ...operatorPages])(
+    'has the page %s, which is accessible and fits the width of a phone',
+    async (path) => {
+      for (const [look, options] of [
+        ['phone-dark', { viewport: phone, colorScheme: 'dark' }],
+        ['desktop-light', { viewport: desktop, colorScheme: 'light' }],
+      ] as const) {
+        const page = await open(path, options);
+        expect(await accessibilityFaults(page), look).toEqual([]);
+        expect(await overflow(page), look).toBe(0);
+        await keepScreenshot(page, `site-${nameOf(path)}-${look}`);
+        await page.context().close();
+      }
+    },
+  );
 
-  it('a copy button ends above the first line of its code', async () => {
+  it('shows each copy button above the first line of its code', async () => {
     for (const path of ['/docs/recipes', '/docs/webhooks']) {
       const page = await open(path, { viewport: phone });
       const tops = await page.evaluate<[button: number, code: number][]>(`
@@ -68,7 +71,7 @@ describeInBrowser('the documentation site in a real browser', () => {
     }
   });
 
-  it('search results stay within the screen of a phone', async () => {
+  it('shows search results within the screen of a phone', async () => {
     const page = await open('/docs/', { viewport: phone });
     await page.fill('#search', 'invalid_grant');
     await page.locator('search li').first().waitFor();
@@ -79,7 +82,7 @@ describeInBrowser('the documentation site in a real browser', () => {
     await page.context().close();
   });
 
-  it('the status page shows its state and table without JavaScript', async () => {
+  it('shows the state and the table of the status page without JavaScript', async () => {
     const page = await open('/status', { javaScriptEnabled: false });
     expect(await page.locator('.state').innerText()).toBe('The service works');
     expect(await page.locator('table').first().isVisible()).toBe(true);

@@ -74,7 +74,7 @@ describe('docs/quickstart.md', () => {
   ];
 
   it.for(applications)(
-    'has commands and an application $file that, copied without a change, show the first claim and an event',
+    'has an application $file that, copied with its commands, shows the first claim and an event',
     async ({ file, program }, { skip }) => {
       if (!hasProgram(program)) skip(`this machine has no ${program}`);
       const place = await follow();
@@ -88,7 +88,7 @@ describe('docs/quickstart.md', () => {
   );
 
   it.for(applications)(
-    'has an application $file that, copied with a settings file and without webhooks, shows the first claim',
+    'has an application $file that, copied without its webhook settings, shows the first claim',
     async ({ file, program }, { skip }) => {
       if (!hasProgram(program)) skip(`this machine has no ${program}`);
       const place = await follow();

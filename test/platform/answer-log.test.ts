@@ -91,7 +91,7 @@ describe('the log line of a request', () => {
   });
 });
 
-describe('the log of a failure with 5xx', () => {
+describe('the log of an error', () => {
   const failures = recordingLogger();
   const app = createHttpServer({ logger: failures.logger, trustProxy: false });
   app.get('/away', () => {
@@ -112,7 +112,7 @@ describe('the log of a failure with 5xx', () => {
     return { line: lines[0], text: JSON.stringify(lines) };
   }
 
-  it('has one line with the cause, and no stack if the error is expected', async () => {
+  it('has one line with the cause and without a stack if an expected error is answered with 5xx', async () => {
     const { line, text } = await only('/away');
     expect(line).toMatchObject({ level: 50, status: 503, error: 'service_unavailable' });
     expect(line?.['cause']).toBe('MongoNetworkError: connect ECONNREFUSED 127.0.0.1:27017');
@@ -120,7 +120,7 @@ describe('the log of a failure with 5xx', () => {
     expect((await only('/shed')).line?.['cause']).toBe('Error: the clock is not trusted');
   });
 
-  it('has one line with the stack if the error is a defect of the service', async () => {
+  it('has one line with the stack if a defect of the service is answered with 500', async () => {
     const { line, text } = await only('/fault');
     expect(line).toMatchObject({
       level: 50,
@@ -130,7 +130,7 @@ describe('the log of a failure with 5xx', () => {
     expect(text).toContain('answer-log.test');
   });
 
-  it('has no stack if it is a database error in a background sweep, logged as a warning', () => {
+  it('has no stack if a sweep logs a database error as a warning', () => {
     failures.logger.warn({ err: new MongoNetworkError('closed') }, 'a sweep failed');
     expect(failures.lines.at(-1)).toMatchObject({
       err: { type: 'MongoNetworkError', message: 'MongoNetworkError: closed' },

@@ -54,7 +54,7 @@ it('a request whose caller disconnects has its AbortSignal aborted with "the cal
   await expect.poll(() => signals[0]?.reason?.message).toBe('the caller is gone');
 });
 
-it('a request that is answered in time is not aborted', async () => {
+it('a request that is answered before its deadline does not have its AbortSignal aborted', async () => {
   const answer = call();
   await expect.poll(() => signals.length).toBe(1);
   finish();

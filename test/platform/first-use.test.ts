@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { adminToken, startTestServer } from '../harness/server.ts';
 import { findOrStartServer } from '../journey/local-server.ts';
 
-it('findOrStartServer returns the running server at SVCADMIN_URL, with its base URL', async () => {
+it('findOrStartServer, of the journey, returns the base URL of the server that runs at SVCADMIN_URL', async () => {
   const server = await startTestServer();
   onTestFinished(() => server.stop());
   const env = { SVCADMIN_URL: server.adminUrl, SVCADMIN_TOKEN: adminToken, SVC_PORT: '1' };

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createServerProcess } from './server-process.ts';
 
-it('the server prints the path of its database at the start, and no JSON log line contains a field twice', async () => {
+it('the server prints the path of its database when it starts, and has no field twice in a JSON log line', async () => {
   const server = await createServerProcess({ SVC_LOG_LEVEL: 'info' });
   await server.start();
   await server.end('SIGTERM');

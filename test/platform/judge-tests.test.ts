@@ -22,7 +22,7 @@ function reportOn(...tiers: (readonly string[] | undefined)[]) {
   return { status, stdout, stderr };
 }
 
-describe('the check of a test run', () => {
+describe('judge-tests, which checks the reports of a test run,', () => {
   it('passes a run if every test passed', () => {
     expect(reportOn(['passed', 'passed'])).toEqual({
       status: 0,

@@ -78,7 +78,7 @@ async function leastRatio(measure: () => Promise<number>, bound: number): Promis
   return least;
 }
 
-describe('a parser of unauthenticated input', () => {
+describe('a parser of input from callers without credentials', () => {
   const parsers: [name: string, longest: number, parse: (text: string) => unknown][] = [
     ['deviceName', longestHead, deviceName],
     ['isPhone', longestHead, isPhone],
@@ -100,7 +100,7 @@ describe('a parser of unauthenticated input', () => {
   ];
 
   it.each(parsers)(
-    'such as %s needs less than sixty times the time if its input is sixteen times as long',
+    'needs less than 60 times the processor time for 16 times the input, as measured for %s',
     async (_, longest, parse) => {
       for (const unit of units) {
         const [short, long] = [filled(unit, longest / 16), filled(unit, longest)];
@@ -114,7 +114,7 @@ describe('a parser of unauthenticated input', () => {
   );
 });
 
-describe('the server, with very long input', () => {
+describe('the server', () => {
   let server: TestServer;
   const agent = new Agent({ connections: 1 });
 
@@ -154,7 +154,7 @@ describe('the server, with very long input', () => {
   const page = { accept: 'text/html' };
 
   it.each(['user-agent', 'accept-language', 'cookie', 'x-forwarded-for', 'accept', 'origin'])(
-    'needs hardly more time for a header %s of maximum length than for a short one',
+    'needs hardly more processor time if the header %s has its maximum length',
     (name) =>
       compare(
         (text) => ({
@@ -168,13 +168,13 @@ describe('the server, with very long input', () => {
   );
 
   it.each(['/api/oauth/userinfo', '/api/verify/hvf-session/ses_1'])(
-    'needs hardly more time for an Authorization header of maximum length at %s than for a short one',
+    'needs hardly more processor time at %s if the Authorization header has its maximum length',
     (path) =>
       compare((text) => ({ path, headers: { authorization: `Bearer x${text}x` } }), longestHead - 400),
   );
 
   it.each(['/verify/start?ui_locales=', '/verify/start?', '/verify/p/', '/nowhere/'])(
-    'needs hardly more time for a long address that begins with %s than for a short one',
+    'needs hardly more processor time if a URL that begins with %s has its maximum length',
     (path) =>
       compare(
         (text) => ({
@@ -186,7 +186,7 @@ describe('the server, with very long input', () => {
   );
 
   it.each(['/api/oauth/token', '/api/oauth/revoke', '/verify/session/ses_1'])(
-    'needs hardly more time for a form of maximum length at %s than for a short one',
+    'needs hardly more processor time at %s if the form has its maximum length',
     (path) => compare((body) => ({ path, method: 'POST', headers: form, body }), longestBody),
   );
 

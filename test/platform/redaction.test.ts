@@ -40,7 +40,7 @@ function logged(lines: readonly object[]): Record<string, unknown>[] {
 }
 
 describe('a log line', () => {
-  it('has [redacted] for each secret field, at its top and one level down, except for `code` among headers', () => {
+  it('has [redacted] in place of each secret at its top level and one level below, except for `code` among headers', () => {
     const flat = Object.fromEntries(secretNames.map((name) => [name, 'a secret']));
     const [top, nested] = logged([flat, { headers: flat, query: flat, body: flat }]);
     const hidden = Object.fromEntries(secretNames.map((name) => [name, '[redacted]']));

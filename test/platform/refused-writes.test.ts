@@ -56,18 +56,20 @@ const refusals: [number, string][] = [
   [14_031, 'OutOfDiskSpace'],
 ];
 const ways = ['command', 'document'] as const;
-const cases = refusals.flatMap(([code, codeName]) => ways.map((by) => ({ code, codeName, by })));
+const cases = refusals.flatMap(([code, codeName]) =>
+  ways.map((by): [by: Refusal['by'], codeName: string, code: number] => [by, codeName, code]),
+);
 
 const ofLedger = (command: Record<string, unknown>) => command['insert'] === 'ledger';
 
 /** A database refuses a whole command, or single documents in an otherwise successful reply. */
 describe('a code exchange while the database refuses to insert the charge', () => {
   it.each(cases)(
-    'gets 503 without a charge if the refusal is a $by error $codeName ($code), and succeeds later',
-    async (given) => {
+    'gets 503 without a charge if the refusal is a %s error %s (%i), and succeeds when writes do again',
+    async (by, codeName, code) => {
       const verified = await verifyUser(server, partner);
       const before = await ledger();
-      proxy.refuse({ ...given, on: ofLedger });
+      proxy.refuse({ by, codeName, code, on: ofLedger });
       expect(await exchange(verified)).toMatchObject(unavailable);
       expect(proxy.refused.length).toBeGreaterThan(0);
       proxy.refuse();

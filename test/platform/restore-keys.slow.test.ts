@@ -80,7 +80,7 @@ it(
   within(120_000),
 );
 
-it("closeRestored makes the codes of a copied database unusable only if it has the database's master key", async () => {
+it('closeRestored invalidates the codes in a copied database only if it has the master key of that database', async () => {
   const server = await startTestServer();
   const partner = await createPartner(server);
   await verifyUser(server, partner);

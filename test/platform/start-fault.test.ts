@@ -9,21 +9,24 @@ import { endOf, spawnServer } from './server-process.ts';
 it.each([
   ['SVC_PORT', 'SVC_ADMIN_PORT'],
   ['SVC_ADMIN_PORT', 'SVC_PORT'],
-])('a start whose %s is in use ends with one sentence, before it opens a database', async (taken, free) => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => other.once('listening', resolve));
-  onTestFinished(() => void other.close());
-  const { port } = other.address() as AddressInfo;
-  const dataDir = temporaryFolder('taken');
-  const { child, output } = spawnServer({
-    SVC_DATA_DIR: dataDir,
-    SVC_DEMO_PORT: 'off',
-    [taken]: String(port),
-    [free]: String(await freePort()),
-  });
-  expect(await endOf(child)).toBe(1);
-  expect(output()).toBe(
-    `Port ${port} on 127.0.0.1 is taken: end the program that listens there, or set ${taken} to another port.\n`,
-  );
-  expect(readdirSync(dataDir)).toEqual([]);
-});
+])(
+  'the server exits with 1 and one sentence, without a database, if the port of %s is in use',
+  async (taken, free) => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as AddressInfo;
+    const dataDir = temporaryFolder('taken');
+    const { child, output } = spawnServer({
+      SVC_DATA_DIR: dataDir,
+      SVC_DEMO_PORT: 'off',
+      [taken]: String(port),
+      [free]: String(await freePort()),
+    });
+    expect(await endOf(child)).toBe(1);
+    expect(output()).toBe(
+      `Port ${port} on 127.0.0.1 is taken: end the program that listens there, or set ${taken} to another port.\n`,
+    );
+    expect(readdirSync(dataDir)).toEqual([]);
+  },
+);

@@ -49,8 +49,8 @@ describe('a server that is asked to stop during requests', () => {
   });
 });
 
-describe('a server that is asked to stop, with a drain delay', () => {
-  it('answers /readyz with 503 and other requests with 200 during the delay, closes connections, and then stops', async () => {
+describe('a server that is asked to stop and has a drain delay', () => {
+  it('answers 503 to /readyz and 200 to other requests during the delay, and then ends', async () => {
     const server = await startTestServer({ env: { SVC_DRAIN_DELAY: '700ms' } });
     const stopped = server.stop();
     for (const base of [server.baseUrl, server.adminUrl]) {
@@ -66,7 +66,7 @@ describe('a server that is asked to stop, with a drain delay', () => {
 });
 
 describe('the server process', () => {
-  it('runs with every role on an external database, and exits with 0 without a log line, if its data directory cannot be created', async () => {
+  it('runs on an external database, and exits with 0 on SIGTERM, even if its data directory cannot be created', async () => {
     const database = await freshDatabase();
     const server = await createServerProcess({
       MONGODB_URI: database.uri,

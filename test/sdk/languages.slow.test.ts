@@ -89,8 +89,8 @@ const snake: Names = (settings) =>
     ]),
   );
 
-describe('the client for Python', () => {
-  it('passes its tests against this service', async ({ skip }) => {
+describe('the client library for Python', () => {
+  it('passes its own tests against a running server', async ({ skip }) => {
     if (!hasProgram('python3')) skip('this machine has no python3');
     const env = {
       SVC_TEST: await prepare(snake),
@@ -110,8 +110,8 @@ describe('the client for Python', () => {
   });
 });
 
-describe('the client for PHP', () => {
-  it('passes its tests against this service', async ({ skip }) => {
+describe('the client library for PHP', () => {
+  it('passes its own tests against a running server', async ({ skip }) => {
     if (!hasProgram('php')) skip('this machine has no php');
     const env = { SVC_TEST: await prepare(camel) };
     const strict = ['-d', 'error_reporting=-1', '-d', 'display_errors=stderr', '-d', 'zend.assertions=1'];

@@ -35,7 +35,7 @@ describe('a report of the service', () => {
     });
   });
 
-  it('counts from the first recorded minute, and leaves out the previous and the present minute', () => {
+  it('counts minutes from the first recorded one on, except for the two latest minutes', () => {
     const records = [hourOf(0, { down: Array.from({ length: 10 }, (_, n) => n) })];
     const { recordedSince, spans, incidents } = reportOf(records, begin + 20 * minute + 5_000);
     expect(recordedSince).toEqual(new Date(begin + 10 * minute));
@@ -65,14 +65,14 @@ describe('a report of the service', () => {
     expect(days).toEqual([expect.objectContaining({ day: '2026-03-04', unavailableMinutes: 6 })]);
   });
 
-  it('reports hours without a record as an outage that has not ended', () => {
+  it('reports the latest hours, if they have no record, as an outage that has not ended', () => {
     const { incidents } = reportOf([hourOf(0)], begin + 5 * hour);
     expect(incidents).toEqual([
       { kind: 'unavailable', from: '2026-03-04T01:00:00.000Z', until: null, minutes: 239 },
     ]);
   });
 
-  it('reports hours with many errors, and joins consecutive ones', () => {
+  it('has one incident for consecutive hours in which 1 % of the requests failed', () => {
     const busy = { requests: 1_000, errors: 10 };
     const quiet = { requests: 20, errors: 9 };
     const diluted = { requests: 5_000, errors: 49 };

@@ -220,7 +220,7 @@ describe('storefront exchange after a change in another process', () => {
   const change = (collection: string, id: string, set: Record<string, unknown>) =>
     server.db.collection(collection).updateOne({ _id: id as never }, { $set: set });
 
-  it('returns only the claims that the client may have at that moment', async () => {
+  it('returns only the claims that the client is allowed at the time of the exchange', async () => {
     const codes = [await codeFor(server, own), await codeFor(server, own), await codeFor(server, own)];
     const claims = async (code = '') => (await send(fields(code), own)).body['claims'];
     expect(await claims(codes[0])).toEqual({ age_18_plus: true, country: 'DE' });
@@ -236,7 +236,7 @@ describe('storefront exchange after a change in another process', () => {
     ['apiKeys', 'keyId', { status: 'revoked' }],
     ['integrations', 'integrationId', { status: 'disabled' }],
   ] as const)(
-    'answers 401 as soon as the record of the shop in %s is inactive, and 200 when it is active again',
+    'answers 401 as soon as the record of the shop in the collection %s is inactive, and 200 when it is active again',
     async (collection, name, status) => {
       expect((await send(fields(await codeFor(server, own)), own)).status).toBe(200);
       const code = await codeFor(server, own);
@@ -309,15 +309,15 @@ describe('storefront exchange: 422', () => {
   });
 });
 
-describe('storefront exchange: 402, 429, 503', () => {
+describe('a storefront exchange that is refused for money, a limit or an outage', () => {
   it.each([
-    ['low-balance', 402, /balance/],
-    ['minute-cap', 429, /minute bucket/],
-    ['hour-cap', 429, /hour bucket/],
-    ['unavailable', 503, /./],
+    [402, 'low-balance', /balance/],
+    [429, 'minute-cap', /minute bucket/],
+    [429, 'hour-cap', /hour bucket/],
+    [503, 'unavailable', /./],
   ] as const)(
-    'the code of the sandbox user %s is answered with %i, also when it is sent again',
-    async (person, status, message) => {
+    'gets %i, and again at its repetition, for a code of the sandbox user %s',
+    async (status, person, message) => {
       const body = fields(await codeFor(server, shop, person));
       const answer = await send(body);
       await expectRefusal(answer, status, message);
@@ -326,7 +326,7 @@ describe('storefront exchange: 402, 429, 503', () => {
     },
   );
 
-  it('a code is answered with 402 while the wallet is empty, and with 200 after a funding', async () => {
+  it('gets 402 while the wallet is empty, and 200 for the same code after a funding', async () => {
     const poor = await createShop(server, { funds: 0 });
     const body = fields(await codeFor(server, poor));
     await expectRefusal(await send(body, poor), 402);
@@ -335,7 +335,7 @@ describe('storefront exchange: 402, 429, 503', () => {
     expect((await send(body, poor)).status).toBe(200);
   });
 
-  it('an integration gets 429 after 60 signed calls in a minute; calls with a wrong signature do not count', async () => {
+  it('gets 429 after 60 signed calls of its integration in a minute; calls with a wrong signature do not count', async () => {
     const busy = await createShop(server);
     nextMinute();
     const unsigned = sign(busy, 'other bytes', clock.now());

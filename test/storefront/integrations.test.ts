@@ -25,7 +25,7 @@ async function onboard(kind: 'oauth' | 'storefront' = 'storefront') {
 }
 
 describe('an integration', () => {
-  it('has the mode of its client and shops in lower case; its secret is neither stored in plain text nor shown again', async () => {
+  it('has its shops in lower case after its creation, and its secret is not stored in plain text', async () => {
     const { partnerId, clientId } = await onboard();
     const created = IntegrationWithSecret.parse(
       await server.admin.integrations.create.mutate({
@@ -45,7 +45,7 @@ describe('an integration', () => {
     expect(JSON.stringify(stored)).not.toContain(integrationSecret);
   });
 
-  it("cannot be created for an OAuth client or another partner's client (`refused`), or with malformed shops (bad_input)", async () => {
+  it("is refused for an OAuth client and for another partner's client, and as bad_input for malformed shops", async () => {
     const { partnerId, clientId } = await onboard();
     const oauth = await onboard('oauth');
     const create = (input: Parameters<typeof server.admin.integrations.create.mutate>[0]) =>
@@ -58,7 +58,7 @@ describe('an integration', () => {
     expect(await create({ partnerId, clientId, shops: [] })).toBe('bad_input');
   });
 
-  it('can gain shops, also simultaneously, and lose them, but not the last one (`refused`); its secret does not change', async () => {
+  it('can gain and lose shops, but not its last one, without a new secret', async () => {
     const { partnerId, clientId } = await onboard();
     const { integrations, auditLog } = server.admin;
     const shops = ['shop.example', 'old.example'];
@@ -88,7 +88,7 @@ describe('an integration', () => {
     expect(await refusal(update({ addShops: ['d.example'] }))).toBe('conflict');
   });
 
-  it('cannot be rotated after it was disabled (conflict), and the audit log records each change and refusal', async () => {
+  it('gets no new secret after it was disabled (conflict); the audit log records each change and refusal', async () => {
     const { partnerId, clientId } = await onboard();
     const { id: integrationId } = await server.admin.integrations.create.mutate({
       partnerId,
@@ -113,7 +113,7 @@ describe('an integration', () => {
 });
 
 describe('svcadmin integrations', () => {
-  it('creates and lists an integration, and rotates and disables it with --yes', async () => {
+  it('creates and lists an integration, and with --yes rotates its secret and disables it', async () => {
     const { partnerId, clientId } = await onboard();
     const svcadmin = await commandLine(server.adminUrl);
     const create = ['integrations', 'create', '--partner', partnerId, '--client', clientId];

@@ -110,16 +110,16 @@ describe('a user whom the sandbox creates', () => {
   });
 });
 
-describe('the network of a client address', () => {
+describe('the network by which starts of a client address are grouped', () => {
   const prefixes = { ipv4: 24, ipv6: 48 };
   it.each([
-    ['192.0.2.77', '192.0.2.0/24'],
-    ['::ffff:192.0.2.77', '192.0.2.0/24'],
-    ['2001:db8:1:2::3', '2001:db8:1::/48'],
-    ['fe80::1%eth0', 'fe80::/48'],
-    ['nonsense', 'unknown'],
-    ['', 'unknown'],
-  ])('derived from %s is %s', (address, network) => {
+    ['192.0.2.0/24', 'the IPv4 address 192.0.2.77', '192.0.2.77'],
+    ['192.0.2.0/24', 'the mapped IPv4 address ::ffff:192.0.2.77', '::ffff:192.0.2.77'],
+    ['2001:db8:1::/48', 'the IPv6 address 2001:db8:1:2::3', '2001:db8:1:2::3'],
+    ['fe80::/48', 'the address fe80::1%eth0, with a zone', 'fe80::1%eth0'],
+    ['unknown', 'a text that is no address', 'nonsense'],
+    ['unknown', 'an empty text', ''],
+  ])('is %s for %s', (network, _, address) => {
     expect(networkOf(address, prefixes)).toBe(network);
   });
 });

@@ -61,7 +61,7 @@ describe('wallets audit', () => {
     expect(await findings(partner)).toEqual([]);
   });
 
-  it('continues after the last clean audit if sinceCheckpoint is set, and otherwise reads the whole chain', async () => {
+  it('reads only the pages after the last clean audit if sinceCheckpoint is set, and otherwise all pages', async () => {
     const partner = await busyPartner();
     expect(await audit(partner, { sinceCheckpoint: true })).toMatchObject({ fromPage: 0, entries: 6 });
     await charge(partner);
@@ -106,7 +106,7 @@ interface Corruption {
 }
 
 const corruptions: Record<string, Corruption> = {
-  'an edited amount': {
+  'an edited amount of an entry': {
     page: 2,
     problem: 'its content does not match its digest',
     plant: (partner) => edit(partner.pages[2], { 'entries.0.amount': cents(-40) }),
@@ -121,7 +121,7 @@ const corruptions: Record<string, Corruption> = {
     problem: 'the page ends with a balance of 100.00, its entries with 99.00',
     plant: (partner) => edit(partner.pages[5], { 'state.balance': cents(10_000) }),
   },
-  'an edited seq': {
+  'an edited sequence number of an entry': {
     page: 2,
     problem: 'its seq is 9, but follows as 2',
     plant: (partner) => edit(partner.pages[2], { 'entries.0.seq': cents(9) }),
@@ -147,12 +147,12 @@ const corruptions: Record<string, Corruption> = {
       ]);
     },
   },
-  'an edited kind': {
+  'an edited kind of an entry': {
     page: 1,
     problem: 'a charge without the seal of its grant',
     plant: (partner) => edit(partner.pages[1], { 'entries.0.kind': 'token' }),
   },
-  'a fraction of a cent': {
+  'an amount with a fraction of a cent': {
     page: 2,
     problem: 'an amount is not a whole number of cents',
     plant: (partner) => edit(partner.pages[2], { 'entries.0.amount': -50.5 }),
@@ -162,12 +162,12 @@ const corruptions: Record<string, Corruption> = {
     problem: 'the balance is 0.13, but follows as',
     plant: (partner) => edit(partner.pages[2], { 'entries.0.balanceAfter': 12.5 }),
   },
-  'an edited time': {
+  'an edited time of a page': {
     page: 4,
     problem: 'its time is before that of the page before',
     plant: (partner) => edit(partner.pages[4], { at: new Date(0) }),
   },
-  'an edited spend window': {
+  'an edited count of charges in the minute': {
     page: 4,
     problem: `the minute window has 0 from ${new Date(clock.now()).toISOString().slice(0, 17)}00.000Z, its entries 3 from`,
     plant: (partner) => edit(partner.pages[4], { 'state.minute.used': 0 }),
@@ -177,29 +177,29 @@ const corruptions: Record<string, Corruption> = {
     problem: 'the spend caps are not those that its entries set',
     plant: (partner) => edit(partner.pages[3], { 'state.caps.perMinute': 1_000_000 }),
   },
-  'edited claims of a grant': {
+  'edited claims in the grant of a charge': {
     page: 2,
     problem: 'the grant does not match its seal',
     plant: (partner) => edit(partner.pages[2], { 'entries.0.grant.claims.age_18_plus': false }),
   },
-  'a removed grant': {
+  'a charge whose grant was removed': {
     page: 3,
     problem: 'the grant of a charge is missing',
     plant: (partner) =>
       pages().updateOne({ _id: partner.pages[3]?._id ?? '' }, { $unset: { 'entries.0.grant': '' } }),
   },
-  'a removed seal of a grant': {
+  'a charge whose seal of the grant was removed': {
     page: 3,
     problem: 'a charge without the seal of its grant',
     plant: (partner) =>
       pages().updateOne({ _id: partner.pages[3]?._id ?? '' }, { $unset: { 'entries.0.grantSeal': '' } }),
   },
-  'an edited reason': {
+  'an edited reason of a refund': {
     page: 5,
     problem: 'its content does not match its digest',
     plant: (partner) => edit(partner.pages[5], { 'entries.0.memo.reason': 'another' }),
   },
-  'a charge that exceeds its cap, with all digests made again': {
+  'a charge above the spend cap, although all digests match': {
     page: 7,
     problem: 'it exceeds the spend cap of the minute',
     async plant({ partnerId, walletId, pages: known }) {
@@ -221,7 +221,7 @@ const corruptions: Record<string, Corruption> = {
       await pages().insertOne({ ...over, digest: digestOf(over) });
     },
   },
-  'a refund of another amount, with all digests made again': {
+  'a refund of another amount than the charge, although all digests match': {
     page: 5,
     problem: 'a refund of 5.00 for a charge of 0.50',
     plant: (partner) =>
@@ -235,7 +235,7 @@ const corruptions: Record<string, Corruption> = {
     problem: 'a refund of txn_none, which is no charge before it',
     plant: (partner) => forge(partner, 5, (page) => withEntry(page, { memo: { of: 'txn_none' } })),
   },
-  'an overdrawn wallet, with all digests made again': {
+  'a balance below zero, although all digests match': {
     page: 2,
     problem: 'the balance falls below zero',
     plant: (partner) =>
@@ -255,7 +255,7 @@ const corruptions: Record<string, Corruption> = {
     problem: 'it has 0 entries',
     plant: (partner) => forge(partner, 4, (page) => ({ ...page, entries: [] })),
   },
-  'events that are never published': {
+  'a page whose events are unpublished after a minute': {
     page: 3,
     problem: 'its events were not published: is a sweeper running?',
     async plant(partner) {
@@ -275,7 +275,7 @@ async function untouched(): Promise<Busy> {
   return busy;
 }
 
-describe('wallets audit of a corrupted chain', () => {
+describe('wallets audit of a ledger that was changed in the database', () => {
   for (const [name, { page, problem, plant }] of Object.entries(corruptions)) {
     it(`reports ${name}`, async () => {
       const partner = await untouched();
@@ -287,7 +287,7 @@ describe('wallets audit of a corrupted chain', () => {
     });
   }
 
-  it('reports a history that was rewritten from the beginning after an earlier audit', async () => {
+  it('reports that all pages were rewritten after an earlier audit', async () => {
     const partner = await untouched();
     expect(await findings(partner)).toEqual([]);
     await forge(partner, 1, (page) => ({ ...page, attempt: 'another' }));
@@ -298,7 +298,7 @@ describe('wallets audit of a corrupted chain', () => {
     expect((await findings(partner, { sinceCheckpoint: true }))[0]?.problem).toContain('is not the one');
   });
 
-  it('reports a missing last page that an earlier audit had seen', async () => {
+  it('reports that the last page is missing if an earlier audit has seen it', async () => {
     const partner = await untouched();
     expect(await findings(partner)).toEqual([]);
     await pages().deleteOne({ _id: partner.pages[5]?._id ?? '' });
@@ -308,7 +308,7 @@ describe('wallets audit of a corrupted chain', () => {
     });
   });
 
-  it('reports a checkpoint whose page number and digest were changed to those of another page', async () => {
+  it('reports a checkpoint of an earlier audit if its page was changed to another one', async () => {
     const partner = await untouched();
     expect(await findings(partner)).toEqual([]);
     await checkpoints().updateOne(

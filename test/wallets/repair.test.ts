@@ -47,7 +47,7 @@ const userinfo = async (token: string) =>
   (await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } }))
     .status;
 
-it("wallets repair ends access to altered claims, publishes a page's events, deletes a wrong checkpoint, changes no amount, and is audited", async () => {
+it('wallets repair ends access to altered claims, publishes missing events and deletes a wrong checkpoint, without a change of amounts', async () => {
   const partner = await chargedPartner();
   expect((await audit(partner)).findings).toEqual([]);
   const { entries } = await readLedger(server.db, partner.walletId);

@@ -15,20 +15,20 @@ const now = Date.UTC(2026, 5, 30, 12);
 const ago = (days: number): Date => new Date(now - days * day);
 
 describe("the sample for a wallet's spending rate", () => {
-  it('consists of the first page and of pages 1, 2, 4, 8, … before the last page', () => {
+  it('consists of the first ledger page and of those 1, 2, 4, 8, … before the last one', () => {
     expect(sampledPages(0)).toEqual([]);
     expect(sampledPages(1)).toEqual([0]);
     expect(sampledPages(20)).toEqual([19, 18, 16, 12, 4, 0]);
   });
 
-  it('measures the spending from the sampled page nearest to seven days ago, and from none if there is no page', () => {
+  it('measures from the sampled page that is nearest to seven days ago', () => {
     const sample = (n: number, days: number) => ({ n, at: ago(days), balance: 0 });
     expect(baselineOf([sample(9, 0.01), sample(8, 5), sample(6, 20)], now)?.n).toBe(8);
     expect(baselineOf([sample(9, 0.01), sample(8, 40)], now)?.n).toBe(8);
     expect(baselineOf([], now)).toBeUndefined();
   });
 
-  it('yields the spending per day without fundings and adjustments, and counts a shorter time as one day', () => {
+  it('yields the spending per day without fundings and adjustments, as if the time were a day at least', () => {
     const base = { n: 2, at: ago(5), balance: 1_000 };
     const last = { n: 9, at: ago(0), balance: 5_500 };
     const moves = [

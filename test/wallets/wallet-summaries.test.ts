@@ -43,7 +43,7 @@ async function ledgerOf(walletIds: readonly string[]) {
 
 const funding = (id: string, amount: number) => ({ id, amount, kind: 'funding' as const });
 
-it('a sweep creates missing summaries of wallets, and updates the balance after entries of another process', async () => {
+it('a sweep creates missing summaries of wallets, and updates the balance after another process added entries', async () => {
   const { process, move, balances } = await ledgerOf([a, b]);
   const { sweep } = process();
   await move(a, funding('txn_1', 500));
@@ -61,7 +61,7 @@ it('one sweep creates the summaries of 230 wallets, although it reads them in sm
   expect(await balances()).toHaveLength(230);
 });
 
-it('a flush updates the summary of a wallet marked as changed, and of no other wallet', async () => {
+it('a flush of wallet summaries updates only the wallets that are marked as changed', async () => {
   const { process, move, balances } = await ledgerOf([a, b]);
   const summaries = process();
   await summaries.sweep.sweep();
@@ -72,7 +72,7 @@ it('a flush updates the summary of a wallet marked as changed, and of no other w
   expect(await balances()).toEqual([500, 0]);
 });
 
-it('a summary is not overwritten with an older balance that another process has read before', async () => {
+it('a wallet summary is not overwritten with an older balance that another process read earlier', async () => {
   const { process, store, use, move, balances } = await ledgerOf([a]);
   const summaries = process();
   await summaries.sweep.sweep();
@@ -85,7 +85,7 @@ it('a summary is not overwritten with an older balance that another process has 
   expect(await use.heads([a])).toMatchObject([{ balance: 500 }]);
 });
 
-it('a sweep corrects a summary with a higher page number than its wallet has after a restore', async () => {
+it('a sweep corrects a wallet summary whose page number is too high after a restore of the database', async () => {
   const { process, collection, balances } = await ledgerOf([a]);
   const { sweep } = process();
   await sweep.sweep();
@@ -94,7 +94,7 @@ it('a sweep corrects a summary with a higher page number than its wallet has aft
   expect(await balances()).toEqual([0]);
 });
 
-it('a flush that failed while the database was away is made up for by the next flush', async () => {
+it('a flush writes the wallet summaries that the flush before could not write, because the database was away', async () => {
   const { process, store, move, balances } = await ledgerOf([a]);
   const { put } = store;
   const summaries = process();
@@ -110,7 +110,7 @@ it('a flush that failed while the database was away is made up for by the next f
   expect(await balances()).toEqual([500]);
 });
 
-it('a flush writes a summary once, even if the wallet is marked as changed again during the write', async () => {
+it('a flush writes a wallet summary once, even if the wallet is marked as changed again meanwhile', async () => {
   const { process, store } = await ledgerOf([a]);
   const { put } = store;
   const summaries = process();
@@ -128,7 +128,7 @@ it('a flush writes a summary once, even if the wallet is marked as changed again
   expect(flushes).toBe(2);
 });
 
-it('a summary names a spend cap that is reached, and the end of its window', async () => {
+it('a wallet summary names a spend cap that is reached, and the end of its window', async () => {
   const { process, move, collection } = await ledgerOf([a, b]);
   const charge = (id: string) => ({ id, amount: 0, kind: 'token' as const });
   const caps = (perMinute: number, perHour: number) => ({

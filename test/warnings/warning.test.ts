@@ -34,7 +34,7 @@ describe('a warning', () => {
     expect(later.revision).toBe(raised.revision + 1);
   });
 
-  it('is raised after its cause has lasted for its minimum time, and is removed if the cause ends earlier', () => {
+  it('is raised when its cause has lasted for the minimum time, and is removed if the cause ends earlier', () => {
     const seen = next(undefined, poor, 0);
     expect(seen.raisedAt).toBeUndefined();
     expect(next(seen, poor, hour - 1).raisedAt).toBeUndefined();
@@ -42,7 +42,7 @@ describe('a warning', () => {
     expect(nextWarning(seen, undefined, at(1))).toBe('gone');
   });
 
-  it('ends once after an hour without its cause; if the cause returns earlier, no second warning is raised', () => {
+  it('ends after an hour without its cause, and is not raised again if the cause returns earlier', () => {
     const raised = withoutUntold(next(undefined, low, 0));
     expect(nextWarning(raised, undefined, at(hour - 1))).toBe('unchanged');
     const again = next(raised, low, hour - 1);
@@ -53,7 +53,7 @@ describe('a warning', () => {
     expect(nextWarning(withoutUntold(over), undefined, at(3 * hour))).toBe('unchanged');
   });
 
-  it('is raised again by a later cause after its end was sent, or after its end could not be sent for two hours', () => {
+  it('is raised again if its cause returns after its end was sent, or two hours after an end that was not sent', () => {
     const over = next(withoutUntold(next(undefined, low, 0)), undefined, hour);
     expect(nextWarning(over, low, at(2 * hour))).toBe('unchanged');
     expect(nextWarning(over, low, at(3 * hour - 1))).toBe('unchanged');
@@ -64,7 +64,7 @@ describe('a warning', () => {
     expect(second.revision).toBe(over.revision + 1);
   });
 
-  it('sends its end to all recipients, also if an e-mail about its beginning has failed until then', () => {
+  it('sends its end to all recipients, even if an e-mail about its beginning could not be sent', () => {
     const raised = { ...next(undefined, low, 0), mailed: ['hash of one of two addresses'] };
     expect(raised.untold).toBe('raised');
     expect(next(raised, undefined, hour)).toMatchObject({ overAt: at(hour), untold: 'over', mailed: [] });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createReceiver } from '../harness/receiver.ts';
 import { createSystem, draft } from './system.ts';
 
-it('the lag of every attempt is measured, separately for first attempts and retries', async () => {
+it('the time from due to start is reported for every webhook attempt, as a first attempt or as a retry', async () => {
   const late = 100_000;
   const past = await createSystem({ worker: false, clock: { now: () => Date.now() - late } });
   const receiver = await createReceiver((count, _request, response) =>

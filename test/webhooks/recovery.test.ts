@@ -59,7 +59,7 @@ describe('deliveries after a crash', () => {
       },
     ],
   ])(
-    'keep the result that recovery recorded, if the frozen first process resumes later and finds that the endpoint %s',
+    'keep the result of the retry if the first attempt resumes after its lease and finds that the endpoint %s',
     async (_what, late) => {
       const receiver = await createReceiver();
       const clock = manualClock();
@@ -197,9 +197,12 @@ describe('two sending processes', () => {
     for (const { at, dueAt } of rows) expect(at.getTime()).toBeGreaterThanOrEqual(dueAt.getTime());
   });
 
-  it.each([-700, 700])(
-    "make a retry not before its due time on the database's clock, if the machine's clock is %d ms off",
-    async (offset) => {
+  it.each([
+    ['behind', -700],
+    ['ahead', 700],
+  ])(
+    "make a retry not before its due time on the database's clock if their own clock is 700 ms %s",
+    async (_, offset) => {
       const receiver = await createRecoveringReceiver(1);
       const system = await createSystem({
         clock: { now: () => Date.now() + offset },

@@ -16,7 +16,7 @@ function stores() {
   return { asked, of: of as unknown as Parameters<typeof existingNames>[0] };
 }
 
-it('existingNames returns the partner of each ID, and for an API key also the key', async () => {
+it('existingNames, for IDs in the request log, returns the partner of each ID, and for an API key also the key', async () => {
   const { of } = stores();
   const request = { clientId: 'a', sessionId: 'b', integrationId: 'c', keyHash: 'd' };
   expect(Object.fromEntries(await existingNames(of, [request, request]))).toEqual({
@@ -27,7 +27,7 @@ it('existingNames returns the partner of each ID, and for an API key also the ke
   });
 });
 
-it('existingNames queries a store only if the requests contain an ID of its kind', async () => {
+it('existingNames, for IDs in the request log, queries a store only if an ID of its kind is given', async () => {
   const { asked, of } = stores();
   await existingNames(of, [{ clientId: 'a' }, {}]);
   expect(asked).toEqual(['client a']);

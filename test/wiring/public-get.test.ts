@@ -73,22 +73,25 @@ describe('a public address', () => {
   });
 });
 
-describe('an address that is not public', () => {
-  it.each(forbiddenUrls)('gets no packet if the URL is %j', async (url) => {
+describe('a GET for public servers', () => {
+  it.each(forbiddenUrls)('sends no packet to the URL %s, which has %s', async (_shown, _kind, url) => {
     await expect(impatient(url, accept)).rejects.toThrow();
     expect(sockets).toBe(0);
   });
 
-  it.each(forbiddenAddresses)('gets no packet if a name resolves to %j', async (address) => {
-    const guarded = createPublicGet({ route: { resolve: async () => [address] } });
-    await expect(guarded('https://issuer.example/', accept)).rejects.toThrow('may not be dialled');
-    expect(sockets).toBe(0);
-  });
+  it.each(forbiddenAddresses)(
+    'sends no packet if its host resolves to %s (%s)',
+    async (_shown, _kind, address) => {
+      const guarded = createPublicGet({ route: { resolve: async () => [address] } });
+      await expect(guarded('https://issuer.example/', accept)).rejects.toThrow('may not be dialled');
+      expect(sockets).toBe(0);
+    },
+  );
 
   it.each([
     ['1.1.1.1', '10.0.0.1'],
     ['::1', '2606:4700::1111'],
-  ])('gets no packet if a name also has a public one: %s and %s', async (...addresses) => {
+  ])('sends no packet if its host resolves to both %s and %s', async (...addresses) => {
     const guarded = createPublicGet({ route: { resolve: async () => addresses } });
     await expect(guarded('https://issuer.example/', accept)).rejects.toThrow('may not be dialled');
     expect(sockets).toBe(0);
@@ -149,30 +152,38 @@ describe('another server', () => {
   });
 });
 
-describe('an answer to a request for a public address', () => {
+describe('the response of a public server to a GET', () => {
   it.each([
-    ['of another status', `${head('Content-Length: 4\r\n', '404 Not Found')}list`, 'status 404'],
-    ['without a body', head('', '204 No Content'), 'status 204'],
-    ['of a part of the file', `${head('Content-Length: 4\r\n', '206 Partial Content')}list`, 'status 206'],
-    ['of another type', 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nlist', 'another content type'],
-    ['of no type', 'HTTP/1.1 200 OK\r\n\r\nlist', 'another content type'],
+    ['has the status 404', `${head('Content-Length: 4\r\n', '404 Not Found')}list`, 'status 404'],
+    ['has the status 204', head('', '204 No Content'), 'status 204'],
+    ['has the status 206', `${head('Content-Length: 4\r\n', '206 Partial Content')}list`, 'status 206'],
     [
-      'of two types',
+      'has a type that was not requested',
+      'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nlist',
+      'another content type',
+    ],
+    ['has no Content-Type', 'HTTP/1.1 200 OK\r\n\r\nlist', 'another content type'],
+    [
+      'has two Content-Type headers',
       `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nContent-Type: ${type}\r\n\r\n`,
       'another content type',
     ],
-    ['that says it is too long', head('Content-Length: 1001\r\n'), 'too long'],
-    ['that is too long', `${head('Connection: close\r\n')}${'x'.repeat(1001)}`, 'too long'],
+    ['announces a body above the maximum length', head('Content-Length: 1001\r\n'), 'too long'],
     [
-      'that is too long, in chunks',
+      'has a body above the maximum length',
+      `${head('Connection: close\r\n')}${'x'.repeat(1001)}`,
+      'too long',
+    ],
+    [
+      'has a chunked body above the maximum length',
       `${head('Transfer-Encoding: chunked\r\n')}3e9\r\n${'x'.repeat(1001)}\r\n`,
       'too long',
     ],
-    ['that ends too early', `${head('Content-Length: 900\r\n')}list`, /closed|mismatch|aborted/],
-    ['that is no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /HTTP|Parse|Expected/],
-    ['that is empty', '', /closed/],
-    ['with endless headers', head(`X-Long: ${'x'.repeat(40_000)}\r\n`), /Headers/],
-  ])('rejects the call if it is an answer %s', async (_what, bytes, fault) => {
+    ['ends before its Content-Length', `${head('Content-Length: 900\r\n')}list`, /closed|mismatch|aborted/],
+    ['is not HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /HTTP|Parse|Expected/],
+    ['is empty', '', /closed/],
+    ['has a header of 40,000 characters', head(`X-Long: ${'x'.repeat(40_000)}\r\n`), /Headers/],
+  ])('is refused, and the call throws the reason, if it %s', async (_what, bytes, fault) => {
     await expect(get(at(await answering(bytes)), accept)).rejects.toThrow(fault);
   });
 
@@ -181,12 +192,12 @@ describe('an answer to a request for a public address', () => {
     expect((await get(at(port), accept)).body).toHaveLength(1000);
   });
 
-  it('is accepted after an interim answer with the status 103 (early hints)', async () => {
+  it('is accepted after an interim response with the status 103 (Early Hints)', async () => {
     const port = await answering(`HTTP/1.1 103 Early Hints\r\n\r\n${head('Content-Length: 4\r\n')}list`);
     expect((await get(at(port), accept)).body.toString()).toBe('list');
   });
 
-  it('ends its connection without reading the rest, if its body is longer than the maximum', async () => {
+  it('is not read to its end, and the connection closes, if its body is above the maximum length', async () => {
     let written = 0;
     let closed: () => void = () => undefined;
     const ended = new Promise<void>((done) => {

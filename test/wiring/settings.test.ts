@@ -44,7 +44,7 @@ describe('a webhook to localhost', () => {
     ['the public listener', 'api', () => servers.api.config.public.port],
     ['the admin listener', 'admin', () => servers.admin.config.admin.port],
     ['the health listener', 'admin', () => ports.SVC_HEALTH_PORT],
-    ['SVC_PORT in a process without the role api', 'admin', () => ports.SVC_PORT],
+    ['a public listener which this process does not open', 'admin', () => ports.SVC_PORT],
     ['the database', 'admin', () => Number(new URL(servers.admin.uri).port)],
     ['the private listener', 'api', () => privatePort()],
   ];
@@ -54,7 +54,7 @@ describe('a webhook to localhost', () => {
     return Number(String(listener?.['address']).split(':').at(-1));
   }
 
-  it.each(portOf)('cannot be set if its port belongs to %s of the server', async (_, name, find) => {
+  it.each(portOf)('cannot be set if its port is that of %s', async (_, name, find) => {
     const port = await find();
     await expect(setTo(servers[name], port)).rejects.toThrow(
       `port ${port} of localhost belongs to this server`,

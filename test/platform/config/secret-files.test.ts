@@ -64,7 +64,7 @@ describe('a secret in a file', () => {
     ]);
   });
 
-  it('is one fault for each missing, empty or too short file, and the fault does not show the content', () => {
+  it('causes one fault, which does not show the content, for each missing, empty or too short file', () => {
     expect(
       faultsOf({
         ...production,

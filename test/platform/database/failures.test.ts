@@ -26,13 +26,13 @@ async function breakable() {
 
 type Rows = Awaited<ReturnType<typeof breakable>>['rows'];
 const commands: [string, 'read' | 'write', (rows: Rows) => Promise<unknown>][] = [
-  ['find', 'read', (rows) => rows.findOne()],
+  ['findOne', 'read', (rows) => rows.findOne()],
   ['insertMany', 'write', (rows) => rows.insertMany([{ _id: 'two' }])],
   ['updateOne', 'write', (rows) => rows.updateOne({ _id: 'one' }, { $set: { _id: 'one' } })],
 ];
 
 it.each(commands)(
-  '%s on a closed connection, a %s, is sent again by the driver if repeating is safe, else it fails as unavailable',
+  '%s (a %s) on a closed database connection is sent again if a repetition is safe, and otherwise fails as unavailable',
   async (_name, kind, command) => {
     const { rows, features, end } = await breakable();
     end();
@@ -46,7 +46,7 @@ it.each(commands)(
   },
 );
 
-it('a bulk write whose connection ends is an unavailable error; a duplicate document is a duplicate key error', async () => {
+it('insertMany throws an error of unavailability if the connection ends, and a duplicate key error for a duplicate', async () => {
   const { rows, end } = await breakable();
   const refused: unknown = await rows.insertMany([{ _id: 'one' }]).catch((error: unknown) => error);
   expect([isDuplicateKey(refused), isUnavailable(refused)]).toEqual([true, false]);

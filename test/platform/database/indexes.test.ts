@@ -43,7 +43,7 @@ async function expectDeclared(db: Db): Promise<void> {
   );
 }
 
-describe('ensureIndexes', () => {
+describe('ensureIndexes, which builds the declared database indexes,', () => {
   it('creates the declared indexes at its first call, and nothing at its second', async () => {
     const { db } = await freshDatabase();
     expect(await reportedIndexes(db)).toEqual([]);

@@ -42,7 +42,7 @@ const cat = (...ids: string[]) => ({
   projection: { color: 1 as const },
 });
 
-describe('reads in the same turn of the event loop', () => {
+describe('database reads in the same turn of the event loop', () => {
   it('share one command, and each gets its own documents', async () => {
     const { commands, read } = await harness();
     const [people, cats, none, more] = await Promise.all([
@@ -66,7 +66,7 @@ describe('reads in the same turn of the event loop', () => {
   });
 });
 
-describe('a read', () => {
+describe('a database read', () => {
   it('is sent as a find command if it is the only one in its turn', async () => {
     const { commands, read } = await harness();
     expect(await read(person('b'))).toEqual([{ _id: 'b', name: 'Bo' }]);

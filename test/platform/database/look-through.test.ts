@@ -33,8 +33,8 @@ async function rows() {
   return { search, ids, all };
 }
 
-describe('lookThrough', () => {
-  it('returns the newest rows first, and continues after any given row', async () => {
+describe('lookThrough, the search of lists for operators,', () => {
+  it('returns the newest rows first, and continues after the row that the caller names', async () => {
     const { ids, all } = await rows();
     const newest = all.map(({ _id }) => _id).reverse();
     expect(await ids({})).toEqual(newest);
@@ -45,7 +45,7 @@ describe('lookThrough', () => {
     expect(await ids({ indexed: since, after: all[3] })).toEqual(['r2']);
   });
 
-  it('reads a limited number of rows if no index matches, and returns the row after which it stopped', async () => {
+  it('reads a limited number of rows if the filter has no index, and returns the row after which it stopped', async () => {
     const { search, all } = await rows();
     const rare = { rest: { kind: 'rare' } };
     expect(await search({ ...rare, most: 5 })).toMatchObject({ rows: [{ _id: 'r9' }], stoppedAfter: 'r5' });

@@ -174,7 +174,7 @@ function refusing(code: number): Db {
 }
 
 it.each([13, 115, 8000])(
-  'reportShards lists the data that it could not read, if the database refuses the read with error %i',
+  'reportShards lists what it could not read if the database refuses a command with the error %i',
   async (code) => {
     const { db } = await freshDatabase();
     const cluster = { router: Promise.resolve(true), config: refusing(code) };

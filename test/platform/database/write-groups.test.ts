@@ -26,7 +26,7 @@ const next = (_id: string, version = 1) => ({
   updateOne: { filter: { _id, version }, update: { $inc: { version: 1 } } },
 });
 
-describe('a group insert', () => {
+describe('an insert of several documents in one database command', () => {
   it('returns "inserted" or "exists" for each document, and inserts the others if one exists', async () => {
     const group = [item('a'), item('old'), item('b', 'old'), item('c'), item('c')];
     expect(await insertEach(items, group)).toEqual(['inserted', 'exists', 'exists', 'inserted', 'exists']);
@@ -50,7 +50,7 @@ describe('a group insert', () => {
   });
 });
 
-describe('a group of updates', () => {
+describe('a group of updates in one database command', () => {
   it('returns allMatched: true if each statement finds its document, and false if one finds none', async () => {
     expect((await updateEach(items, [next('old')])).allMatched).toBe(true);
     const some = await updateEach(items, [next('old', 1), next('old', 2)]);

@@ -16,20 +16,20 @@ async function raw(request: string): Promise<string> {
   return answer;
 }
 
-describe('X-SVC-Error', () => {
+describe('the header X-SVC-Error', () => {
   it.each([
-    ['an OAuth endpoint', '/api/oauth/userinfo', {}, 'invalid_token'],
-    ['the session query', '/api/verify/hvf-session/ses_x', {}, 'missing_api_key'],
-    ['the start, for programs', '/verify/start', {}, 'invalid_request'],
-    ['the start, for browsers', '/verify/start', { accept: 'text/html' }, 'invalid_request'],
-    ['an unknown path', '/api/none', {}, 'route_not_found'],
-  ])('has the error code for %s', async (_name, path, headers, code) => {
+    ['invalid_token', 'userinfo, called without a token', '/api/oauth/userinfo', {}],
+    ['missing_api_key', 'the session query, called without an API key', '/api/verify/hvf-session/ses_x', {}],
+    ['invalid_request', 'a refused /verify/start in JSON', '/verify/start', {}],
+    ['invalid_request', 'a refused /verify/start as a page', '/verify/start', { accept: 'text/html' }],
+    ['route_not_found', 'an unknown path', '/api/none', {}],
+  ])('contains %s in the answer of %s', async (code, _name, path, headers) => {
     const answer = await fetch(`${server.publicUrl}${path}`, { headers });
     await answer.text();
     expect(answer.headers.get('x-svc-error')).toBe(code);
   });
 
-  it('is also sent for a malformed HTTP request', async () => {
+  it('contains malformed_http in the answer to malformed HTTP', async () => {
     expect(await raw('nonsense\r\n\r\n')).toMatch(/\r\nx-svc-error: malformed_http\r\n/);
   });
 

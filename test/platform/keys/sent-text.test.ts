@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { secretPrefixes } from '../../../contracts/identifiers.ts';
 import { nearestOf, showSent } from '../../../server/platform/keys/sent-text.ts';
 
-describe('showSent', () => {
+describe('showSent, which quotes the text of a caller in an error,', () => {
   it('returns only printable ASCII (RFC 6749 5.2), and a short part of a long text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 3000 }), (text) => {
@@ -12,7 +12,7 @@ describe('showSent', () => {
     );
   });
 
-  it('returns a usual address unchanged', () => {
+  it('returns a redirect URI without secrets unchanged', () => {
     expect(showSent('http://localhost:3000/Callback/?a=1&b=%20')).toBe(
       'http://localhost:3000/Callback/?a=1&b=%20',
     );
@@ -24,8 +24,8 @@ describe('showSent', () => {
   });
 });
 
-describe('nearestOf', () => {
-  it('returns the text with the longest common prefix, in any letter case', () => {
+describe('nearestOf, which suggests a registered redirect URI,', () => {
+  it('returns the known text with the longest common prefix, in any letter case', () => {
     const known = ['https://a.example/cb', 'http://localhost:3000/callback', 'http://localhost:3000/other'];
     expect(nearestOf('http://LOCALHOST:3000/callback/', known)).toBe(known[1]);
     expect(nearestOf('', known)).toBe(known[0]);

@@ -56,8 +56,8 @@ async function spanOf(path: string, { method = 'GET', headers = {} } = {}) {
 /** Codes of a span's status. */
 const [unset, failed] = [0, 2];
 
-describe('the span of a request, by the stable conventions for HTTP servers', () => {
-  it('has the template of its route, and no identifier from its path', async () => {
+describe('the OpenTelemetry span of a request', () => {
+  it('has the template of the route as its name and url.path, without an identifier of the requested path', async () => {
     const span = await spanOf('/things/ses_0123456789?code=svc_code_x');
     expect(span).toEqual({
       name: 'GET /things/:id',
@@ -72,7 +72,7 @@ describe('the span of a request, by the stable conventions for HTTP servers', ()
     });
   });
 
-  it('has the scheme with which a trusted proxy was called, or http if the proxy names an unknown one', async () => {
+  it('has the scheme that a trusted proxy names in X-Forwarded-Proto, or http if that is unknown', async () => {
     const span = await spanOf('/things/1', { headers: { 'x-forwarded-proto': 'https' } });
     expect(span).toMatchObject({ 'url.scheme': 'https' });
     const odd = await spanOf('/things/1', { headers: { 'x-forwarded-proto': 'gopher' } });
@@ -85,7 +85,7 @@ describe('the span of a request, by the stable conventions for HTTP servers', ()
     ['/verify/svc_code_x/%61/../x1', '/verify/*/*/*/*'],
     ['/', '/'],
   ])(
-    'has no http.route for the unknown path %s, and replaces parts of the path that may be ids by *',
+    'has no http.route if the path is the unknown %s, and has the url.path %s, without parts that may be ids',
     async (path, shown) => {
       const span = await spanOf(path);
       expect(span).toMatchObject({ name: 'GET', 'url.path': shown, 'http.response.status_code': 404 });
@@ -93,7 +93,7 @@ describe('the span of a request, by the stable conventions for HTTP servers', ()
     },
   );
 
-  it('has the method _OTHER if the conventions do not list the method', async () => {
+  it('has the method _OTHER if OpenTelemetry does not list the method', async () => {
     expect(await spanOf('/things/1', { method: 'PROPFIND' })).toMatchObject({
       name: 'HTTP',
       'http.request.method': '_OTHER',
@@ -102,7 +102,7 @@ describe('the span of a request, by the stable conventions for HTTP servers', ()
     });
   });
 
-  it('has no error status for a 4xx, and names the error code in svc.error', async () => {
+  it('has no error status if the answer is 4xx, and names the error code in svc.error', async () => {
     const span = await spanOf('/refused');
     expect(span).toMatchObject({
       status: unset,
@@ -113,9 +113,9 @@ describe('the span of a request, by the stable conventions for HTTP servers', ()
   });
 
   it.each([
-    ['/away', 503, 'service_unavailable'],
-    ['/broken', 500, 'server_error'],
-  ])('has an error status and an error.type if %s answers %i', async (path, status, type) => {
+    ['service_unavailable', 503, '/away'],
+    ['server_error', 500, '/broken'],
+  ])('has an error status and the error.type %s if the answer is %i', async (type, status, path) => {
     expect(await spanOf(path)).toMatchObject({
       status: failed,
       'error.type': type,

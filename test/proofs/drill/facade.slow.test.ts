@@ -79,7 +79,7 @@ describe('reads and writes of the simulated replica set', () => {
   });
 });
 
-it('an election of a replica set at a given address is made by the command replSetStepDown', async () => {
+it('the drill sends replSetStepDown to elect a new primary if the replica set has its own address', async () => {
   const { uri, elect, close } = await openReal(set.uri('other'));
   expect(uri).toMatch(/\/svc_drill_\d+\?replicaSet=drill$/);
   const before = set.current();

@@ -6,9 +6,9 @@ import { simulate } from './simulate.ts';
 
 describeLedger(2_000);
 
-describe('the simulation', () => {
+describe('the simulation of the ledger', () => {
   it.each(guards.map((guard) => [guard.title, guard] as const))(
-    'finds a violation if this safeguard is removed: %s',
+    'reports a violated guarantee if this safeguard is removed: %s',
     async (title, guard) => {
       const variant = withoutGuard(guard);
       for (let seed = 1; seed <= guard.budget; seed += 1) {
@@ -23,7 +23,7 @@ describe('the simulation', () => {
   );
 
   it.each(guards.flatMap((guard) => (guard.plan ? [[guard.title, guard.plan] as const] : [])))(
-    'finds no violation in 20 schedules of the same kind with this safeguard: %s',
+    'reports no violated guarantee in 20 schedules of the same kind with the safeguard: %s',
     async (_, plan) => {
       for (let seed = 1; seed <= 20; seed += 1) {
         const { violations } = await simulate(seed, { variant: { plan } });

@@ -73,7 +73,7 @@ const common = {
   'deliveries.insert': 1,
 };
 
-describe('database commands of a hosted flow', () => {
+describe('the database commands of a hosted flow', () => {
   it('are 19 for the flow of a new user', async () => {
     const { each } = await measure('new-adult', { flows: 10, inFlight: 1 });
     expect(each).toEqual({ ...common, 'users.insert': 1, 'enrollments.insert': 1 });
@@ -84,7 +84,7 @@ describe('database commands of a hosted flow', () => {
     expect(each).toEqual(common);
   });
 
-  it('are fewer than 4 per flow if 32 flows run concurrently, instead of 19', async () => {
+  it('are fewer than 4 per flow if 32 flows of new users run simultaneously', async () => {
     const { all } = await measure('new-adult', { flows: 320, inFlight: 32 });
     expect(all).toBeLessThan(4);
   });

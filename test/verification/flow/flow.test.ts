@@ -127,7 +127,7 @@ describe('the page of a session', () => {
     expect((await hosted.stores.sessions.find(browser.sessionId()))?.timeline).toHaveLength(2);
   });
 
-  it('yields one code if the sandbox user is sent twice, and the old cookie gets 401 for other requests', async () => {
+  it('redirects twice with one code if the form of a sandbox user is sent twice; the old cookie otherwise gets 401', async () => {
     const browser = await reachPeople();
     const sessionId = browser.sessionId();
     const { action, fields } = browser.form();

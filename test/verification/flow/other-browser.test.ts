@@ -48,24 +48,30 @@ const posted = (body: string, headers: Record<string, string> = {}): Sent => ({
 
 /** Requests that a caller can send who knows the session's id but does not have its cookie. */
 const requests: Record<string, readonly [path: string, sent?: Sent]> = {
-  'the page of the session': [''],
-  'the state of the session': ['/state'],
-  'a form': ['', posted('decision=accept')],
-  'a form with an unknown decision': ['', posted('decision=nonsense')],
-  'a form from another site': ['', posted('decision=accept', { origin: 'https://evil.example' })],
-  'a form of another content type': ['', posted('{}', { 'content-type': 'text/plain' })],
-  'a form that is too large': ['', posted(`csrf=${'x'.repeat(70_000)}`)],
-  'a return from a provider': ['/return/bank?state=x&code=y'],
-  'a return from an impossible source': [`/return/${'x'.repeat(65)}`],
-  'a return from a wallet': ['/wallet?response_code=x'],
-  'a return from a wallet without a code': ['/wallet'],
-  "a wallet's answer": ['/wallet', posted('csrf=x&token=x&data=x')],
-  "a wallet's answer from another site": ['/wallet', posted('', { origin: 'https://evil.example' })],
-  "a wallet's answer without its parts": ['/wallet', posted('csrf=x')],
-  'the method PUT': ['', { method: 'PUT' }],
+  'opens the session page': [''],
+  'polls the session state': ['/state'],
+  'sends a consent form': ['', posted('decision=accept')],
+  'sends a form with an unknown decision': ['', posted('decision=nonsense')],
+  'sends a consent form from another site': [
+    '',
+    posted('decision=accept', { origin: 'https://evil.example' }),
+  ],
+  'sends a body of type text/plain': ['', posted('{}', { 'content-type': 'text/plain' })],
+  'sends a form larger than 64 KiB': ['', posted(`csrf=${'x'.repeat(70_000)}`)],
+  'returns from an OpenID provider': ['/return/bank?state=x&code=y'],
+  'returns from a source with an overlong name': [`/return/${'x'.repeat(65)}`],
+  'returns from an identity wallet': ['/wallet?response_code=x'],
+  'returns from an identity wallet without a code': ['/wallet'],
+  'sends the response of an identity wallet': ['/wallet', posted('csrf=x&token=x&data=x')],
+  'sends a form for an identity wallet from another site': [
+    '/wallet',
+    posted('', { origin: 'https://evil.example' }),
+  ],
+  'sends an incomplete response of an identity wallet': ['/wallet', posted('csrf=x')],
+  'uses the method PUT': ['', { method: 'PUT' }],
 };
 
-describe('a caller with the id of a session but without its cookie', () => {
+describe('a browser without the session cookie', () => {
   const sessions = new Map<string, string>();
   beforeAll(async () => {
     for (const [name, reach] of Object.entries(progress)) sessions.set(name, await reach());
@@ -81,9 +87,9 @@ describe('a caller with the id of a session but without its cookie', () => {
     };
   }
 
-  describe.each(['session', 'phone'])('at /verify/%s', (device) => {
+  describe.each(['session', 'phone'])('at /verify/%s/{id}', (device) => {
     it.each(Object.keys(requests))(
-      "gets the same error page at every step of the session, without the partner's name, for %s",
+      'gets the same error page in every state of the session, without the partner, if it %s',
       async (request) => {
         const answers = [];
         for (const id of sessions.values()) {

@@ -54,9 +54,9 @@ async function expectOneOfEach(sessionId: string) {
   expect(settled).not.toHaveProperty('outboxAt');
 }
 
-describe('a form that is sent twice simultaneously', () => {
+describe('the form that authenticates a sandbox user', () => {
   it.each(['new-adult', 'adult'])(
-    'yields one code, one enrollment and one event of each type for the user %s',
+    'yields one code, one enrollment and one event of each type if it is sent twice simultaneously for %s',
     async (person) => {
       const { sessionId, choose } = await reachPeople();
       const [one, two] = await Promise.all([choose(person), choose(person)]);
@@ -68,7 +68,7 @@ describe('a form that is sent twice simultaneously', () => {
 });
 
 describe('two simultaneous sessions of the same new user', () => {
-  it('create one user and one enrollment, and exactly one of the sessions counts as that of a returning user', async () => {
+  it('create one user and one enrollment, and only the later session has a returning user', async () => {
     for (const partner of await Promise.all(Array.from({ length: 6 }, () => onboard(hosted)))) {
       own = partner;
       const pair = [await reachPeople(), await reachPeople()];
@@ -87,11 +87,13 @@ describe('two simultaneous sessions of the same new user', () => {
 
 describe('a write of the hosted flow', () => {
   const writes = ['the user', 'the authentication', 'the code', 'the enrollment'];
-  const cases = (['command', 'reply'] as const).flatMap((loss) => writes.map((of, at) => ({ loss, of, at })));
+  const cases = (['command', 'reply'] as const).flatMap((loss) =>
+    writes.map((of, at): [of: string, loss: Loss, at: number] => [of, loss, at]),
+  );
 
   it.each(cases)(
-    'is stored exactly once, and the user gets a code, if the $loss is lost while it stores $of',
-    async ({ loss, at }) => {
+    'stores %s exactly once, and the user gets a code, if its database %s is lost',
+    async (_, loss, at) => {
       const { sessionId, choose } = await reachPeople();
       const passing = Array.from({ length: at }, () => undefined);
       hosted.losses.push(...passing, loss);
@@ -103,9 +105,9 @@ describe('a write of the hosted flow', () => {
   );
 
   const twice: Loss[] = ['reply', 'reply'];
-  it.each(writes.map((of, at) => ({ of, at })))(
-    'causes a 503 if two replies are lost while it stores $of, and the next request completes the session',
-    async ({ at }) => {
+  it.each(writes.map((of, at): [of: string, at: number] => [of, at]))(
+    'storing %s causes a 503 if its reply is lost twice; the next request completes the session',
+    async (_, at) => {
       const { browser, sessionId, action, choose } = await reachPeople();
       hosted.losses.push(...Array.from({ length: at }, () => undefined), ...twice);
       expect((await choose('new-adult')).status).toBe(503);

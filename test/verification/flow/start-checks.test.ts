@@ -31,35 +31,34 @@ const facts = (mode: Mode, source?: string): StartFacts => ({
   ]),
 });
 
-describe('the check of a start', () => {
+describe('the check of the verification source at /verify/start', () => {
   it.each([
-    ['test', undefined, 'sandbox'],
-    ['test', 'ministry', 'ministry'],
-    ['live', 'ministry', 'ministry'],
-    ['live', 'bank', 'bank'],
-  ] as const)(
-    'admits a %s client whose configured verification source is %s, to the verification source %s',
-    (mode, named, source) => {
-      expect(checkStart(query, facts(mode, named))).toMatchObject({ admitted: true, sources: [source] });
-    },
-  );
+    ['test', 'no source, and uses the sandbox', undefined, 'sandbox'],
+    ['test', 'a source of both modes', 'ministry', 'ministry'],
+    ['live', 'a source of both modes', 'ministry', 'ministry'],
+    ['live', 'a live source', 'bank', 'bank'],
+  ] as const)('admits a %s client that names %s', (mode, _, named, source) => {
+    expect(checkStart(query, facts(mode, named))).toMatchObject({ admitted: true, sources: [source] });
+  });
 
   it.each([
-    ['live', undefined, /no verification source/],
-    ['live', 'sandbox', /the sandbox serves test clients only/],
-    ['test', 'bank', /bank of this client does not exist or does not serve test clients/],
-    ['live', 'ghost', /ghost of this client does not exist/],
-  ] as const)(
-    'refuses a %s client whose configured verification source is %s, and returns the reason',
-    (mode, named, because) => {
-      const verdict = checkStart(query, facts(mode, named));
-      expect(verdict).toMatchObject({ admitted: false, because: expect.stringMatching(because) });
-    },
-  );
+    ['live', 'names no source', undefined, /no verification source/],
+    ['live', 'names the sandbox', 'sandbox', /the sandbox serves test clients only/],
+    [
+      'test',
+      'names a live source',
+      'bank',
+      /bank of this client does not exist or does not serve test clients/,
+    ],
+    ['live', 'names an unknown source', 'ghost', /ghost of this client does not exist/],
+  ] as const)('refuses a %s client that %s, and returns the reason', (mode, _, named, because) => {
+    const verdict = checkStart(query, facts(mode, named));
+    expect(verdict).toMatchObject({ admitted: false, because: expect.stringMatching(because) });
+  });
 });
 
 it.each(['pending', 'suspended'] as const)(
-  'the check of a start returns "the partner account is not active" for a %s partner',
+  'the check of /verify/start refuses a client of a %s partner with "the partner account is not active"',
   (status) => {
     const known = facts('test');
     const partner = { _id: 'ptr_1', name: 'Shop', status };

@@ -73,43 +73,62 @@ describe('a parameter of /verify/start without a value (RFC 6749 3.1)', () => {
   });
 });
 
-describe('GET /verify/start with a malformed query', () => {
+describe('GET /verify/start', () => {
   const challenge = 'a'.repeat(43);
-  it.each([
-    ['client_id', undefined, 'client_id is required'],
-    ['redirect_uri', undefined, 'redirect_uri is required'],
-    ['state', undefined, 'state is required'],
-    ['scope', undefined, 'scope is required'],
-    ['code_challenge', undefined, 'code_challenge is required'],
-    ['code_challenge_method', undefined, 'code_challenge_method must be S256'],
-    ['state', 'x'.repeat(15), 'state must be at least 16 characters'],
-    ['state', 'x'.repeat(1025), 'state must be at most 1024 characters'],
-    ['state', `${'x'.repeat(16)}\n`, 'state must not contain control characters'],
-    ['code_challenge', challenge.slice(1), 'code_challenge must be 43 base64url characters'],
-    ['code_challenge', `${challenge}=`, 'code_challenge must be 43 base64url characters'],
-    ['code_challenge_method', 'plain', 'code_challenge_method must be S256'],
-    ['scope', 'age_18_plus \u009b31m', 'scope must be printable ASCII without " and \\ (RFC 6749 3.3)'],
-    ['scope', 'age_18_plus "x"', 'scope must be printable ASCII without " and \\ (RFC 6749 3.3)'],
-    ['client_reference_id', 'a b', expect.stringMatching(/^client_reference_id must be 1 to 200 characters/)],
-    ['client_reference_id', 'ä', expect.stringMatching(/^client_reference_id must be 1 to 200 characters/)],
-    ['client_reference_id', 'x\n', expect.stringMatching(/^client_reference_id must be 1 to 200 characters/)],
-    ['client_reference_id', 'x'.repeat(201), expect.stringMatching(/^client_reference_id must be 1 to 200/)],
-    ['response_type', 'token', 'response_type must be code'],
-    ['response_mode', 'fragment', 'response_mode must be query'],
-    ['response_mode', 'form_post', 'response_mode must be query'],
-    ['response_mode', 'query.jwt', 'response_mode must be query'],
-    ['response_mode', 'QUERY', 'response_mode must be query'],
-    ['scope', '   ', expect.stringMatching(/^scope: no known claim identifier in it/)],
-    ['scope', 'shoe_size', expect.stringMatching(/^scope: no known claim identifier in it/)],
+  const reference = expect.stringMatching(/^client_reference_id must be 1 to 200 characters/);
+  const unknownClaim = expect.stringMatching(/^scope: no known claim identifier in it/);
+  const notPrintable = 'scope must be printable ASCII without " and \\ (RFC 6749 3.3)';
+  it.each<[name: string, fault: string, value: string | undefined, message: unknown]>([
+    ['client_id', 'is missing', undefined, 'client_id is required'],
+    ['redirect_uri', 'is missing', undefined, 'redirect_uri is required'],
+    ['state', 'is missing', undefined, 'state is required'],
+    ['scope', 'is missing', undefined, 'scope is required'],
+    ['code_challenge', 'is missing', undefined, 'code_challenge is required'],
+    ['code_challenge_method', 'is missing', undefined, 'code_challenge_method must be S256'],
+    ['state', 'has 15 characters', 'x'.repeat(15), 'state must be at least 16 characters'],
+    ['state', 'has 1,025 characters', 'x'.repeat(1025), 'state must be at most 1024 characters'],
+    ['state', 'ends with a line feed', `${'x'.repeat(16)}\n`, 'state must not contain control characters'],
+    [
+      'code_challenge',
+      'has 42 characters',
+      challenge.slice(1),
+      'code_challenge must be 43 base64url characters',
+    ],
+    ['code_challenge', 'has padding', `${challenge}=`, 'code_challenge must be 43 base64url characters'],
+    ['code_challenge_method', 'is plain', 'plain', 'code_challenge_method must be S256'],
+    ['scope', 'contains a control character', 'age_18_plus \u009b31m', notPrintable],
+    ['scope', 'contains quotation marks', 'age_18_plus "x"', notPrintable],
+    ['client_reference_id', 'contains a space', 'a b', reference],
+    ['client_reference_id', 'contains a non-ASCII character', 'ä', reference],
+    ['client_reference_id', 'ends with a line feed', 'x\n', reference],
+    ['client_reference_id', 'has 201 characters', 'x'.repeat(201), reference],
+    ['response_type', 'is token', 'token', 'response_type must be code'],
+    ['response_mode', 'is fragment', 'fragment', 'response_mode must be query'],
+    ['response_mode', 'is form_post', 'form_post', 'response_mode must be query'],
+    ['response_mode', 'is query.jwt', 'query.jwt', 'response_mode must be query'],
+    ['response_mode', 'is QUERY, in upper case', 'QUERY', 'response_mode must be query'],
+    ['scope', 'contains only spaces', '   ', unknownClaim],
+    ['scope', 'contains only the unknown claim shoe_size', 'shoe_size', unknownClaim],
     [
       'scope',
+      'contains a claim that the client may not ask for',
       'age_18_plus age_21_plus',
       expect.stringMatching(/^scope: this client may not ask for age_21_plus;/),
     ],
-    ['redirect_uri', `${redirectUri}/`, expect.stringContaining('not registered')],
-    ['redirect_uri', redirectUri.toUpperCase(), expect.stringContaining('not registered')],
-    ['client_id', 'cli_0000000000000000000000', 'client_id: unknown client'],
-  ])('answers 400 without a cookie for the parameter %s with the value %j', async (name, value, message) => {
+    [
+      'redirect_uri',
+      'is a registered one with a slash added',
+      `${redirectUri}/`,
+      expect.stringContaining('not registered'),
+    ],
+    [
+      'redirect_uri',
+      'is a registered one in upper case',
+      redirectUri.toUpperCase(),
+      expect.stringContaining('not registered'),
+    ],
+    ['client_id', 'belongs to no client', 'cli_0000000000000000000000', 'client_id: unknown client'],
+  ])('answers 400 with the reason, and sets no cookie, if %s %s', async (name, _, value, message) => {
     const { response, error } = await start(startQuery(clientId, { [name]: value }));
     expect(response.status).toBe(400);
     expect(error).toEqual({ success: false, error: message });
@@ -117,7 +136,7 @@ describe('GET /verify/start with a malformed query', () => {
   });
 
   it.each(['ui_locales', 'response_mode', 'utm_source', 'client_reference_id'])(
-    'answers 400 for a repeated %s, although the parameter is optional',
+    'answers 400 if the optional parameter %s is repeated',
     async (name) => {
       const { error } = await start(`${startQuery(clientId)}&${name}=query&${name}=fr`);
       expect(error).toEqual({ success: false, error: `${name} must be given once` });
@@ -125,7 +144,7 @@ describe('GET /verify/start with a malformed query', () => {
   );
 
   it.each(['client_id', 'redirect_uri', 'state', 'scope', 'code_challenge', 'code_challenge_method'])(
-    'answers 400 for a repeated %s, which is required',
+    'answers 400 if the required parameter %s is repeated',
     async (name) => {
       const query = startQuery(clientId);
       const value = new URLSearchParams(query).get(name) ?? '';
@@ -140,7 +159,7 @@ describe('GET /verify/start with a malformed query', () => {
   });
 });
 
-describe('GET /verify/start: 400 with the reason', () => {
+describe('GET /verify/start, by an answer 400 with the reason,', () => {
   const refused = async (clientId: string) => {
     const { response, error } = await start(startQuery(clientId));
     expect(response.status).toBe(400);
@@ -188,7 +207,7 @@ describe('GET /verify/start: 400 with the reason', () => {
     expect(error).toEqual({ success: false, error: text });
   });
 
-  it('refuses a live client without a verification source', async () => {
+  it('refuses a live client that names no verification source, because the sandbox is for test clients', async () => {
     const { clientId } = await onboard(hosted, { mode: 'live' });
     expect(await refused(clientId)).toContain('the sandbox serves test clients only');
   });
@@ -204,18 +223,28 @@ describe('the 400 answer of /verify/start', () => {
     expect(response.body).not.toContain('<script');
   });
 
-  it.each([
-    ['https://shop.example:8443/cart?id=7#pay', 'https://shop.example:8443/'],
-    ['javascript:alert(1)', undefined],
-    ['no address', undefined],
-    ['https://verify.example/verify/start', undefined],
-  ])('has, for the Referer %s, a link back to the site %s (undefined: no link)', async (referer, back) => {
+  it.each<[link: string, what: string, referer: string, back: string | undefined]>([
+    [
+      'has a link back to the origin of the Referer',
+      'the Referer is a page of another site',
+      'https://shop.example:8443/cart?id=7#pay',
+      'https://shop.example:8443/',
+    ],
+    ['has no link back', 'the Referer is a javascript URL', 'javascript:alert(1)', undefined],
+    ['has no link back', 'the Referer is no URL', 'no address', undefined],
+    [
+      'has no link back',
+      'the Referer is a page of this service',
+      'https://verify.example/verify/start',
+      undefined,
+    ],
+  ])('%s if %s', async (_link, _what, referer, back) => {
     const headers = { accept: 'text/html', referer };
     const { body } = await hosted.send('/verify/start?state=1', { headers });
     expect(/<a class="button primary" href="([^"]*)"/.exec(body)?.[1]).toBe(back);
   });
 
-  it('is replaced by a 302 as soon as the disabled client is enabled', async () => {
+  it('is no longer sent, but a 302, as soon as the disabled client is enabled again', async () => {
     const { clientId } = await onboard(hosted);
     await hosted.admin.clients.disable.mutate({ clientId });
     expect((await start(startQuery(clientId))).response.status).toBe(400);
@@ -223,13 +252,13 @@ describe('the 400 answer of /verify/start', () => {
     expect((await start(startQuery(clientId))).response.status).toBe(302);
   });
 
-  it('is not sent for response_type=code and response_mode=query, which OAuth libraries add', async () => {
+  it('is not sent, but a 302, if a valid request has response_type=code and response_mode=query', async () => {
     const { response } = await start(`${startQuery(clientId)}&response_type=code&response_mode=query`);
     expect(response.status).toBe(302);
   });
 
   it.each(['HEAD', 'PUT', 'POST'] as const)(
-    'is not sent for the method %s, which is answered with 405',
+    'is not sent, but a 405 with Allow: GET, if the method is %s',
     async (method) => {
       const response = await hosted.send('/verify/start', { method });
       expect(response.status).toBe(405);

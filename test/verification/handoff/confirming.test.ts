@@ -27,21 +27,24 @@ async function reachQuestion() {
 }
 
 describe('the question on the phone "Is this your computer?"', () => {
-  it.each([{}, { decision: 'accept' }, { decision: 'phone' }, { decision: 'stay' }, { person: 'adult' }])(
-    'is still open after a form with %j, and the user can then confirm',
-    async (fields) => {
-      const { computer, phone, sessionId } = await reachQuestion();
-      const question = phone.form();
-      await phone.request(question.action, { ...question.fields, ...(fields as Record<string, string>) });
-      const session = await hosted.stores.sessions.find(sessionId);
-      expect(session?.handoff?.state).toBe('claimed');
-      expect(session?.timeline.map(({ event }) => event)).not.toContain('handoff_confirmed');
-      expect((await computer.open(computer.at)).location).toBe('');
-      // The question is still open, so the user can still confirm.
-      await phone.request(question.action, { ...question.fields, decision: 'confirm' });
-      expect(returned((await computer.open(computer.at)).location)).toHaveProperty('code');
-    },
-  );
+  it.each([
+    ['no field', {}],
+    ['decision=accept, of the consent page', { decision: 'accept' }],
+    ['decision=phone, of the computer', { decision: 'phone' }],
+    ['decision=stay, of the computer', { decision: 'stay' }],
+    ['person=adult, of the sandbox', { person: 'adult' }],
+  ])('stays unanswered after a form with %s, and the user can then confirm', async (_, fields) => {
+    const { computer, phone, sessionId } = await reachQuestion();
+    const question = phone.form();
+    await phone.request(question.action, { ...question.fields, ...(fields as Record<string, string>) });
+    const session = await hosted.stores.sessions.find(sessionId);
+    expect(session?.handoff?.state).toBe('claimed');
+    expect(session?.timeline.map(({ event }) => event)).not.toContain('handoff_confirmed');
+    expect((await computer.open(computer.at)).location).toBe('');
+    // The question is still open, so the user can still confirm.
+    await phone.request(question.action, { ...question.fields, decision: 'confirm' });
+    expect(returned((await computer.open(computer.at)).location)).toHaveProperty('code');
+  });
 
   it.each(['deny', 'cancel'])(
     'ends the session with verification_failed if the user answers %s',

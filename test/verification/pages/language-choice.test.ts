@@ -95,12 +95,12 @@ describe('the choice of a language', () => {
   });
 
   it.each([
-    ['a language that the service does not have', '?lang=ja', {}],
-    ['an inherited property name', '?lang=__proto__', {}],
-    ['a repeated parameter whose first value is no language', '?lang=x&lang=de', {}],
-    ['a link on another site', '?lang=de', { 'sec-fetch-site': 'cross-site' }],
-    ['a request of another site', '?lang=de', { origin: 'https://evil.example' }],
-  ])('is not stored for %s', async (_what, query, headers) => {
+    ['the service does not have the language', '?lang=ja', {}],
+    ['the language is __proto__', '?lang=__proto__', {}],
+    ['the parameter is repeated and its first value is no language', '?lang=x&lang=de', {}],
+    ['the link is on another site', '?lang=de', { 'sec-fetch-site': 'cross-site' }],
+    ['the request comes from another origin', '?lang=de', { origin: 'https://evil.example' }],
+  ])('is not stored if %s', async (_what, query, headers) => {
     const answer = await openBrowser(hosted).request(`/verify/session/x${query}`, undefined, headers);
     expect(answer.status).toBe(404);
     expect(answer.headers['set-cookie']).toBeUndefined();

@@ -6,32 +6,40 @@ import {
   languages,
 } from '../../../server/verification/pages/languages.ts';
 
-describe('the language of the pages', () => {
+describe('the language that a partner requests with ui_locales', () => {
   it.each([
-    ['de', 'de'],
-    ['de-CH fr', 'de'],
-    ['ja fr-CA', 'fr'],
-    ['AR', 'ar'],
-    ['ja', undefined],
-    ['', undefined],
-    ['constructor __proto__', undefined],
-    [undefined, undefined],
-  ])(
-    'follows ui_locales, or is undefined if it has no supported language: the value %j yields %s',
-    (uiLocales, language) => {
-      expect(languageAsked(uiLocales)).toBe(language);
-    },
-  );
+    ['de', 'a supported language', 'de'],
+    ['de', 'a region of a supported language', 'de-CH fr'],
+    ['fr', 'an unsupported language before a supported one', 'ja fr-CA'],
+    ['ar', 'a supported language in upper case', 'AR'],
+  ])('is %s if the parameter has %s', (language, _, uiLocales) => {
+    expect(languageAsked(uiLocales)).toBe(language);
+  });
 
   it.each([
-    ['es-MX,es;q=0.9,en;q=0.8', 'es'],
-    ['ja, fr;q=0.2, de;q=0.7', 'de'],
-    ['fr;q=0, en-GB;q=0.1', 'en'],
-    ['ja', 'en'],
-    ['*', 'en'],
-    [';;;,,q=', 'en'],
-    [undefined, 'en'],
-  ])('follows Accept-Language, or is English: the value %j yields %s', (header, language) => {
+    ['has only an unsupported language', 'ja'],
+    ['is empty', ''],
+    ['has names of inherited properties', 'constructor __proto__'],
+    ['is missing', undefined],
+  ])('is undefined if the parameter %s', (_, uiLocales) => {
+    expect(languageAsked(uiLocales)).toBeUndefined();
+  });
+});
+
+describe('the language that a browser requests with Accept-Language', () => {
+  it.each([
+    ['es', 'has Spanish with the highest weight', 'es-MX,es;q=0.9,en;q=0.8'],
+    [
+      'de',
+      'has German with a higher weight than French, after an unsupported language',
+      'ja, fr;q=0.2, de;q=0.7',
+    ],
+    ['en', 'has French with the weight 0, and British English', 'fr;q=0, en-GB;q=0.1'],
+    ['en', 'has only an unsupported language', 'ja'],
+    ['en', 'is *', '*'],
+    ['en', 'is malformed', ';;;,,q='],
+    ['en', 'is missing', undefined],
+  ])('is %s if the header %s', (language, _, header) => {
     expect(languageAccepted(header)).toBe(language);
   });
 });
@@ -43,9 +51,9 @@ function texts(value: unknown, path = ''): [string, string][] {
   return Object.entries(value as object).flatMap(([name, part]) => texts(part, `${path}.${name}`));
 }
 
-describe.each(Object.entries(languages))('the texts in %s', (code, messages) => {
-  const english = new Map(texts(languages.en));
+const english = new Map(texts(languages.en));
 
+describe.each(Object.entries(languages))('the texts of the pages in %s', (code, messages) => {
   it('are complete, and have the same placeholders as the English texts', () => {
     const own = new Map(texts(messages));
     expect([...own.keys()]).toEqual([...english.keys()]);
@@ -56,18 +64,21 @@ describe.each(Object.entries(languages))('the texts in %s', (code, messages) => 
     }
     expect(messages.language).toBe(code);
   });
+});
 
-  it('differ from the English texts, with fewer than six exceptions', () => {
-    const same = texts(messages).filter(([path, text]) => code !== 'en' && english.get(path) === text);
+it.each(Object.entries(languages).filter(([code]) => code !== 'en'))(
+  'the texts of the pages in %s differ from the English texts, with fewer than six exceptions',
+  (_, messages) => {
+    const same = texts(messages).filter(([path, text]) => english.get(path) === text);
     // A few words are the same in both languages.
     expect(same.map(([path]) => path)).toEqual(
       same.length === 0 ? [] : expect.arrayContaining(['.direction']),
     );
     expect(same.length).toBeLessThan(6);
-  });
-});
+  },
+);
 
-it('a name is isolated by control characters on a right-to-left page, or if it is written right to left', () => {
+it('a name on a page is isolated by control characters if the page or the name is written right to left', () => {
   expect(isolated('Acme', { direction: 'ltr' })).toBe('Acme');
   expect(isolated('Acme', { direction: 'rtl' })).toBe('\u2068Acme\u2069');
   expect(isolated('مقهى', { direction: 'ltr' })).toBe('\u2068مقهى\u2069');

@@ -44,39 +44,41 @@ const ours = [
 ];
 
 /** Each function opens a page of the flow for a client. @returns the page's HTML */
+const handoffPage = 'the page that shows a hand-off link';
+const otherBrowser = 'the error page for a browser without the session cookie';
 const pages: Record<string, (clientId: string) => Promise<string>> = {
-  consent: async (clientId) => (await openBrowser(hosted).start(clientId)).body,
-  async people(clientId) {
+  'the consent page': async (clientId) => (await openBrowser(hosted).start(clientId)).body,
+  async 'the list of sandbox users'(clientId) {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     return (await browser.press({ decision: 'accept' })).body;
   },
-  async 'hand-off'(clientId) {
+  async [handoffPage](clientId) {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     await browser.press({ decision: 'accept' });
     return (await browser.press({ decision: 'phone' })).body;
   },
-  async phone(clientId) {
-    const [link = ''] = /\/verify\/p\/[0-9a-z]+/.exec((await pages['hand-off']?.(clientId)) ?? '') ?? [];
+  async 'the page that a phone opens'(clientId) {
+    const [link = ''] = /\/verify\/p\/[0-9a-z]+/.exec((await pages[handoffPage]?.(clientId)) ?? '') ?? [];
     return (await openBrowser(hosted).open(link)).body;
   },
-  async 'another browser'(clientId) {
+  async [otherBrowser](clientId) {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     return (await openBrowser(hosted).open(browser.at)).body;
   },
 };
 const openPages: Record<string, string> = {
-  'a refused start': '/verify/start',
-  'an unknown session': '/verify/session/x',
-  'an unknown path': '/verify/nowhere',
-  'an unknown hand-off link': '/verify/p/0123456789',
+  'the error page of a refused start': '/verify/start',
+  'the error page for an unknown session': '/verify/session/x',
+  'the error page for an unknown path': '/verify/nowhere',
+  'the error page for an unknown hand-off link': '/verify/p/0123456789',
 };
 
-describe('every page of the hosted flow', () => {
+describe('the footer of a page of the hosted flow', () => {
   it.each(Object.entries(pages))(
-    'such as %s, opened with a client, names the operator and links to its privacy notice, terms and help',
+    'names the operator, with links to its privacy notice, terms and help, on %s',
     async (_name, open) => {
       const html = footer(await open(plain));
       expect(html).toContain('A service of Prüf &amp; Söhne Ltd');
@@ -85,7 +87,7 @@ describe('every page of the hosted flow', () => {
   );
 
   it.each(Object.entries(openPages))(
-    'such as %s, opened without a client, names the operator and links to its privacy notice, terms and help',
+    'names the operator, with links to its privacy notice, terms and help, on %s',
     async (_name, path) => {
       const html = footer((await openBrowser(hosted).open(path)).body);
       expect(html).toContain('A service of Prüf &amp; Söhne Ltd');
@@ -94,9 +96,9 @@ describe('every page of the hosted flow', () => {
   );
 
   // The page for another browser has no such link, because that browser must not learn the session's client.
-  const ofClient = Object.entries(pages).filter(([name]) => name !== 'another browser');
+  const ofClient = Object.entries(pages).filter(([name]) => name !== otherBrowser);
   it.each(ofClient)(
-    "such as %s links also to the client's own privacy notice, if the client has one",
+    "links to the client's own privacy notice too, if the client has one, on %s",
     async (_name, open) => {
       const html = footer(await open(own));
       const [privacy, ...others] = ours;
@@ -124,7 +126,7 @@ describe('the consent page', () => {
   });
 
   it.each(Object.entries(languages))(
-    'states in %s that claims are kept for 90 days',
+    'states in the language %s that claims are kept for 90 days',
     async (language, { consent, code }) => {
       const { body } = await openBrowser(hosted).start(plain, { ui_locales: language });
       const text = textOf(body);
@@ -140,11 +142,11 @@ describe('the consent page', () => {
 });
 
 it.each([
-  [365 * day, 'en', '365 days'],
-  [day, 'en', '1 day'],
-  [12 * 3_600_000, 'de', '12 Stunden'],
-  [36 * 3_600_000, 'fr', '36 heures'],
-])('a span of %d ms in %s is written as %s', (ms, language, words) => {
+  ['365 days', 'in English', '365 days', 365 * day, 'en'],
+  ['24 hours', 'in English', '1 day', day, 'en'],
+  ['12 hours', 'in German', '12 Stunden', 12 * 3_600_000, 'de'],
+  ['36 hours', 'in French', '36 heures', 36 * 3_600_000, 'fr'],
+])('spanInWords writes %s %s as "%s"', (_span, _in, words, ms, language) => {
   expect(spanInWords(ms, language).replace('\u00a0', ' ')).toBe(words);
 });
 

@@ -26,7 +26,7 @@ const steps = (body: string) =>
 
 describe('the consent page', () => {
   it.each(Object.keys(languages))(
-    'offers one button to accept and one to decline, in %s',
+    'offers one button to accept and one to decline in the language %s',
     async (language) => {
       const { body } = await openBrowser(hosted).start(clientId, { ui_locales: language });
       expect(decisions(body)).toEqual(['accept', 'decline']);
@@ -42,11 +42,11 @@ describe('the consent page', () => {
 
 describe('the time left in a session', () => {
   it.each([
-    [1, 'not shown'],
-    [24, 'not shown'],
-    [26, 'shown as 4 minutes'],
-    [28.5, 'shown as 2 minutes'],
-  ])('is, %f minutes after the start, %s', async (passed, shown) => {
+    ['not shown', '1 minute', 1],
+    ['not shown', '24 minutes', 24],
+    ['shown as 4 minutes', '26 minutes', 26],
+    ['shown as 2 minutes', '28.5 minutes', 28.5],
+  ])('is %s on its page %s after the start', async (shown, _, passed) => {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     hosted.clock.advance(passed * minute);
@@ -56,7 +56,7 @@ describe('the time left in a session', () => {
     expect(left === undefined ? 'not shown' : `shown as ${left}`).toBe(shown);
   });
 
-  it('makes the page reload when the warning is due', async () => {
+  it('makes the page reload when the time left has to be shown', async () => {
     const { headers } = await openBrowser(hosted).start(clientId);
     const seconds = Number(headers['refresh']);
     expect(seconds).toBeGreaterThan(24 * 60);

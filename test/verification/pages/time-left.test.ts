@@ -5,21 +5,20 @@ import { timeLeft } from '../../../server/verification/pages/time-left.ts';
 const minute = 60_000;
 
 it.each([
-  [30, { minutes: 30, ending: false, refreshAfter: 1501 }],
-  [27.5, { minutes: 28, ending: false, refreshAfter: 1351 }],
-  [5.1, { minutes: 6, ending: false, refreshAfter: 7 }],
-  [5, { minutes: 5, ending: true, refreshAfter: 181 }],
-  [1.5, { minutes: 2, ending: true, refreshAfter: 91 }],
-  [0, { minutes: 0, ending: true, refreshAfter: 1 }],
-  [-3, { minutes: 0, ending: true, refreshAfter: 1 }],
-])(
-  'timeLeft yields the shown minutes, the warning and the seconds until the next reload, %f minutes before the end',
-  (left, expected) => {
-    expect(timeLeft(left * minute, 0)).toEqual(expected);
-  },
-);
+  ['30 minutes', 'before', 'says 30 minutes without a warning, and reloads after 1501 s', 30],
+  ['27.5 minutes', 'before', 'says 28 minutes without a warning, and reloads after 1351 s', 27.5],
+  ['5.1 minutes', 'before', 'says 6 minutes without a warning, and reloads after 7 s', 5.1],
+  ['5 minutes', 'before', 'says 5 minutes with a warning, and reloads after 181 s', 5],
+  ['1.5 minutes', 'before', 'says 2 minutes with a warning, and reloads after 91 s', 1.5],
+  ['0 minutes', 'before', 'says 0 minutes with a warning, and reloads after 1 s', 0],
+  ['3 minutes', 'after', 'says 0 minutes with a warning, and reloads after 1 s', -3],
+])('a page that is opened %s %s the end of its session %s', (_, _side, expected, left) => {
+  const { minutes, ending, refreshAfter } = timeLeft(left * minute, 0);
+  const warning = ending ? 'with' : 'without';
+  expect(`says ${minutes} minutes ${warning} a warning, and reloads after ${refreshAfter} s`).toBe(expected);
+});
 
-it('timeLeft makes a page reload five minutes before the end; afterwards the shown minutes are three too many at most', () => {
+it('a page reloads five minutes before the end of its session; then it shows three minutes too many at most', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 30 * minute }), (left) => {
       const { minutes, ending, refreshAfter } = timeLeft(left, 0);

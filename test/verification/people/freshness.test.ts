@@ -7,20 +7,20 @@ const day = 86_400_000;
 const at = (days: number) => days * day;
 const evaluatedAt = new Date(0);
 
-describe('a claim', () => {
+describe('a stored claim', () => {
   it.each([
-    ['country', 'DE', 364, true],
-    ['country', 'DE', 365, false],
-    ['country', null, 364, true],
-    ['age_18_plus', true, 364, true],
-    ['age_18_plus', true, 365, false],
+    ['fresh', 364, 'country', 'DE'],
+    ['no longer fresh', 365, 'country', 'DE'],
+    ['fresh', 364, 'country', null],
+    ['fresh', 364, 'age_18_plus', true],
+    ['no longer fresh', 365, 'age_18_plus', true],
     // A user who is too young today may be old enough tomorrow, so this answer is fresh for only a day.
-    ['age_18_plus', false, 0.9, true],
-    ['age_18_plus', false, 1, false],
-    ['age_18_plus', null, 364, true],
-    ['identity_verified', false, 364, true],
-  ] as const)('%s with the value %s is fresh after %f days: %s', (name, value, days, fresh) => {
-    expect(createFreshness()(name, { value, evaluatedAt }, at(days))).toBe(fresh);
+    ['fresh', 0.9, 'age_18_plus', false],
+    ['no longer fresh', 1, 'age_18_plus', false],
+    ['fresh', 364, 'age_18_plus', null],
+    ['fresh', 364, 'identity_verified', false],
+  ] as const)('is %s %f days after its evaluation if it is %s=%s', (state, days, name, value) => {
+    expect(createFreshness()(name, { value, evaluatedAt }, at(days))).toBe(state === 'fresh');
   });
 
   it('is not fresh if it was never evaluated', () => {
@@ -42,7 +42,7 @@ describe('a claim', () => {
     expect([holds(89, at(90)), holds(90, at(90)), holds(400, at(500))]).toEqual([true, false, false]);
   });
 
-  it('never becomes fresh again as time passes', () => {
+  it('is not fresh at any later time once it is not fresh', () => {
     const names = fc.constantFrom(...claimNames);
     const moments = fc.integer({ min: 0, max: at(1000) });
     fc.assert(

@@ -8,30 +8,29 @@ import { deriveClaims } from '../../../server/verification/sources/oidc-claims.t
 const now = new Date('2026-03-01T00:00:00Z');
 const nothing = Object.fromEntries(claimNames.map((name) => [name, null]));
 
-describe('an age', () => {
-  it.each([
-    ['2008-03-01', 18, true],
-    ['2008-03-02', 18, false],
-    ['1990-12-31', 18, true],
-    // A user born on a leap day is a year older on 1 March.
-    ['2008-02-29', 18, true],
-    ['2007', 18, true],
-    ['2009', 18, false],
-    // The birthday may come later in the year.
-    ['2008', 18, null],
-    // OpenID Connect Core 5.1: the year 0000 means that the provider does not state it.
-    ['0000-03-01', 18, null],
-    ['2008-13-01', 18, null],
-    ['2007-02-29', 18, null],
-    ['01.03.2008', 18, null],
-    ['', 18, null],
-    [undefined, 18, null],
-    [20080301, 18, null],
-  ])('derived from the birth date %s is at least %i years: %s', (birthdate, years, expected) => {
-    expect(isOfAge(birthdate, years, now)).toBe(expected);
+describe('isOfAge for 18 years on 1 March 2026', () => {
+  it.each<[expected: boolean | null, birthdate: unknown, reason: string]>([
+    [true, '2008-03-01', 'whose 18th birthday is this day'],
+    [false, '2008-03-02', 'whose 18th birthday is the next day'],
+    [true, '1990-12-31', 'whose 18th birthday was long ago'],
+    [true, '2008-02-29', 'a leap day, whose birthdays in other years are on 1 March'],
+    [true, '2007', 'a year without a day, whose 18th birthday was last year'],
+    [false, '2009', 'a year without a day, whose 18th birthday is next year'],
+    [null, '2008', 'a year without a day, whose 18th birthday is in this year'],
+    [null, '0000-03-01', 'which does not state the year (OpenID Connect Core 5.1)'],
+    [null, '2008-13-01', 'which has no such month'],
+    [null, '2007-02-29', 'which has no such day'],
+    [null, '01.03.2008', 'which has another format'],
+    [null, '', 'which is empty'],
+    [null, undefined, 'which means none'],
+    [null, 20080301, 'which is a number'],
+  ])('is %s for the birth date %j, %s', (expected, birthdate) => {
+    expect(isOfAge(birthdate, 18, now)).toBe(expected);
   });
+});
 
-  it('stays reached at later times, and the age of 21 includes the age of 16', () => {
+describe('isOfAge', () => {
+  it('stays true at later times, and is true for 16 years if it is true for 21 years', () => {
     const dates = fc.date({ min: new Date('1900-01-01'), max: new Date('2030-01-01'), noInvalidDate: true });
     fc.assert(
       fc.property(dates, dates, fc.nat(3_650), (born, at, days) => {
@@ -44,7 +43,7 @@ describe('an age', () => {
   });
 });
 
-describe('the claims that are derived from an answer of a provider', () => {
+describe("claims that are derived from an OpenID provider's response", () => {
   const verified = {
     verified_claims: {
       verification: { trust_framework: 'eidas' },
@@ -54,19 +53,19 @@ describe('the claims that are derived from an answer of a provider', () => {
 
   it.each([
     [
-      'come from standard claims by the usual rules',
+      'come from the standard claims if the default rules apply',
       usualClaims,
       { birthdate: '2009-01-01', address: { country: 'de' } },
       { age_16_plus: true, age_18_plus: false, age_21_plus: false, country: 'DE' },
     ],
     [
-      'come from verified claims',
+      'come from verified claims if the rule asks for verified ones',
       { age_18_plus: { birthdate: 'birthdate', verified: 'any' } },
       verified,
       { age_18_plus: true },
     ],
     [
-      'come from verified claims of a named trust framework',
+      'come from verified claims of the trust framework that the rule names',
       { country: { claim: 'address.country', verified: ['eidas'] } },
       verified,
       { country: 'FR' },
@@ -101,19 +100,19 @@ describe('the claims that are derived from an answer of a provider', () => {
       { identity_verified: true },
     ],
     [
-      'contain a level that is derived from acr',
+      'contain the assurance level to which the rule maps the acr',
       { assurance_level: { acr: { high: 3, low: 1 } } },
       { acr: 'high' },
       { assurance_level: 3 },
     ],
     [
-      'contain no level for an acr without a rule',
+      'contain no assurance level if no rule maps the acr',
       { assurance_level: { acr: { high: 3 } } },
       { acr: 'constructor' },
       {},
     ],
     [
-      'come from a claim of the configured name',
+      'come from the claim whose name the rule configures',
       { age_18_plus: { claim: 'over18' } },
       { over18: true },
       { age_18_plus: true },
@@ -131,18 +130,23 @@ describe('the claims that are derived from an answer of a provider', () => {
       { age_18_plus: false },
     ],
     [
-      'are null for a value of another type',
+      'are null if a value has an unexpected type or form',
       { country: { claim: 'country' }, age_18_plus: { claim: 'over18' } },
       { country: 'Germany', over18: 'yes' },
       {},
     ],
-    ['are null for a level out of range', { assurance_level: { claim: 'loa' } }, { loa: 4 }, {}],
-    ['are null for an inherited property name', { age_18_plus: { claim: 'constructor.name' } }, {}, {}],
+    ['are null for an assurance level above 3', { assurance_level: { claim: 'loa' } }, { loa: 4 }, {}],
+    [
+      'are null if the rule names an inherited property',
+      { age_18_plus: { claim: 'constructor.name' } },
+      {},
+      {},
+    ],
   ] as [string, ClaimRules, Record<string, unknown>, object][])('%s', (_name, rules, said, expected) => {
     expect(deriveClaims(ClaimRules.parse(rules), said, now)).toEqual({ ...nothing, ...expected });
   });
 
-  it('contain only values of the claim registry, for any answer of the provider', () => {
+  it('have exactly the names of the claim registry, whatever the provider sends', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (said, anything) => {
         const given = { ...said, birthdate: anything, verified_claims: anything, address: anything };

@@ -105,11 +105,11 @@ describe('an answer of the provider', () => {
   });
 
   it.each([
-    ['access_denied', 'source_error'],
-    ['document_expired', 'document_rejected'],
-    ['temporarily_unavailable', 'source_error'],
-    ['constructor', 'source_error'],
-  ])('yields for the error %s the failure reason %s', async (error, expected) => {
+    ['source_error', 'access_denied'],
+    ['document_rejected', 'document_expired'],
+    ['source_error', 'temporarily_unavailable'],
+    ['source_error', 'constructor'],
+  ])('fails the session with %s if it is the error %s', async (expected, error) => {
     expect((await verify({ redirect: { error, code: '' } })).reason).toBe(expected);
   });
 

@@ -124,7 +124,7 @@ describe('a verification at an OpenID provider', () => {
     ['of another session', (state: string) => state.replace(/^ses_\w+/, `ses_${'0'.repeat(22)}`)],
     ['of the other device', (state: string) => state.replace('.computer.', '.phone.')],
   ])(
-    'gets a 4xx status if the state of its callback is %s, and the session does not change',
+    'does not change, and an error page is shown, if the state parameter of its callback is %s',
     async (_how, change) => {
       const pages = openPages(service);
       const { page, sessionId } = await pages.start(partner);

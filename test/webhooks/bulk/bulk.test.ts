@@ -269,7 +269,7 @@ describe('pending deliveries', () => {
   });
 });
 
-it('nextPart returns the unfinished part that is due first, and nothing if all are finished', () => {
+it('nextPart returns the unfinished part of a bulk job that is due first, and nothing if all are finished', () => {
   const part = { keyId: 'key', partnerId: 'ptr', mode: 'test' as const, total: 1, done: 0, leftOut: 0 };
   const parts = [
     { ...part, nextAt: past(3), finished: true },

@@ -8,7 +8,7 @@ import { afterAttempt } from '../../../server/webhooks/delivery/retry-schedule.t
 const delays = [60_000, 300_000];
 const at = new Date('2026-01-01T00:00:00.000Z');
 
-describe('afterAttempt', () => {
+describe('afterAttempt, the retry schedule of a delivery,', () => {
   it('marks a delivery without an error as delivered, at any attempt', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 3 }), (attempt) => {
@@ -18,17 +18,22 @@ describe('afterAttempt', () => {
   });
 
   it.each([
-    [1, { status: 'pending', attempt: 2, nextAttemptAt: new Date('2026-01-01T00:01:00.000Z') }],
-    [2, { status: 'pending', attempt: 3, nextAttemptAt: new Date('2026-01-01T00:05:00.000Z') }],
-    [3, { status: 'failed' }],
-  ])(
-    'schedules the next attempt from the end of the failed attempt %d, and none after the third',
-    (attempt, verdict) => {
-      for (const error of AttemptError.options) {
-        expect(afterAttempt({ attempt, limit: 3 }, { error, at }, delays)).toEqual(verdict);
-      }
-    },
-  );
+    [
+      'schedules attempt 2 a minute after the end of attempt 1 if that failed',
+      1,
+      { status: 'pending', attempt: 2, nextAttemptAt: new Date('2026-01-01T00:01:00.000Z') },
+    ],
+    [
+      'schedules attempt 3 five minutes after the end of attempt 2 if that failed',
+      2,
+      { status: 'pending', attempt: 3, nextAttemptAt: new Date('2026-01-01T00:05:00.000Z') },
+    ],
+    ['marks the delivery as failed if attempt 3 failed', 3, { status: 'failed' }],
+  ])('%s', (_, attempt, verdict) => {
+    for (const error of AttemptError.options) {
+      expect(afterAttempt({ attempt, limit: 3 }, { error, at }, delays)).toEqual(verdict);
+    }
+  });
 
   it('marks a delivery as failed after its first error if its limit is one attempt', () => {
     expect(afterAttempt({ attempt: 1, limit: 1 }, { error: 'dns', at }, delays)).toEqual({

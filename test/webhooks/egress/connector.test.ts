@@ -22,19 +22,22 @@ afterEach(() => {
   unsubscribe('net.client.socket', count);
 });
 
-describe('the egress guard', () => {
-  it.each(forbiddenUrls)('sends no packet to %j', async (url) => {
+describe('a webhook POST', () => {
+  it.each(forbiddenUrls)('sends no packet to the URL %s, which has %s', async (_shown, _kind, url) => {
     expect(await createPost({ rules })({ ...request, url })).toMatchObject({ error: 'blocked_address' });
     expect(sockets).toBe(0);
   });
 
-  it.each(forbiddenAddresses)('sends no packet to a name that resolves to %j', async (address) => {
-    const post = createPost({ rules, route: { resolve: async () => [address] } });
-    expect(await post({ ...request, url: 'https://partner.example/' })).toMatchObject({
-      error: 'blocked_address',
-    });
-    expect(sockets).toBe(0);
-  });
+  it.each(forbiddenAddresses)(
+    'sends no packet if its host resolves to %s (%s)',
+    async (_shown, _kind, address) => {
+      const post = createPost({ rules, route: { resolve: async () => [address] } });
+      expect(await post({ ...request, url: 'https://partner.example/' })).toMatchObject({
+        error: 'blocked_address',
+      });
+      expect(sockets).toBe(0);
+    },
+  );
 
   it.each([
     ['1.1.1.1', '10.0.0.1'],
@@ -42,7 +45,7 @@ describe('the egress guard', () => {
     ['2606:4700::1111', 'fd00::1'],
     ['1.1.1.1', '::1'],
   ])(
-    'answers blocked_address, without a connection, if DNS returns a public and a private address: %s and %s',
+    'ends with blocked_address, without a connection, if its host resolves to both %s and %s',
     async (...addresses) => {
       const post = createPost({ rules, route: { resolve: async () => addresses } });
       expect(await post({ ...request, url: 'https://partner.example/' })).toMatchObject({
@@ -52,7 +55,7 @@ describe('the egress guard', () => {
     },
   );
 
-  it('answers blocked_address, without a connection, if a name server returns the private address 10.0.0.1', async () => {
+  it('ends with blocked_address, without a connection, if a name server returns 10.0.0.1 for its host', async () => {
     const server = await createNameServer(() => ['10.0.0.1']);
     const post = createPost({ rules, route: { resolve: createResolve([server]) } });
     const result = await post({ ...request, url: 'https://partner.example/' });
@@ -60,7 +63,7 @@ describe('the egress guard', () => {
     expect(sockets).toBe(0);
   });
 
-  it('connects only to the address that it has checked, if the name later resolves to another one', async () => {
+  it('connects only to the address that was checked, if its host later resolves to another one', async () => {
     const receiver = await createReceiver();
     const server = await createNameServer((_name, asked) => [asked === 1 ? '127.0.0.2' : '127.0.0.1']);
     const checked: string[] = [];

@@ -119,21 +119,21 @@ describe('the part of a response that is read', () => {
   );
 });
 
-describe('a hostile receiver', () => {
+describe('a receiver that violates HTTP', () => {
   const long = `${head}Connection: close\r\nContent-Length: 10000000\r\n\r\n${'x'.repeat(200_000)}`;
 
   it.each([
     [
-      'resets in the middle of a long body',
+      'a reset in the middle of a long body',
       (socket: Socket) => socket.write(long, () => socket.resetAndDestroy()),
     ],
-    ['ends in the middle of a long body', (socket: Socket) => socket.end(long)],
-    ['ends after its headers', (socket: Socket) => socket.end(`${head}Content-Length: 10\r\n\r\n`)],
+    ['the end of the connection in the middle of a long body', (socket: Socket) => socket.end(long)],
     [
-      'says 200, then something that is not HTTP',
-      (socket: Socket) => socket.end(`${head}Transfer-Encoding: chunked\r\n\r\nzz`),
+      'the end of the connection instead of a body',
+      (socket: Socket) => socket.end(`${head}Content-Length: 10\r\n\r\n`),
     ],
-  ])('gets its delivery counted as successful if it sends status 200 and then %s', async (_what, serve) => {
+    ['a malformed chunk', (socket: Socket) => socket.end(`${head}Transfer-Encoding: chunked\r\n\r\nzz`)],
+  ])('makes the attempt succeed if it sends the status 200 and then %s', async (_what, serve) => {
     const port = await rawServer((socket) => socket.once('data', () => serve(socket)));
     const result = await local(port);
     expect(result).toMatchObject({ status: 200 });
@@ -149,10 +149,14 @@ describe('a hostile receiver', () => {
   });
 
   it.each([
-    ['HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'reset'],
-    ['HTTP/1.1 100 Continue\r\n\r\n', 'reset'],
-    ['\0\0\0', 'http'],
-  ])('makes the attempt fail with an error if it answers %j: %s', async (answer, error) => {
+    [
+      'reset',
+      'the status 101 and nothing more',
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+    ],
+    ['reset', 'the status 100 and nothing more', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['http', 'three null bytes', '\0\0\0'],
+  ])('makes the attempt end with the error %s if it sends %s', async (error, _, answer) => {
     const port = await rawServer((socket) => socket.once('data', () => socket.end(answer)));
     const result = await local(port);
     expect(result.status).toBeUndefined();
@@ -160,7 +164,7 @@ describe('a hostile receiver', () => {
   });
 });
 
-describe('an attempt', () => {
+describe('an attempt to POST a webhook', () => {
   it.each([200, 201, 204, 299])('succeeds if the receiver answers with the status %d', async (status) => {
     const receiver = await createReceiver((_count, _request, response) => response.writeHead(status).end());
     const result = await local(receiver.port);
@@ -173,7 +177,7 @@ describe('an attempt', () => {
   });
 
   it.each([300, 301, 304, 400, 401, 404, 410, 429, 500, 503])(
-    'ends with the error http if the status is %d',
+    'ends with the error http if the receiver answers with the status %d',
     async (status) => {
       const receiver = await createReceiver((_count, _request, response) => response.writeHead(status).end());
       expect(await local(receiver.port)).toMatchObject({ status, error: 'http' });

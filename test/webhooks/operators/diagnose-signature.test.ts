@@ -24,8 +24,8 @@ const captured: Captured = { body, signature, secret, secretVersion: 2, sent };
 const faultsOf = (change: Partial<Captured>) => checkSignature({ ...captured, ...change }).faults;
 const hex = signature.slice('sha256='.length);
 
-describe('the diagnosis of a signature', () => {
-  it('reports verified and no faults for a request exactly as it was sent', () => {
+describe('the diagnosis of a webhook signature', () => {
+  it('reports verified and no faults for a request as it was sent', () => {
     expect(checkSignature(captured)).toEqual({ verified: true, eventId, faults: [], reasons: [] });
     expect(checkSignature({ ...captured, sent: undefined })).toEqual({
       verified: true,
@@ -35,63 +35,78 @@ describe('the diagnosis of a signature', () => {
     });
   });
 
-  it.each<[string, string[], Partial<Captured>]>([
-    ['no signature', ['missing_signature'], { signature: ' ' }],
-    ['a missing prefix', ['missing_prefix'], { signature: hex }],
-    ['upper-case hex', ['upper_case'], { signature: `sha256=${hex.toUpperCase()}` }],
-    ['an upper-case prefix', ['missing_prefix'], { signature: `SHA256=${hex}` }],
-    ['both', ['missing_prefix', 'upper_case'], { signature: hex.toUpperCase() }],
-    ['spaces', ['missing_prefix'], { signature: `${signature} ` }],
-    ['base64', ['not_hex'], { signature: createHmac('sha256', secret).update(body).digest('base64') }],
+  it.each<[what: string, faults: string, change: Partial<Captured>]>([
+    ['the signature is missing', 'missing_signature', { signature: ' ' }],
+    ['the signature lacks sha256=', 'missing_prefix', { signature: hex }],
+    ['the signature has upper-case digits', 'upper_case', { signature: `sha256=${hex.toUpperCase()}` }],
+    ['the signature begins with SHA256=', 'missing_prefix', { signature: `SHA256=${hex}` }],
     [
-      'the other header',
-      ['standard_signature'],
+      'the signature lacks sha256= and has upper-case digits',
+      'missing_prefix, upper_case',
+      { signature: hex.toUpperCase() },
+    ],
+    ['the signature ends with a space', 'missing_prefix', { signature: `${signature} ` }],
+    [
+      'the signature is in base64',
+      'not_hex',
+      { signature: createHmac('sha256', secret).update(body).digest('base64') },
+    ],
+    [
+      'the signature is that of the Standard Webhooks header',
+      'standard_signature',
       { signature: standardSignature({ eventId, body: text, secret }, 1) },
     ],
     [
-      'a key without whsec_',
-      ['wrong_key_form'],
+      'the receiver signs with the secret without whsec_',
+      'wrong_key_form',
       { signature: contractSignature(body, secret.slice(6)), sent: undefined },
     ],
-    ['a re-serialised body', ['altered_body'], { body: Buffer.from(text.replace(':', ': ')) }],
-    ['a line end', ['altered_body'], { body: Buffer.from(`${text}\n`) }],
-    ['an old secret', ['old_secret'], { signature: contractSignature(body, old) }],
+    ['the body was serialised again', 'altered_body', { body: Buffer.from(text.replace(':', ': ')) }],
+    ['the body ends with an added line feed', 'altered_body', { body: Buffer.from(`${text}\n`) }],
+    ['the secret is an old one', 'old_secret', { signature: contractSignature(body, old) }],
     [
-      'an old secret and another body',
-      ['altered_body'],
+      'the secret is an old one and the body differs',
+      'altered_body',
       { signature: contractSignature(body, old), body: Buffer.from(`${text} `) },
     ],
-    ['another secret', ['wrong_secret'], { signature: contractSignature(body, 'whsec_other') }],
-    ['an unknown event', ['wrong_secret'], { signature: contractSignature(body, old), sent: undefined }],
-    ['nonsense', ['wrong_secret'], { signature: 'sha256=xyz' }],
-  ])('recognises %s', (_what, faults, change) => {
+    ['the secret is unknown', 'wrong_secret', { signature: contractSignature(body, 'whsec_other') }],
+    [
+      'the secret is an old one and the event is unknown',
+      'wrong_secret',
+      { signature: contractSignature(body, old), sent: undefined },
+    ],
+    ['the signature is no hexadecimal text', 'wrong_secret', { signature: 'sha256=xyz' }],
+  ])('recognises that %s, and reports %s', (_what, faults, change) => {
     const verdict = checkSignature({ ...captured, ...change });
-    expect(verdict.faults).toEqual(faults);
+    expect(verdict.faults).toEqual(faults.split(', '));
     expect(verdict.verified).toBe(false);
-    expect(verdict.reasons).toHaveLength(faults.length);
+    expect(verdict.reasons).toHaveLength(verdict.faults.length);
   });
 
   it.each([
-    [Buffer.from(`${text} \n`), contractSignature(body, secret)],
-    [body, contractSignature(`${text}\n`, secret)],
-  ])('recognises white space at the end of an unknown body', (given, signed) => {
-    expect(faultsOf({ body: given, signature: signed, sent: undefined })).toEqual(['altered_body']);
-  });
+    ['added', Buffer.from(`${text} \n`), contractSignature(body, secret)],
+    ['removed', body, contractSignature(`${text}\n`, secret)],
+  ])(
+    'reports altered_body if white space was %s at the end of the body of an unknown event',
+    (_, given, signed) => {
+      expect(faultsOf({ body: given, signature: signed, sent: undefined })).toEqual(['altered_body']);
+    },
+  );
 
-  it('states the byte from which a body differs', () => {
+  it('names the byte from which the received body differs from the sent one', () => {
     expect(checkSignature({ ...captured, body: Buffer.from(`${text}\n`) }).reasons[0]).toContain(
       `from byte ${body.length} on`,
     );
   });
 
-  it("explains the receiver's own wrong result if the request is valid", () => {
+  it('reports receiver_computes_another if the request is valid but the receiver computes another signature', () => {
     expect(faultsOf({ computed: signature })).toEqual([]);
     const verdict = checkSignature({ ...captured, computed: contractSignature(body, secret.slice(6)) });
     expect(verdict).toMatchObject({ verified: true, faults: ['receiver_computes_another'] });
     expect(verdict.reasons[0]).toContain('whsec_ included');
   });
 
-  it('never contains the secret', () => {
+  it('does not contain the signing secret, whatever the fault is', () => {
     for (const change of [
       { signature: hex },
       { signature: 'x' },

@@ -18,24 +18,27 @@ const key = new Date().toISOString();
 
 /** Documents that a fault, another program or a later build could leave, and their malformed field. */
 const malformed: Record<string, readonly [fault: string, document: Document]> = {
-  'without data': ['data', attempts],
-  'whose data is a text': ['data', { ...attempts, data: 'x' }],
-  'without a key': ['data.key', { ...attempts, data: {} }],
-  'whose key is a number': ['data.key', { ...attempts, data: { key: 7 } }],
-  'whose key is no time': ['data.key', { ...attempts, data: { key: 'soon' } }],
-  'whose time is a text': ['nextRunAt', { ...attempts, data: { key }, nextRunAt: 'soon' }],
-  'whose time is no time': ['nextRunAt', { ...attempts, data: { key }, nextRunAt: new Date(8.64e15) }],
-  'whose time is a flag': ['nextRunAt', { ...attempts, data: { key }, nextRunAt: true }],
-  'without a time': ['', { name: 'other', data: { key } }],
-  'whose lock is a text': ['lockedAt', { ...attempts, data: { key }, lockedAt: 'now' }],
-  'whose holder is a number': ['lastModifiedBy', { ...attempts, data: { key }, lastModifiedBy: 7 }],
-  'whose last run is a text': ['lastRunAt', { ...attempts, data: { key }, lastRunAt: 'x' }],
-  'whose failure is a list': ['failReason', { ...attempts, data: { key }, failReason: ['x'] }],
+  'data is missing': ['data', attempts],
+  'data is a text': ['data', { ...attempts, data: 'x' }],
+  'data.key is missing': ['data.key', { ...attempts, data: {} }],
+  'data.key is a number': ['data.key', { ...attempts, data: { key: 7 } }],
+  'data.key is no time': ['data.key', { ...attempts, data: { key: 'soon' } }],
+  'nextRunAt is a text': ['nextRunAt', { ...attempts, data: { key }, nextRunAt: 'soon' }],
+  'nextRunAt is the last possible date': [
+    'nextRunAt',
+    { ...attempts, data: { key }, nextRunAt: new Date(8.64e15) },
+  ],
+  'nextRunAt is a Boolean': ['nextRunAt', { ...attempts, data: { key }, nextRunAt: true }],
+  'nextRunAt is missing': ['', { name: 'other', data: { key } }],
+  'lockedAt is a text': ['lockedAt', { ...attempts, data: { key }, lockedAt: 'now' }],
+  'lastModifiedBy is a number': ['lastModifiedBy', { ...attempts, data: { key }, lastModifiedBy: 7 }],
+  'lastRunAt is a text': ['lastRunAt', { ...attempts, data: { key }, lastRunAt: 'x' }],
+  'failReason is a list': ['failReason', { ...attempts, data: { key }, failReason: ['x'] }],
 };
 
 describe('a malformed job', () => {
   it.each(Object.entries(malformed))(
-    '%s can be listed, shown and cancelled, but run answers conflict',
+    'can be listed, shown and cancelled, but not run (conflict), if its field %s',
     async (_name, [fault, document]) => {
       const { jobs, store } = await setUp();
       const id = await store(document);
@@ -75,13 +78,13 @@ describe('a malformed job', () => {
 describe('a job with an unknown name', () => {
   const unknown = { name: 'of.another.build', data: { key: 'x' }, nextRunAt: new Date(Date.now() + 60_000) };
 
-  it.each([
-    { lockedAt: null },
-    { lockedAt: new Date(Date.now() - 3_600_000) },
-    { nextRunAt: null },
-    { data: { some: 'thing' } },
-    { name: 7 },
-  ])('can be shown and cancelled, even with the malformed or additional fields %j', async (changes) => {
+  it.each<[what: string, changes: Document]>([
+    ['lockedAt is null', { lockedAt: null }],
+    ['lockedAt is an hour ago', { lockedAt: new Date(Date.now() - 3_600_000) }],
+    ['nextRunAt is null', { nextRunAt: null }],
+    ['data has an unknown field', { data: { some: 'thing' } }],
+    ['name is a number', { name: 7 }],
+  ])('can be shown and cancelled even if its field %s', async (_, changes) => {
     const { jobs, documents, store } = await setUp();
     const id = await store({ ...unknown, ...changes });
     expect(await jobs.show({ jobId: id })).toMatchObject({ id, wakes: 0 });
