@@ -193,7 +193,7 @@ describe('callers with right credentials', () => {
 });
 
 describe('callers of the hosted pages and callers of the API', () => {
-  it('have separate limits of requests in flight: while pages get 503, calls of the API are answered', async () => {
+  it('have separate limits of requests in flight: calls of the API are answered while pages get 503', async () => {
     const pages = [call('/page'), call('/page')];
     await expect.poll(() => inFlight).toEqual({ ...none, user: 2 });
     expect((await call('/page')).status).toBe(503);

@@ -39,7 +39,7 @@ describe('a message to another process', () => {
     expect(await send('late')).toBe('late');
   });
 
-  it('throws if the other process sends neither an answer nor a sign of life, and that process sees the closed connection', async () => {
+  it('throws, and closes its connection, if the other process sends neither an answer nor a sign of life', async () => {
     const closed: boolean[] = [];
     const receive: Receive = async (_body, isClosed) => {
       closed.push(isClosed());

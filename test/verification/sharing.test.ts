@@ -59,7 +59,7 @@ describe('a hand-off before the user confirms the computer', () => {
     expect(await sessionOf(sessionId)).not.toHaveProperty('sub');
   });
 
-  it('records no failure for a rejected document; when the user confirms, the redirect to the partner says document_rejected', async () => {
+  it('records no failure for a rejected document until the user confirms; then the partner gets document_rejected', async () => {
     const { computer, phone, sessionId } = await reachQuestion('rejected');
     expect(phone.page.body).toContain('Is this your computer?');
     expect((await sessionOf(sessionId)).failure).toBeUndefined();
@@ -193,7 +193,7 @@ describe('the page of a session that ended without a code', () => {
   });
 });
 
-describe('a cancel that is sent with the authentication form', () => {
+describe('a cancel that is sent simultaneously with the authentication form', () => {
   it('enrolls the user only if the authentication form was processed first', async () => {
     const partners = await Promise.all(Array.from({ length: 12 }, () => onboard(hosted)));
     for (const [round, partner] of partners.entries()) {

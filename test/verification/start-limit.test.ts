@@ -45,7 +45,7 @@ describe('the limit of starts per minute', () => {
     expect(await sessions().countDocuments({ clientId })).toBe(3);
   });
 
-  it('answers 429 to the fourth start of a client and address in a minute, but not to other clients or addresses', async () => {
+  it('counts starts of each client and address separately, and answers 429 to the fourth one if it is 3', async () => {
     const { clientId } = await onboard(hosted);
     const another = await onboard(hosted);
     expect(await statuses(clientId, Array(4).fill('192.0.2.7'))).toEqual([302, 302, 302, 429]);

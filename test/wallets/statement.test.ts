@@ -71,7 +71,7 @@ describe('wallets statement', () => {
 });
 
 describe('a statement over several ledger pages', () => {
-  it('can be read in parts of any size, each of which starts with the closing balance of the previous part', async () => {
+  it('has parts of any size, each of which starts with the closing balance of the part before', async () => {
     const { partnerId } = await createPartner(server, { funds: 5_000 });
     await addFullPages(server.db, `${partnerId}:test`, { pages: 3, at: clock.now() });
     const part = (page: { limit: number; afterSeq?: number; untilSeq?: number }) =>

@@ -123,7 +123,7 @@ describe('a warning of a low balance', () => {
     expect(await raised(partner, 'over')).toMatchObject([{ kind: 'low_balance', state: 'over' }]);
   });
 
-  it('is raised by default for a balance that lasts 3.3 days, and not raised if the setting is off or 2 days', async () => {
+  it('is raised for a balance that lasts 3.3 days, unless its setting is off or 2 days', async () => {
     const partner = await live(100_000);
     const { partnerId } = partner;
     const summaries = server.db.collection<{ _id: string }>('walletSummaries');

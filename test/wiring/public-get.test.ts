@@ -51,8 +51,8 @@ const answering = (bytes: string, after: (socket: Socket) => void = (socket) => 
   );
 const head = (more = '', status = '200 OK') => `HTTP/1.1 ${status}\r\nContent-Type: ${type}\r\n${more}\r\n`;
 
-describe('a public address', () => {
-  it('is requested over https with the accepted media types', async () => {
+describe('a GET to a public server', () => {
+  it('uses https, names the accepted media types, and returns type and body of the response', async () => {
     const receiver = await secureReceiver((_count, _request, response) =>
       response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end('list'),
     );
@@ -64,7 +64,7 @@ describe('a public address', () => {
     expect(headers).not.toHaveProperty('cookie');
   });
 
-  it('is requested once for each of two simultaneous calls, each over its own connection', async () => {
+  it('uses a connection of its own if two calls are simultaneous', async () => {
     const receiver = await secureReceiver((_count, _request, response) =>
       response.writeHead(200, { 'content-type': type }).end('list'),
     );
@@ -73,7 +73,7 @@ describe('a public address', () => {
   });
 });
 
-describe('a GET for public servers', () => {
+describe('a GET that may reach only public servers', () => {
   it.each(forbiddenUrls)('sends no packet to the URL %s, which has %s', async (_shown, _kind, url) => {
     await expect(impatient(url, accept)).rejects.toThrow();
     expect(sockets).toBe(0);
@@ -97,14 +97,14 @@ describe('a GET for public servers', () => {
     expect(sockets).toBe(0);
   });
 
-  it('gets no packet if a name server returns it for the host name', async () => {
+  it('sends no packet if a name server returns 169.254.169.254 for its host', async () => {
     const server = await createNameServer(() => ['169.254.169.254']);
     const guarded = createPublicGet({ route: { resolve: createResolve([server]) } });
     await expect(guarded('https://issuer.example/', accept)).rejects.toThrow('169.254.169.254');
     expect(sockets).toBe(0);
   });
 
-  it('gets no connection if a host name resolves to a public address at the first call, and to this one at the second', async () => {
+  it('opens no connection if its host resolves to a public address first, and to a private one at the next call', async () => {
     const receiver = await secureReceiver((_count, _request, response) => response.end());
     const server = await createNameServer((_name, asked) => [asked === 1 ? '127.0.0.2' : '127.0.0.1']);
     const guarded = createPublicGet({
@@ -117,7 +117,7 @@ describe('a GET for public servers', () => {
     expect(receiver.connections()).toBe(0);
   });
 
-  it('gets no byte if only the second check, after the connection is open, finds that it is not public', async () => {
+  it('sends no byte if the second check, on the open connection, finds that the address is not public', async () => {
     const receiver = await secureReceiver((_count, _request, response) => response.end());
     let asked = 0;
     const allowed = () => {
@@ -130,8 +130,8 @@ describe('a GET for public servers', () => {
   });
 });
 
-describe('another server', () => {
-  it('gets no request if it has no certificate for its name from a known authority', async () => {
+describe('a server that the caller of a GET did not name', () => {
+  it('gets no request in place of the named one if it has no certificate for the name from a known authority', async () => {
     const receiver = await secureReceiver((_count, _request, response) => response.end('list'));
     const unknown = createPublicGet({ route });
     await expect(unknown(at(receiver.port), accept)).rejects.toThrow('self-signed certificate');
@@ -142,7 +142,7 @@ describe('another server', () => {
     expect([...receiver.received, ...plain.received]).toEqual([]);
   });
 
-  it.each([301, 302, 303, 307, 308])('is not reached by a redirect with %d', async (status) => {
+  it.each([301, 302, 303, 307, 308])('gets no connection by a redirect with the status %d', async (status) => {
     const inner = await secureReceiver((_count, _request, response) => response.end('list'));
     const receiver = await secureReceiver((_count, _request, response) =>
       response.writeHead(status, { location: at(inner.port), 'content-type': type }).end('list'),
@@ -224,7 +224,7 @@ describe('the response of a public server to a GET', () => {
   });
 });
 
-describe('the time limit of a call', () => {
+describe('the time limit of a GET to a public server', () => {
   const never = /within the time allowed/;
   /** Writes repeatedly until the connection ends. */
   const drip = (text: string) => (socket: Socket) => {

@@ -46,7 +46,7 @@ describe('wallets that could not pay, from the request log', () => {
     });
   });
 
-  it('are counted once per partner and mode, with the sum over clients and keys and the latest time', async () => {
+  it('are listed once per partner and mode, with the number of refusals and the latest time', async () => {
     const of = { partnerId: 'ptr_1' };
     expect(
       await walletsOf([
@@ -60,7 +60,7 @@ describe('wallets that could not pay, from the request log', () => {
     });
   });
 
-  it('do not include requests for which the log shows no partner, or no client or key with a known mode', async () => {
+  it('do not include requests whose log entry has no partner or no known mode', async () => {
     const of = { count: 1, lastAt: early };
     expect(
       await walletsOf([

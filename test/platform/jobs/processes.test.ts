@@ -26,7 +26,7 @@ describe('the lists of processes and of private listeners', () => {
     expect(await one.list()).toEqual([]);
   });
 
-  it('contain a process that has announced only its private listener as a listener, and not as a process', async () => {
+  it('contain a process that announced only its private listener in the list of listeners alone', async () => {
     const { one, other } = await two();
     await one.beat();
     await other.join('10.0.0.1:8084');

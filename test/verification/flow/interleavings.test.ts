@@ -220,7 +220,7 @@ async function eachInterleaving(command: Command, check: (run: Run) => Promise<v
 }
 
 describe("a hosted flow interleaved with an operator's command", () => {
-  it('leaves no data and no valid code of a user whom the command erases, wherever the command interrupts the flow', {
+  it('leaves no data and no valid code of the user whom the command erases at any point', {
     timeout: within(240_000),
   }, async () => {
     const runs = await eachInterleaving(erase, async ({ partner, person, verified }) => {

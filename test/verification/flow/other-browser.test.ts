@@ -89,7 +89,7 @@ describe('a browser without the session cookie', () => {
 
   describe.each(['session', 'phone'])('at /verify/%s/{id}', (device) => {
     it.each(Object.keys(requests))(
-      'gets the same error page in every state of the session, without the partner, if it %s',
+      'gets one error page, without the partner, in every session state if it %s',
       async (request) => {
         const answers = [];
         for (const id of sessions.values()) {

@@ -85,14 +85,14 @@ describe('two simultaneous sessions of the same new user', () => {
   });
 });
 
-describe('a write of the hosted flow', () => {
+describe('the hosted flow', () => {
   const writes = ['the user', 'the authentication', 'the code', 'the enrollment'];
   const cases = (['command', 'reply'] as const).flatMap((loss) =>
     writes.map((of, at): [of: string, loss: Loss, at: number] => [of, loss, at]),
   );
 
   it.each(cases)(
-    'stores %s exactly once, and the user gets a code, if its database %s is lost',
+    'stores %s exactly once, and ends with a code, if the database %s for this is lost',
     async (_, loss, at) => {
       const { sessionId, choose } = await reachPeople();
       const passing = Array.from({ length: at }, () => undefined);
@@ -106,7 +106,7 @@ describe('a write of the hosted flow', () => {
 
   const twice: Loss[] = ['reply', 'reply'];
   it.each(writes.map((of, at): [of: string, at: number] => [of, at]))(
-    'storing %s causes a 503 if its reply is lost twice; the next request completes the session',
+    'answers 503 if the reply to storing %s is lost twice, and ends with a code at the next request',
     async (_, at) => {
       const { browser, sessionId, action, choose } = await reachPeople();
       hosted.losses.push(...Array.from({ length: at }, () => undefined), ...twice);

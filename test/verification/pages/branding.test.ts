@@ -18,7 +18,7 @@ const theme = {
   dark: { card: parseColor('#161e1b'), ink: parseColor('#e8eeeb'), soft: parseColor('#a8b6b0') },
 };
 
-describe('contrast', () => {
+describe('contrast, the ratio of two colours,', () => {
   it('returns the ratios of the WCAG examples: 21 for black on white, 4.48 for #777777 on white', () => {
     expect(contrast(parseColor('#000000'), parseColor('#ffffff'))).toBeCloseTo(21);
     expect(contrast(parseColor('#777777'), parseColor('#ffffff'))).toBeCloseTo(4.48, 2);

@@ -53,7 +53,7 @@ function texts(value: unknown, path = ''): [string, string][] {
 
 const english = new Map(texts(languages.en));
 
-describe.each(Object.entries(languages))('the texts of the pages in %s', (code, messages) => {
+describe.each(Object.entries(languages))('the texts of the pages in the language %s', (code, messages) => {
   it('are complete, and have the same placeholders as the English texts', () => {
     const own = new Map(texts(messages));
     expect([...own.keys()]).toEqual([...english.keys()]);
@@ -67,7 +67,7 @@ describe.each(Object.entries(languages))('the texts of the pages in %s', (code, 
 });
 
 it.each(Object.entries(languages).filter(([code]) => code !== 'en'))(
-  'the texts of the pages in %s differ from the English texts, with fewer than six exceptions',
+  'the texts of the pages in the language %s differ from the English texts, with fewer than six exceptions',
   (_, messages) => {
     const same = texts(messages).filter(([path, text]) => english.get(path) === text);
     // A few words are the same in both languages.

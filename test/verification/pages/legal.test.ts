@@ -76,7 +76,7 @@ const openPages: Record<string, string> = {
   'the error page for an unknown hand-off link': '/verify/p/0123456789',
 };
 
-describe('the footer of a page of the hosted flow', () => {
+describe('the page footer of the hosted flow', () => {
   it.each(Object.entries(pages))(
     'names the operator, with links to its privacy notice, terms and help, on %s',
     async (_name, open) => {

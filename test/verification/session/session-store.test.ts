@@ -105,7 +105,7 @@ describe('changes of sessions in one group', () => {
   });
 });
 
-describe('codes and links', () => {
+describe('authorization codes and hand-off links', () => {
   const until = { issuedAt: at, expiresAt: later, wrongVerifiers: 0 };
   const key = new Uint8Array(32);
 

@@ -92,7 +92,7 @@ describe('a verification at an OpenID provider', () => {
     expect((await pages.open(back)).returned).toEqual(end.returned);
   });
 
-  it("gives the code to the user, and 401 to an attacker who planted the user's cookie and knows the state", async () => {
+  it('redirects a user with a planted session cookie with a code, and answers 401 to the attacker who planted it', async () => {
     const attacker = openPages(service);
     const { page, sessionId } = await attacker.start(partner);
     const victim = openPages(service);

@@ -101,7 +101,7 @@ describe('the sign-in to the user data page', () => {
     expect(replayed.headers['x-svc-error']).toBe('passkey_refused');
   });
 
-  it("gets passkey_refused on a page older than two minutes, and succeeds with a new challenge from the page's script", async () => {
+  it('gets passkey_refused on a page older than two minutes, and succeeds with a new challenge', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await openYourData(hosted);
     const { action, fields, options } = browser.passkeyForm() ?? expect.fail('no form');

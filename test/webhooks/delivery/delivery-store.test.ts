@@ -28,7 +28,7 @@ async function storeWith(
   return { ...createDeliveryStore(db), collection, ids: deliveries.map(({ _id }) => _id) };
 }
 
-describe('keys with due deliveries', () => {
+describe('API keys with due deliveries', () => {
   it('are all found, even if one key has 2,500 due deliveries', async () => {
     const store = await storeWith({
       key_a: { count: 5, dueIn: -1, lane: 'retry' },
@@ -54,7 +54,7 @@ describe('keys with due deliveries', () => {
 });
 
 describe('seconds with due deliveries', () => {
-  it('are found within the given 30 s, with overdue deliveries in the first; isOverdue is true only if one was due earlier', async () => {
+  it('are found for the next 30 s; overdue deliveries count in the first second', async () => {
     const store = await storeWith({
       key_a: { count: 2, dueIn: -5 },
       key_b: { count: 2, dueIn: 0.5 },

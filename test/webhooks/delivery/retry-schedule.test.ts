@@ -9,7 +9,7 @@ const delays = [60_000, 300_000];
 const at = new Date('2026-01-01T00:00:00.000Z');
 
 describe('afterAttempt, the retry schedule of a delivery,', () => {
-  it('marks a delivery without an error as delivered, at any attempt', () => {
+  it('marks the delivery as delivered after an attempt without an error', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 3 }), (attempt) => {
         expect(afterAttempt({ attempt, limit: 3 }, { at }, delays)).toEqual({ status: 'delivered' });
@@ -35,7 +35,7 @@ describe('afterAttempt, the retry schedule of a delivery,', () => {
     }
   });
 
-  it('marks a delivery as failed after its first error if its limit is one attempt', () => {
+  it('marks the delivery as failed after its first error if its limit is one attempt', () => {
     expect(afterAttempt({ attempt: 1, limit: 1 }, { error: 'dns', at }, delays)).toEqual({
       status: 'failed',
     });

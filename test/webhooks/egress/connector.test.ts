@@ -95,7 +95,7 @@ describe('a webhook POST', () => {
     expect(receiver.received).toHaveLength(0);
   });
 
-  it('resolves localhost without a name server, connects to it for test keys, and answers blocked_address for live keys', async () => {
+  it('resolves localhost without a name server, connects to it for test keys, and ends with blocked_address for live keys', async () => {
     const receiver = await createReceiver((_count, _request, response) => response.end('private page'));
     const resolve = () => Promise.reject(new Error('asked'));
     const post = createPost({ rules, route: { resolve, allowed: isPublicAddress } });
@@ -112,7 +112,7 @@ describe('a webhook POST', () => {
     expect(sockets).toBe(1);
   });
 
-  it("answers blocked_address, without a connection, for the server's own ports on localhost", async () => {
+  it("ends with blocked_address, without a connection, for the server's own ports on localhost", async () => {
     const receiver = await createReceiver();
     const post = createPost({ rules: { ...rules, ownPorts: () => [receiver.port] } });
     expect(await post({ ...request, url: receiver.url })).toMatchObject({ error: 'blocked_address' });

@@ -82,7 +82,7 @@ describe('the part of a response that is read', () => {
     expect(written).toBeLessThan(16 * 1024 * 1024);
   });
 
-  it('has a fixed length for a decompressed gzip bomb of 200 MiB, and memory grows by less than 64 MiB', async () => {
+  it('has a fixed length for a gzip bomb of 200 MiB, and memory grows by less than 64 MiB', async () => {
     const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024, 'x'));
     const server = createTlsServer({ cert: certificate, key: certificateKey }, (_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
@@ -124,12 +124,12 @@ describe('a receiver that violates HTTP', () => {
 
   it.each([
     [
-      'a reset in the middle of a long body',
+      'resets the connection during a long body',
       (socket: Socket) => socket.write(long, () => socket.resetAndDestroy()),
     ],
-    ['the end of the connection in the middle of a long body', (socket: Socket) => socket.end(long)],
+    ['ends the connection during a long body', (socket: Socket) => socket.end(long)],
     [
-      'the end of the connection instead of a body',
+      'ends the connection instead of sending a body',
       (socket: Socket) => socket.end(`${head}Content-Length: 10\r\n\r\n`),
     ],
     ['a malformed chunk', (socket: Socket) => socket.end(`${head}Transfer-Encoding: chunked\r\n\r\nzz`)],
