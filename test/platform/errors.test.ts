@@ -71,7 +71,7 @@ describe('the error table', () => {
       return [code, status, hint, exits[status], retryable] as const;
     }),
   )(
-    'says that %s, with the status %i, is %s and ends a command with exit code %i',
+    'marks the error %s (%i) as %s, and gives it the exit code %i on the command line',
     (code, _status, _hint, exit, retryable) => {
       expect(errorTable[code]).toMatchObject({ exit, retryable });
     },

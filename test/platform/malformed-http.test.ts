@@ -74,7 +74,7 @@ const get = (...lines: string[]) => `${['GET / HTTP/1.1', ...lines].join('\r\n')
 const post = (...lines: string[]) => `${['POST / HTTP/1.1', 'Host: a', ...lines].join('\r\n')}\r\n\r\n`;
 const manyHeaders = Array.from({ length: 2_100 }, () => 'a:');
 
-describe('malformed HTTP on a connection', () => {
+describe('malformed HTTP', () => {
   it.each([
     [400, 'text that is no request', 'nonsense\r\n\r\n'],
     [400, 'a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
@@ -111,7 +111,7 @@ describe('malformed HTTP on a connection', () => {
     [431, 'more than 1,000 headers', get('Host: a', ...manyHeaders.slice(0, 1_000))],
     [431, 'a path of 17,000 characters', get('Host: a').replace('/', `/${'x'.repeat(17_000)}`)],
   ])(
-    'gets one answer %i in the general error format, and the connection is closed, if it is or has %s',
+    'gets one answer %i, and its connection is closed, if it is or has %s',
     async (status, _, text) => {
       const { received, error } = await send(text);
       expectRefusal(received, status);

@@ -63,9 +63,9 @@ const cases = refusals.flatMap(([code, codeName]) =>
 const ofLedger = (command: Record<string, unknown>) => command['insert'] === 'ledger';
 
 /** A database refuses a whole command, or single documents in an otherwise successful reply. */
-describe('a code exchange while the database refuses to insert the charge', () => {
+describe('a code exchange whose charge the database refuses', () => {
   it.each(cases)(
-    'gets 503 without a charge if the refusal is a %s error %s (%i), and succeeds when writes do again',
+    'gets 503 without a charge, and later succeeds, if the %s of the insert fails with %s (%i)',
     async (by, codeName, code) => {
       const verified = await verifyUser(server, partner);
       const before = await ledger();

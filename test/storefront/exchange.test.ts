@@ -236,7 +236,7 @@ describe('storefront exchange after a change in another process', () => {
     ['apiKeys', 'keyId', { status: 'revoked' }],
     ['integrations', 'integrationId', { status: 'disabled' }],
   ] as const)(
-    'answers 401 as soon as the record of the shop in the collection %s is inactive, and 200 when it is active again',
+    "answers 401 while the shop's record in the collection %s is inactive, and 200 afterwards",
     async (collection, name, status) => {
       expect((await send(fields(await codeFor(server, own)), own)).status).toBe(200);
       const code = await codeFor(server, own);
@@ -275,7 +275,7 @@ describe('storefront exchange: 404', () => {
     await expectRefusal(await send(unused), 404, /code/);
   });
 
-  it('refuses the code of another storefront client or an OAuth client; the token endpoint answers invalid_grant to a storefront code', async () => {
+  it('is the answer for a code of another storefront client or an OAuth client; the token endpoint refuses a storefront code', async () => {
     const other = await createShop(server);
     await expectRefusal(await send(fields(await codeFor(server, other))), 404, /code/);
     const oauth = await createPartner(server);
@@ -309,7 +309,7 @@ describe('storefront exchange: 422', () => {
   });
 });
 
-describe('a storefront exchange that is refused for money, a limit or an outage', () => {
+describe('a refused storefront exchange', () => {
   it.each([
     [402, 'low-balance', /balance/],
     [429, 'minute-cap', /minute bucket/],

@@ -47,7 +47,7 @@ const userinfo = async (token: string) =>
   (await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } }))
     .status;
 
-it('wallets repair ends access to altered claims, publishes missing events and deletes a wrong checkpoint, without a change of amounts', async () => {
+it('wallets repair ends access to altered claims, publishes events and deletes a wrong checkpoint, but changes no amount', async () => {
   const partner = await chargedPartner();
   expect((await audit(partner)).findings).toEqual([]);
   const { entries } = await readLedger(server.db, partner.walletId);

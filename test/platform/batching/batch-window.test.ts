@@ -38,7 +38,7 @@ async function sent(items: number) {
   return batch;
 }
 
-describe('a batch window (the time in which a batch accepts items)', () => {
+describe('a batch window, in which a batch accepts items,', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   });
@@ -68,13 +68,19 @@ describe('a batch window (the time in which a batch accepts items)', () => {
     expect(batch.isClosed()).toBe(true);
   });
 
-  it('closes after 2 ms if the batch has fewer items than the batch before; the next batch expects only so many', async () => {
+  it('closes after 2 ms if the batch has fewer items than the batch before', async () => {
     const batch = await sent(50);
     batch.begin(1);
     await pass(1);
     expect(batch.isClosed()).toBe(false);
     await pass(1);
     expect(batch.isClosed()).toBe(true);
+  });
+
+  it('closes immediately if the batch before got only one item although 50 were expected', async () => {
+    const batch = await sent(50);
+    batch.begin(1);
+    await pass(2);
     batch.begin(1);
     await pass(0);
     expect(batch.isClosed()).toBe(true);

@@ -17,7 +17,7 @@ const collections = async () => {
   return found.map(({ name }) => name).toSorted();
 };
 
-describe('requireSchema, which checks the schema version of the database at a start,', () => {
+describe('requireSchema, the check of the database at a start,', () => {
   it('writes the schema version into a new database once, even if two processes start', async () => {
     await Promise.all([requireSchema(database.db, versions), requireSchema(database.db, versions)]);
     await requireSchema(database.db, versions);

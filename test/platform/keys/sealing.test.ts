@@ -3,7 +3,7 @@ import { createSealing } from '../../../server/platform/keys/sealing.ts';
 
 const key = (byte: number) => new Uint8Array(32).fill(byte);
 
-describe('sealing, the encryption of secrets in the database,', () => {
+describe('sealing of secrets for the database', () => {
   it('encrypts a value so that it can be opened again, and the sealed text does not contain the value', async () => {
     const sealing = createSealing([key(1)]);
     const sealed = await sealing.seal('whsec_secret');

@@ -85,7 +85,7 @@ describe('the OpenTelemetry span of a request', () => {
     ['/verify/svc_code_x/%61/../x1', '/verify/*/*/*/*'],
     ['/', '/'],
   ])(
-    'has no http.route if the path is the unknown %s, and has the url.path %s, without parts that may be ids',
+    'has no http.route for the unknown path %s, and the url.path %s, in which * replaces possible ids',
     async (path, shown) => {
       const span = await spanOf(path);
       expect(span).toMatchObject({ name: 'GET', 'url.path': shown, 'http.response.status_code': 404 });

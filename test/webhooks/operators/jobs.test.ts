@@ -80,7 +80,7 @@ describe('jobs run', () => {
     await until(async () => (await jobs.list({})).length === 0);
   });
 
-  it('sends the waiting attempts even if a process has locked the job; without any it answers conflict, for an unknown job not_found', async () => {
+  it('sends waiting attempts of a locked job, and answers conflict if none waits, and not_found for an unknown job', async () => {
     const { system, job } = await waitingRetries(1, hour);
     await system.db.collection('jobs').updateMany({}, { $set: { lockedAt: new Date() } });
     const { jobs } = adminOf(system);
