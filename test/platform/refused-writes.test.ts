@@ -94,7 +94,7 @@ describe('a code exchange whose charge the database refuses', () => {
   });
 
   it.each(ways)(
-    'gets 503, and at its repetition 400 with the charge, if the insert succeeds but each reply is a %s error',
+    'gets 503, and later 400 with the charge, if the insert succeeds but each reply is a %s error',
     async (by) => {
       const lost: Refusal = { code: 6, codeName: 'HostUnreachable', by, carriedOut: true, on: ofLedger };
       const verified = await verifyUser(server, partner);
@@ -124,7 +124,7 @@ describe('a code exchange whose charge the database refuses', () => {
     },
   );
 
-  it('gets 503, and at its repetition 400 with the charge, if the first reply is lost and the second insert refused', async () => {
+  it('gets 503, and later 400 with the charge, if the first reply is lost and the second insert refused', async () => {
     let inserts = 0;
     const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
     const verified = await verifyUser(server, partner);

@@ -130,8 +130,8 @@ describe('a GET that may reach only public servers', () => {
   });
 });
 
-describe('a server that the caller of a GET did not name', () => {
-  it('gets no request in place of the named one if it has no certificate for the name from a known authority', async () => {
+describe('another server than the one in the URL of a GET', () => {
+  it('gets no request if it lacks a certificate for the name in the URL from a known authority', async () => {
     const receiver = await secureReceiver((_count, _request, response) => response.end('list'));
     const unknown = createPublicGet({ route });
     await expect(unknown(at(receiver.port), accept)).rejects.toThrow('self-signed certificate');

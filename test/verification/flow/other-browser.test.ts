@@ -62,16 +62,16 @@ const requests: Record<string, readonly [path: string, sent?: Sent]> = {
   'returns from a source with an overlong name': [`/return/${'x'.repeat(65)}`],
   'returns from an identity wallet': ['/wallet?response_code=x'],
   'returns from an identity wallet without a code': ['/wallet'],
-  'sends the response of an identity wallet': ['/wallet', posted('csrf=x&token=x&data=x')],
-  'sends a form for an identity wallet from another site': [
+  'sends an identity wallet response': ['/wallet', posted('csrf=x&token=x&data=x')],
+  'sends an identity wallet form from another site': [
     '/wallet',
     posted('', { origin: 'https://evil.example' }),
   ],
-  'sends an incomplete response of an identity wallet': ['/wallet', posted('csrf=x')],
+  'sends an incomplete identity wallet response': ['/wallet', posted('csrf=x')],
   'uses the method PUT': ['', { method: 'PUT' }],
 };
 
-describe('a browser without the session cookie', () => {
+describe('a browser without session cookie', () => {
   const sessions = new Map<string, string>();
   beforeAll(async () => {
     for (const [name, reach] of Object.entries(progress)) sessions.set(name, await reach());

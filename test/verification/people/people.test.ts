@@ -16,21 +16,22 @@ async function grantOf(location: string) {
   return hosted.grants.load(returned(location)['code'] ?? '');
 }
 
-describe('a sandbox user who succeeds', () => {
+describe('the sandbox user', () => {
+  const ofAdult = 'the claims of an adult';
   it.each([
-    ['adult', adult, { status: 'active' }],
-    ['teen', { ...adult, age_18_plus: false, age_21_plus: false }, { status: 'active' }],
-    ['unknown-country', { ...adult, country: null }, { status: 'active' }],
-    ['new-adult', adult, { status: 'active' }],
-    ['duplicate', { ...adult, assurance_level: 3 }, { status: 'blocked' }],
-    ['client-inactive', adult, { status: 'active', rehearse: 'client-inactive' }],
-    ['low-balance', adult, { status: 'active', rehearse: 'low-balance' }],
-    ['minute-cap', adult, { status: 'active', rehearse: 'minute-cap' }],
-    ['hour-cap', adult, { status: 'active', rehearse: 'hour-cap' }],
-    ['unavailable', adult, { status: 'active', rehearse: 'unavailable' }],
+    ['adult', ofAdult, adult, { status: 'active' }],
+    ['teen', 'an age below 18 years', { ...adult, age_18_plus: false, age_21_plus: false }, { status: 'active' }],
+    ['unknown-country', 'no country', { ...adult, country: null }, { status: 'active' }],
+    ['new-adult', ofAdult, adult, { status: 'active' }],
+    ['duplicate', 'a blocked enrollment', { ...adult, assurance_level: 3 }, { status: 'blocked' }],
+    ['client-inactive', `${ofAdult} and a refusal`, adult, { status: 'active', rehearse: 'client-inactive' }],
+    ['low-balance', `${ofAdult} and a refusal`, adult, { status: 'active', rehearse: 'low-balance' }],
+    ['minute-cap', `${ofAdult} and a refusal`, adult, { status: 'active', rehearse: 'minute-cap' }],
+    ['hour-cap', `${ofAdult} and a refusal`, adult, { status: 'active', rehearse: 'hour-cap' }],
+    ['unavailable', `${ofAdult} and a refusal`, adult, { status: 'active', rehearse: 'unavailable' }],
   ])(
-    'named %s is redirected with a code, which yields the documented claims and status of this user',
-    async (person, evaluatedClaims, enrollment) => {
+    '%s is redirected to the partner with a code that stands for %s',
+    async (person, _, evaluatedClaims, enrollment) => {
       const { clientId } = await onboard(hosted);
       const { answer, sessionId } = await verifyAs(hosted, clientId, person);
       expect(answer.status).toBe(303);
@@ -48,12 +49,12 @@ describe('a sandbox user who succeeds', () => {
   );
 });
 
-describe('a sandbox user who fails', () => {
+describe('the failing sandbox user', () => {
   it.each([
     ['rejected', 'document_rejected'],
     ['source-down', 'source_error'],
   ])(
-    'named %s is redirected with verification_failed, and the failed event has the reason %s',
+    '%s is redirected with verification_failed, and the event of the failure has the reason %s',
     async (person, reason) => {
       const { clientId, partnerId } = await onboard(hosted);
       const { answer, sessionId } = await verifyAs(hosted, clientId, person);

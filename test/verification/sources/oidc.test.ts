@@ -121,8 +121,8 @@ describe('a verification at an OpenID provider', () => {
   it.each([
     ['changed', (state: string) => `${state.slice(0, -1)}${state.endsWith('A') ? 'B' : 'A'}`],
     ['missing', () => ''],
-    ['of another session', (state: string) => state.replace(/^ses_\w+/, `ses_${'0'.repeat(22)}`)],
-    ['of the other device', (state: string) => state.replace('.computer.', '.phone.')],
+    ['that of another session', (state: string) => state.replace(/^ses_\w+/, `ses_${'0'.repeat(22)}`)],
+    ['that of a phone', (state: string) => state.replace('.computer.', '.phone.')],
   ])(
     'does not change, and an error page is shown, if the state parameter of its callback is %s',
     async (_how, change) => {
