@@ -127,7 +127,7 @@ export const authentication = [
         'Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkewSeconds',
         'clock.now() / 1000 - Number(timestamp) > timestampSkewSeconds',
       ],
-      ["if (status === 'active' && isActive(account)", 'if (isActive(account)'],
+      ["if (status === 'active' && isActive(holder)", 'if (isActive(holder)'],
     ],
   ),
   ...inFile(
