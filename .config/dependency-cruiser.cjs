@@ -80,7 +80,7 @@ module.exports = {
       name: 'only-admin-procedures-know-the-admin-api',
       severity: 'error',
       from: { path: `^server/(${features}|wallets)/`, pathNot: '/admin[a-z-]*\\.ts$' },
-      to: { path: '^server/platform/admin-api/', pathNot: '/changed-list\\.ts$' },
+      to: { path: '^server/platform/admin-api/', pathNot: '/(changed-list|view)\\.ts$' },
     },
     {
       name: 'the-embedded-database-stands-apart',
