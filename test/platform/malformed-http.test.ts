@@ -110,14 +110,11 @@ describe('malformed HTTP', () => {
     ],
     [431, 'more than 1,000 headers', get('Host: a', ...manyHeaders.slice(0, 1_000))],
     [431, 'a path of 17,000 characters', get('Host: a').replace('/', `/${'x'.repeat(17_000)}`)],
-  ])(
-    'gets one answer %i, and its connection is closed, if it is or has %s',
-    async (status, _, text) => {
-      const { received, error } = await send(text);
-      expectRefusal(received, status);
-      expect(error).toBeUndefined();
-    },
-  );
+  ])('gets one answer %i, and its connection is closed, if it is or has %s', async (status, _, text) => {
+    const { received, error } = await send(text);
+    expectRefusal(received, status);
+    expect(error).toBeUndefined();
+  });
 
   it('gets one answer 400 even if its sender continues to send', async () => {
     const { received, error } = await send(`nonsense\r\n\r\n${'x'.repeat(1_000_000)}`);

@@ -142,14 +142,17 @@ describe('another server than the one in the URL of a GET', () => {
     expect([...receiver.received, ...plain.received]).toEqual([]);
   });
 
-  it.each([301, 302, 303, 307, 308])('gets no connection by a redirect with the status %d', async (status) => {
-    const inner = await secureReceiver((_count, _request, response) => response.end('list'));
-    const receiver = await secureReceiver((_count, _request, response) =>
-      response.writeHead(status, { location: at(inner.port), 'content-type': type }).end('list'),
-    );
-    await expect(get(at(receiver.port), accept)).rejects.toThrow(`status ${status}`);
-    expect(inner.connections()).toBe(0);
-  });
+  it.each([301, 302, 303, 307, 308])(
+    'gets no connection by a redirect with the status %d',
+    async (status) => {
+      const inner = await secureReceiver((_count, _request, response) => response.end('list'));
+      const receiver = await secureReceiver((_count, _request, response) =>
+        response.writeHead(status, { location: at(inner.port), 'content-type': type }).end('list'),
+      );
+      await expect(get(at(receiver.port), accept)).rejects.toThrow(`status ${status}`);
+      expect(inner.connections()).toBe(0);
+    },
+  );
 });
 
 describe('the response of a public server to a GET', () => {

@@ -20,7 +20,12 @@ describe('the sandbox user', () => {
   const ofAdult = 'the claims of an adult';
   it.each([
     ['adult', ofAdult, adult, { status: 'active' }],
-    ['teen', 'an age below 18 years', { ...adult, age_18_plus: false, age_21_plus: false }, { status: 'active' }],
+    [
+      'teen',
+      'an age below 18 years',
+      { ...adult, age_18_plus: false, age_21_plus: false },
+      { status: 'active' },
+    ],
     ['unknown-country', 'no country', { ...adult, country: null }, { status: 'active' }],
     ['new-adult', ofAdult, adult, { status: 'active' }],
     ['duplicate', 'a blocked enrollment', { ...adult, assurance_level: 3 }, { status: 'blocked' }],

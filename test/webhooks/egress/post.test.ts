@@ -132,7 +132,10 @@ describe('a receiver that violates HTTP', () => {
       'ends the connection instead of sending a body',
       (socket: Socket) => socket.end(`${head}Content-Length: 10\r\n\r\n`),
     ],
-    ['sends a malformed chunk', (socket: Socket) => socket.end(`${head}Transfer-Encoding: chunked\r\n\r\nzz`)],
+    [
+      'sends a malformed chunk',
+      (socket: Socket) => socket.end(`${head}Transfer-Encoding: chunked\r\n\r\nzz`),
+    ],
   ])('makes the attempt succeed if it sends the status 200 and then %s', async (_what, serve) => {
     const port = await rawServer((socket) => socket.once('data', () => serve(socket)));
     const result = await local(port);
