@@ -125,7 +125,10 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
      */
     async admit(client: OAuthClient): Promise<OAuthClient> {
       const perMinute = client.tokenRequestsPerMinute ?? tokenRequestsPerMinute;
-      const counted = limit('token', client._id, { perMinute, refusal: 'Token endpoint rate limit exceeded' });
+      const counted = limit('token', client._id, {
+        perMinute,
+        refusal: 'Token endpoint rate limit exceeded',
+      });
       // If the key is revoked, the caller gets that error, and the error of the limit is dropped.
       counted.catch(() => undefined);
       const admitted = await withActiveKey(client);

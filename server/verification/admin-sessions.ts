@@ -66,7 +66,9 @@ export function createSessionProcedures(dependencies: SessionDependencies) {
       };
     }),
 
-    count: query(ListSessions.omit(pageFields), Total, async (input) => sessions.count(await filterOf(input))),
+    count: query(ListSessions.omit(pageFields), Total, async (input) =>
+      sessions.count(await filterOf(input)),
+    ),
 
     show: query(SessionReference, SessionView, async ({ sessionId }, ctx) => {
       const session = await requireSession(sessionId);
