@@ -27,7 +27,6 @@ export const slow = [
 export const isolated = [
   'test/cli/output/output.test.ts',
   'test/platform/clock.test.ts',
-  'test/platform/in-flight.test.ts',
   'test/proofs/simulation/simulation.test.ts',
   'test/verification/pages/formatters.test.ts',
 ];
