@@ -128,7 +128,9 @@ describe.concurrent.each([
   );
 });
 
-it('/ops and status report an outage and contain no figures, if the process has read none since its start', async () => {
+it.concurrent('/ops and status report an outage and contain no figures, if the process has read none since its start', async ({
+  expect,
+}) => {
   const environment = await startEnvironment();
   await environment.proxy.cut();
   const status = async () => environment.server.admin.status.query();

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { MemberRole } from '../../contracts/admin/members.ts';
+import type { ApiError } from '../../server/platform/errors.ts';
+import { createInputBinding } from '../../server/portal/bind-input.ts';
 import { identifyingFields, type OwnedKind, scope } from '../../server/portal/scope.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
@@ -195,6 +197,22 @@ function namingFields(path: string): { field: string; kind: OwnedKind; inputOf: 
   return [...plain, ...filters];
 }
 
+interface Refusal {
+  code: string;
+  message: string;
+}
+
+/** Returns the error with which the scope refuses a call, without HTTP; the code is `done` if it does not. */
+function refusalOfScope(role: MemberRole, path: string, input: unknown): Promise<Refusal> {
+  const bindInput = createInputBinding(async (_kind, id) => Object.values(own.ids).includes(id));
+  const { id: memberId } = own.members[role];
+  const caller = { memberId, partnerId: own.shop.partnerId, role, isFresh: true };
+  return bindInput(caller, path, input).then(
+    () => ({ code: 'done', message: '' }),
+    ({ code, message }: ApiError) => ({ code, message }),
+  );
+}
+
 /** Returns an unknown id of the same kind. */
 const madeUp = (id: string) => id.replace(/.{6}$/, 'zzzzzz');
 
@@ -204,15 +222,21 @@ describe('the admin API for members of a partner', () => {
     async () => {
       const found: Record<string, string> = {};
       const none = await ask(own.members.owner, 'none.at.all', {});
-      for (const path of paths()) {
-        let may = '';
+      for (const [index, path] of paths().entries()) {
         // No schema has this field, and it is checked last.
-        const answers = await Promise.all(roles.map((role) => ask(own.members[role], path, { none: 1 })));
-        for (const [index, { code, message }] of answers.entries()) {
+        const input = { none: 1 };
+        // One role calls by HTTP: each in turn. The scope decides alone for the others.
+        const answers = roles.map((role, n) =>
+          n === index % roles.length
+            ? ask(own.members[role], path, input)
+            : refusalOfScope(role, path, input),
+        );
+        let may = '';
+        for (const [n, { code, message }] of (await Promise.all(answers)).entries()) {
           if (code === 'route_not_found') expect(message).toBe(none.message.replace('none.at.all', path));
           else if (code !== 'not_permitted') {
             expect([path, code]).toEqual([path, 'bad_input']);
-            may += 'odfv'[index];
+            may += 'odfv'[n];
           }
         }
         if (may !== '') found[path] = may;
@@ -228,20 +252,29 @@ describe('the admin API for members of a partner', () => {
     async () => {
       const faults: string[] = [];
       let asked = 0;
-      for (const path of Object.keys(table)) {
+      for (const [index, path] of Object.keys(table).entries()) {
         const allowed = roles.filter((one) => table[path]?.includes(letters[one]));
-        const cases = allowed.flatMap((role) => namingFields(path).map((named) => ({ role, ...named })));
+        // One role calls by HTTP: each in turn. The scope decides in the same way for the others.
+        const caller = allowed[index % allowed.length] ?? 'owner';
+        const others = allowed.filter((role) => role !== caller);
         await Promise.all(
-          cases.map(async ({ role, field, kind, inputOf }) => {
+          namingFields(path).map(async ({ field, kind, inputOf }) => {
             const id = other.ids[kind];
             const [foreign, absent] = await Promise.all([
-              ask(own.members[role], path, inputOf(id)),
-              ask(own.members[role], path, inputOf(madeUp(id))),
+              ask(own.members[caller], path, inputOf(id)),
+              ask(own.members[caller], path, inputOf(madeUp(id))),
             ]);
-            asked += 1;
             const isSame = foreign.text.replaceAll(id, '') === absent.text.replaceAll(madeUp(id), '');
             if (foreign.code !== 'not_found' || !isSame)
-              faults.push(`${role} ${path} ${field}: ${foreign.text}`);
+              faults.push(`${caller} ${path} ${field}: ${foreign.text}`);
+            for (const role of others) {
+              const known = await refusalOfScope(role, path, inputOf(id));
+              const unknown = await refusalOfScope(role, path, inputOf(madeUp(id)));
+              const isSameText = known.message.replace(id, '') === unknown.message.replace(madeUp(id), '');
+              if (known.code !== 'not_found' || unknown.code !== 'not_found' || !isSameText)
+                faults.push(`${role} ${path} ${field}: ${known.code} ${known.message}`);
+            }
+            asked += allowed.length;
           }),
         );
       }

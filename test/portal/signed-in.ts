@@ -33,10 +33,20 @@ export function createPortalBrowser({ baseUrl, publicUrl }: Omit<PortalServer, '
     return { response, status: response.status, html: await response.text() };
   }
 
+  const open = (path: string, headers: Form = {}) => send(path, { headers });
+  const tokens = new Map<string, string>();
+
   return {
     cookies,
     cookie,
-    open: (path: string, headers: Form = {}) => send(path, { headers }),
+    open,
+    /** The token of forms, which is the same until the next sign-in. */
+    async csrf(): Promise<string> {
+      const session = cookies.get('svc_portal') ?? '';
+      const token = tokens.get(session) || fieldIn((await open('/devices')).html, 'csrf');
+      tokens.set(session, token);
+      return token;
+    },
     post: (path: string, form: Form, headers: Form = {}) =>
       send(path, {
         method: 'POST',
@@ -90,17 +100,9 @@ export async function signedIn(
 }
 export type SignedInMember = Awaited<ReturnType<typeof signedIn>>;
 
-/**
- * Returns the scoped API with a browser's cookies. `csrf` reads the token for its mutations from a page, once for each sign-in.
- */
+/** Returns the scoped API with a browser's cookies, and the CSRF token for its mutations. */
 export function memberApi({ publicUrl, baseUrl }: PortalServer, browser: PortalBrowser) {
-  const tokens = new Map<string, string>();
-  const csrf = async () => {
-    const session = browser.cookies.get('svc_portal') ?? '';
-    const token = tokens.get(session) || fieldIn((await browser.open('/')).html, 'csrf');
-    tokens.set(session, token);
-    return token;
-  };
+  const { csrf } = browser;
   const api = createTRPCClient<AdminRouter>({
     links: [
       httpLink({

@@ -3,7 +3,7 @@ import type { DeviceAuthorization, DeviceLogin } from '../../../contracts/device
 import { deviceGrantType } from '../../../contracts/device-login.ts';
 import type { AdminRouter } from '../../../server/wiring/admin-router.ts';
 import type { TestServer } from '../../harness/server.ts';
-import { fieldIn, type PortalBrowser } from '../signed-in.ts';
+import type { PortalBrowser } from '../signed-in.ts';
 
 type Json = Record<string, unknown>;
 
@@ -41,8 +41,6 @@ export function createDevice({ publicUrl }: Pick<TestServer, 'publicUrl'>) {
   };
 }
 
-/** Opens `/portal/devices`, and sends its form with this action. */
-export async function actOnDevices(browser: PortalBrowser, act: string, fields: Record<string, string>) {
-  const page = await browser.open('/devices');
-  return browser.post('/devices', { csrf: fieldIn(page.html, 'csrf'), act, ...fields });
-}
+/** Sends the form of `/portal/devices` with this action. */
+export const actOnDevices = async (browser: PortalBrowser, act: string, fields: Record<string, string>) =>
+  browser.post('/devices', { csrf: await browser.csrf(), act, ...fields });
