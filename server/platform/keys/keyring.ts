@@ -105,7 +105,9 @@ export async function loadKeyring(db: Db, sealing: Sealing, clock: Pick<Clock, '
     const stored = await collection.find().sort(inOrder).toArray();
     // A key never changes, so only new ones are opened.
     const next = await Promise.all(
-      stored.map((document) => keys.find(({ id }) => id === document._id) ?? openKey(document, sealing)),
+      stored.map(
+        async (document) => keys.find(({ id }) => id === document._id) ?? openKey(document, sealing),
+      ),
     );
     const signingKeys = next.filter(isSigningKey);
     const haveChanged = idsOf(signingKeys) !== idsOf(keys.filter(isSigningKey));
