@@ -52,25 +52,21 @@ function requirePermission({ role, isFresh }: Caller, path: string): ScopeRow {
 
 /** Decides which procedures a member may call, and with what input. No other code decides this. */
 export function createInputBinding(isOwn: IsOwn) {
-  async function requireOwn(kind: OwnedKind, value: unknown, { partnerId }: Caller): Promise<void> {
-    const ids = new Set(idsIn(value));
-    // Each id costs a read of the database, and the procedure's schema has not checked their number yet.
-    if (ids.size > mostNamedRecords)
-      throw new ApiError('bad_input', { description: `A call names at most ${mostNamedRecords} records` });
-    for (const id of ids) {
-      if (!(await isOwn(kind, id, partnerId))) throw notFoundError(kind, id);
-    }
-  }
-
   /** Checks every field that names a record. @throws ApiError `not_found` for a record of another partner */
   async function requireOwnFields(
     fields: Fields,
-    caller: Caller,
+    { partnerId }: Caller,
     cursorKind: OwnedKind | undefined,
   ): Promise<void> {
-    for (const [name, value] of Object.entries(fields)) {
+    const named = Object.entries(fields).flatMap(([name, value]) => {
       const kind = name === 'after' ? cursorKind : identifyingFields[name];
-      if (kind) await requireOwn(kind, value, caller);
+      return kind ? [...new Set(idsIn(value))].map((id) => ({ kind, id })) : [];
+    });
+    // Each id costs a read of the database, and the procedure's schema has not checked their number yet.
+    if (named.length > mostNamedRecords)
+      throw new ApiError('bad_input', { description: `A call names at most ${mostNamedRecords} records` });
+    for (const { kind, id } of named) {
+      if (!(await isOwn(kind, id, partnerId))) throw notFoundError(kind, id);
     }
   }
 
