@@ -6,14 +6,12 @@ import {
   ListActs,
   ListMembers,
   MemberReference,
-  type MemberRole,
   MemberView,
   MemberWishes,
   SetMemberRole,
   SetMemberWishes,
 } from '../../contracts/admin/members.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
-import { identifierKind } from '../../contracts/identifiers.ts';
 import { masked } from '../platform/admin-api/personal-data.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { viewAs } from '../platform/admin-api/view.ts';
@@ -23,6 +21,7 @@ import { createAuditedChange, type Decide } from '../platform/database/audited-c
 import { isDuplicateKey } from '../platform/database/failures.ts';
 import { ApiError } from '../platform/errors.ts';
 import { deriveId, randomSecret, sha256 } from '../platform/ids.ts';
+import { isMemberId } from './member-name.ts';
 import type { Member } from './member-store.ts';
 import type { MembersStores } from './store.ts';
 
@@ -52,12 +51,6 @@ interface Dependencies {
   baseUrl: string;
   auditEntriesOf: AuditEntriesOf;
 }
-
-/** A member's name in the audit log. It is not the e-mail address, because audit entries are never deleted. */
-export const memberName = (role: MemberRole): string => `member (${role})`;
-
-/** Whether an actor is a member. All other actors are operators. */
-export const isMemberId = (actorId: string): boolean => identifierKind(actorId) === 'member';
 
 /** Whether the member is an owner, or is invited to be one. */
 const isOwner = ({ role, status }: { role?: string | undefined; status?: string | undefined }): boolean =>
@@ -168,6 +161,7 @@ export function createMemberProcedures(dependencies: Dependencies) {
     invite: mutation(InviteMember, InvitedMember, async ({ partnerId, email, role }, actor) => {
       if (!isOn) throw new ApiError('refused', { description: 'The portal is off: set SVC_PORTAL=on' });
       await requirePartner(partnerId);
+      // The id follows from the address, so a second invitation of a person finds the same record.
       const id = deriveId(idKey, 'member', [partnerId, email]);
       refuseSelf(id, actor);
       const now = clock.now();

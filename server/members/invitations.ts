@@ -2,7 +2,7 @@ import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { isWellFormedSecret, sha256 } from '../platform/ids.ts';
 import type { PasskeyKey } from '../platform/webauthn/relying-party.ts';
-import { memberName } from './admin.ts';
+import { memberName } from './member-name.ts';
 import type { Member } from './member-store.ts';
 import type { MembersStores } from './store.ts';
 

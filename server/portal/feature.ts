@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
-import { memberName } from '../members/admin.ts';
 import { createInvitations } from '../members/invitations.ts';
+import { memberName } from '../members/member-name.ts';
 import type { Member } from '../members/member-store.ts';
 import type { MembersStores } from '../members/store.ts';
 import type { AdminContext } from '../platform/admin-api/procedures.ts';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { memberName } from '../members/admin.ts';
+import { memberName } from '../members/member-name.ts';
 import type { AdminContext } from '../platform/admin-api/procedures.ts';
 import { noteFailure, notePartner } from '../platform/http/answer-log.ts';
 import { subscriberOf } from '../platform/http/client-network.ts';

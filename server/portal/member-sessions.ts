@@ -61,7 +61,7 @@ export function createMemberSessions({ stores, clock, isSuspended }: Dependencie
       await memberSessions.insert(session);
       // A removal, a new role or a new passkey ends stored sessions. If it came just before, it has missed this session.
       const member = await members.find(fields.memberId);
-      if (member?.passkey?.credentialId === credentialId && member && (await mayAct(member, session)))
+      if (member && member.passkey?.credentialId === credentialId && (await mayAct(member, session)))
         return { secret, expiresAt };
       await memberSessions.end(session._id);
       return undefined;

@@ -31,7 +31,7 @@ export interface ScopeRow {
   isOnlySelf?: true;
   /**
    * Whether the passkey must have been used in the last 30 minutes: for changes of API keys, clients, integrations, webhook URLs,
-   * signing secrets, members and spend caps.
+   * signing secrets, members and spend caps, and for events that are brought to a member's machine.
    */
   needsFreshPasskey: boolean;
 }
