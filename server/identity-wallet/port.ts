@@ -95,7 +95,8 @@ export function createIdentityWallets(dependencies: Dependencies) {
     check: createPresentationCheck(lists),
     testAnchors: () => issuerOfToday().anchors,
   };
-  // To make and read the certificate takes 10 % of a server's start, and few servers need it.
+  // To make and read the certificate takes 10 % of a server's start. The first presentation, list of sources or reading of
+  // /metrics needs it.
   const testAccess = readLater(() =>
     accessOf({ ...accessCertificate(key, clock.now()), clientId: 'x509_hash' }, baseUrl),
   );
