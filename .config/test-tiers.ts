@@ -23,7 +23,7 @@ export const slow = [
   'test/cli/program/{completion,terminal}.test.ts',
 ];
 
-/** Quick files that replace timers, the time zone or `Intl`, and so need a process of their own. The others share some. */
+/** Quick files that replace the time zone, `Intl` or timers for longer than a test, and so need a process of their own. */
 export const isolated = [
   'test/cli/output/output.test.ts',
   'test/platform/clock.test.ts',
@@ -35,7 +35,7 @@ export const isolated = [
 export const thorough = [
   'test/billing/exchange.test.ts',
   'test/contract/conforming-requests.test.ts',
-  'test/portal/many.test.ts',
+  'test/portal/{many,scope}.test.ts',
   'test/verification/flow/interleavings.test.ts',
 ];
 

@@ -103,6 +103,8 @@ describe('a form of the portal', () => {
       }
     }
     expect(tried).toBeGreaterThan(15);
+    // The token is valid: with it, the viewer may send the own form.
+    expect((await viewer.browser.post('/warnings', { csrf, act: 'wish' })).status).toBe(303);
   });
 
   it('is refused with 404 or 400 for a member of another partner, and changes no record', async () => {

@@ -175,6 +175,8 @@ describe('an owner in the portal', () => {
     const [, clientId = ''] = /<h2>[^<]*(cli_\w{22})/.exec(made.html) ?? [];
     const second = { ...partner, keyId, clientId, clientSecret };
     expect((await exchangeCode(server, second, await verifyUser(server, second))).status).toBe(200);
+    for (const keepOld of [{}, { keepOld: '' }])
+      expect((await submit(members.owner, `/keys/${keyId}`, { act: 'rotate', ...keepOld })).status).toBe(400);
     const rotated = await submit(members.owner, `/keys/${keyId}`, { act: 'rotate', keepOld: '0' });
     expect(secretOn(rotated.html)).toMatch(/^svc_test_/);
     expect((await submit(members.owner, `/keys/${keyId}`, { act: 'revoke' })).status).toBe(303);
