@@ -7,7 +7,7 @@ import { startTcpProxy } from './tcp-proxy.ts';
  * stops it.
  */
 export async function startBehindProxy(env: Record<string, string> = {}) {
-  const database = await databaseOfServer();
+  const database = await databaseOfServer({ once: true });
   const url = new URL(database.uri);
   const proxy = await startTcpProxy(Number(url.port));
   url.port = String(proxy.port);

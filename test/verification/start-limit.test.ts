@@ -1,5 +1,5 @@
 import { Collection } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { sweepExpired } from '../../server/platform/database/sweep.ts';
 import { networkOf } from '../../server/platform/http/client-network.ts';
 import { indexes } from '../../server/verification/store.ts';
@@ -73,11 +73,13 @@ it('100 simultaneous starts are stored in fewer than 50 writes', async () => {
   const { clientId } = await onboard(hosted);
   const addresses = Array.from({ length: 100 }, (_, n) => `192.0.2.${n + 1}`);
   const spies = [vi.spyOn(Collection.prototype, 'insertOne'), vi.spyOn(Collection.prototype, 'insertMany')];
+  onTestFinished(() => {
+    for (const spy of spies) spy.mockRestore();
+  });
   const answers = await Promise.all(addresses.map((address) => start(clientId, address)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([302]));
   expect(await sessions().countDocuments({ clientId })).toBe(100);
   const inserted = spies.flatMap(({ mock }) => mock.contexts as Collection[]);
-  for (const spy of spies) spy.mockRestore();
   const writes = inserted.filter(({ collectionName }) => collectionName === 'sessions').length;
   expect(writes).toBeGreaterThan(0);
   expect(writes).toBeLessThan(50);

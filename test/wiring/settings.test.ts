@@ -133,6 +133,9 @@ describe('a stop of the service', () => {
       env: { SVC_MASTER_KEY: masterKey, MONGODB_URI: observer.uri },
       replacements: { pace: { requestsEvery: 3_600_000 } },
     });
+    let stopped: Promise<void> | undefined;
+    // Also after a failure, because the database then serves other tests.
+    onTestFinished(() => stopped ?? stopping.stop());
     const held: ServerResponse[] = [];
     const receiver = await createReceiver((_count, _request, response) => void held.push(response));
     const { keyId, clientId } = await createPartner(observer, { funds: 0 });
@@ -145,7 +148,7 @@ describe('a stop of the service', () => {
     });
     const requestId = refused.headers.get('x-request-id');
 
-    const stopped = stopping.stop();
+    stopped = stopping.stop();
     // A stop that does not wait for the delivery would end before the answer.
     await sleep(1_000);
     held[0]?.end();

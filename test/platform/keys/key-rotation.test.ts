@@ -162,8 +162,9 @@ describe('keyring reseal', () => {
       clock: pair.clock,
       env: { ...shared, SVC_MASTER_KEY: `${keyOf(9)},${keyOf(7)}` },
     });
-    expect(await refusal(other.admin.keyring.reseal.mutate({}))).toBe('refused');
+    const refused = await refusal(other.admin.keyring.reseal.mutate({}));
     await other.stop();
+    expect(refused).toBe('refused');
     const without = startTestServer({ clock: pair.clock, env: { ...shared, SVC_MASTER_KEY: keyOf(9) } });
     await expect(without).rejects.toThrow(/SVC_MASTER_KEY lacks keys .* \(7\)/);
   });

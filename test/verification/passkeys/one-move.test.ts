@@ -122,7 +122,7 @@ describe('a return by passkey whose claims are fresh', () => {
 });
 
 describe('a return by passkey whose claims expire before its code', () => {
-  it('yields a code that returns the claims from a snapshot in the session', async () => {
+  it('yields a code that returns the claims, although expired, from a snapshot in the session', async () => {
     const quarter = 15 * 60;
     const user = await createUserWithPasskey({ maxVerificationAgeSeconds: quarter });
     hosted.clock.advance((quarter - 300) * 1_000);
