@@ -81,10 +81,11 @@ const idsOf = (keys: readonly OpenedKey[]) => keys.map(({ id }) => id).join(' ')
 /**
  * Returns the newest active key of one use. The first key counts as active even if this process's clock is behind.
  * @param ofUse all keys of the use, in the order `inOrder`
+ * @throws if there is none, for example after a partial restore of the database
  */
-function currentOf<K extends OpenedKey>(ofUse: readonly K[], now: number): K {
+function currentOf<K extends OpenedKey>(use: K['use'], ofUse: readonly K[], now: number): K {
   const current = ofUse.findLast(({ activeAt }) => activeAt <= now) ?? ofUse[0];
-  if (current === undefined) throw new Error('a key that every database has is missing');
+  if (current === undefined) throw new Error(`the database has no key for the use ${use}`);
   return current;
 }
 
@@ -119,12 +120,12 @@ export async function loadKeyring(db: Db, sealing: Sealing, clock: Pick<Clock, '
   await makeFirstKeys(collection, sealing);
   await refresh();
   const secretsOf = (use: SecretKey['use']) => keys.filter((key): key is SecretKey => key.use === use);
-  const currentSecret = (use: SecretKey['use']) => currentOf(secretsOf(use), clock.now());
+  const currentSecret = (use: SecretKey['use']) => currentOf(use, secretsOf(use), clock.now());
 
   return {
     /** An ES256 key; `kid` is its thumbprint (RFC 7638). Read it for each signature, because it changes at a rotation. */
     get signing(): { kid: string; privateKey: KeyObject } {
-      const { privateKey, publicHalf } = currentOf(keys.filter(isSigningKey), clock.now());
+      const { privateKey, publicHalf } = currentOf('signing', keys.filter(isSigningKey), clock.now());
       return { kid: publicHalf.kid, privateKey };
     },
     /** The public keys, for the JWKS endpoint and for verification. They include keys that do not sign yet. */

@@ -1,6 +1,6 @@
 import { calculateJwkThumbprint, importJWK, jwtVerify, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { loadKeyring } from '../../../server/platform/keys/keyring.ts';
+import { type Keyring, loadKeyring } from '../../../server/platform/keys/keyring.ts';
 import { createSealing } from '../../../server/platform/keys/sealing.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
@@ -64,5 +64,16 @@ describe('the keyring', () => {
     expect(after.publicKeys.map(({ kid }) => kid)).toEqual([before.signing.kid, after.signing.kid]);
     expect(after.code.byId(before.code.current.id)).toEqual(before.code.current);
     expect(after.code.byId('code-9')).toBeUndefined();
+  });
+
+  it.each([
+    ['signing', (keyring: Keyring) => keyring.signing],
+    ['code', (keyring: Keyring) => keyring.code.current],
+  ] as const)('names the use %s in its error if the database has lost the keys of this use', async (use, read) => {
+    const { db } = await freshDatabase();
+    const keyring = await loadKeyring(db, sealing);
+    await db.collection('keys').deleteMany({ use });
+    await keyring.refresh();
+    expect(() => read(keyring)).toThrow(`the database has no key for the use ${use}`);
   });
 });
