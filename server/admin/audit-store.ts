@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../contracts/errors.ts';
 import { Mode } from '../../contracts/identifiers.ts';
 import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { createJointReads } from '../platform/database/joint-reads.ts';
+import { createJointReads, ReplyOverflow } from '../platform/database/joint-reads.ts';
 import { countThrough, period } from '../platform/database/look-through.ts';
 import { readPage } from '../platform/database/pages.ts';
 import { insertMissing } from '../platform/database/write-groups.ts';
@@ -124,8 +124,22 @@ export const auditSources: readonly string[] = [
   'bulkJobs',
   'members',
 ];
-/** The most documents of a collection that one read returns. All collections must fit into one reply of 16 MB. */
+/** The most documents of a collection that one read returns. */
 const outboxesAtOnce = 100;
+/** The query of documents with entries that were not copied yet, the oldest entries first. */
+const ofWaiting = {
+  // Any time is later than 1970. A condition on `auditAt` lets the query use the sparse index of records with entries.
+  filter: { auditAt: { $gt: new Date(0) } },
+  projection: { audit: 1, partnerId: 1, 'filter.partnerId': 1 },
+  sort: { auditAt: 1 },
+  limit: outboxesAtOnce,
+} as const;
+/** Documents of a collection with entries that were not copied yet. */
+interface Waiting {
+  source: string;
+  records: Outbox[];
+}
+const mayBeMore = ({ records }: Waiting): boolean => records.length >= outboxesAtOnce;
 
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
@@ -140,15 +154,20 @@ export function createAuditStore(db: Db) {
     );
   }
 
-  /** Finds documents of a collection with entries that were not copied yet. */
-  const findWaiting = (source: string): Promise<Outbox[]> =>
-    read({
-      collection: source,
-      // Any time is later than 1970. A condition on `auditAt` lets the query use the sparse index of records with entries.
-      filter: { auditAt: { $gt: new Date(0) } },
-      projection: { audit: 1, partnerId: 1, 'filter.partnerId': 1 },
-      limit: outboxesAtOnce,
-    });
+  /** Finds documents of some collections by one command, because an operator may wait for it. @throws ReplyOverflow */
+  const findTogether = (sources: readonly string[]): Promise<Waiting[]> =>
+    Promise.all(
+      sources.map(async (source) => ({
+        source,
+        records: await read<Outbox>({ collection: source, ...ofWaiting }),
+      })),
+    );
+
+  /** Finds documents of one collection, in as many replies as they need. */
+  async function findAlone(source: string): Promise<Waiting> {
+    const { filter, ...options } = ofWaiting;
+    return { source, records: await db.collection<Outbox>(source).find(filter, options).toArray() };
+  }
 
   /** Returns the entries of a document for the log, with the partner of the document if there is one. */
   function entriesOf({ partnerId, filter, audit }: Outbox): AuditEntry[] {
@@ -169,6 +188,16 @@ export function createAuditStore(db: Db) {
     return { updateOne: { filter: { _id }, update } };
   }
 
+  /** Copies entries to the log, then removes them from their records. @returns the ids of their requests */
+  async function move(waiting: readonly Waiting[]): Promise<string[]> {
+    const entries = waiting.flatMap(({ records }) => records.flatMap(entriesOf));
+    await add(entries);
+    for (const { source, records } of waiting)
+      if (records.length > 0)
+        await db.collection<Outbox>(source).bulkWrite(records.map(removeCopied), { ordered: false });
+    return entries.map(({ requestId }) => requestId);
+  }
+
   return {
     add,
 
@@ -178,19 +207,21 @@ export function createAuditStore(db: Db) {
      */
     async drain(sources: readonly string[]): Promise<string[]> {
       const requests: string[] = [];
-      for (;;) {
-        // These reads share one command, because an operator may wait for it.
-        const waiting = await Promise.all(
-          sources.map(async (source) => ({ source, records: await findWaiting(source) })),
-        );
-        const entries = waiting.flatMap(({ records }) => records.flatMap(entriesOf));
-        await add(entries);
-        for (const { source, records } of waiting)
-          if (records.length > 0)
-            await db.collection<Outbox>(source).bulkWrite(records.map(removeCopied), { ordered: false });
-        requests.push(...entries.map(({ requestId }) => requestId));
-        if (waiting.every(({ records }) => records.length < outboxesAtOnce)) return requests;
+      async function moveAll(find: () => Promise<Waiting[]>): Promise<void> {
+        for (;;) {
+          const waiting = await find();
+          requests.push(...(await move(waiting)));
+          if (!waiting.some(mayBeMore)) return;
+        }
       }
+      try {
+        await moveAll(() => findTogether(sources));
+      } catch (error) {
+        if (!(error instanceof ReplyOverflow)) throw error;
+        // After an outage, so many entries may wait that no single reply holds them.
+        for (const source of sources) await moveAll(async () => [await findAlone(source)]);
+      }
+      return requests;
     },
 
     find: (id: string): Promise<StoredEntry | null> => log.findOne({ _id: id }),

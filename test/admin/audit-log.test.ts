@@ -187,6 +187,33 @@ describe('the audit log', () => {
     expect(await store.drain(auditSources)).toEqual([]);
   });
 
+  it.each([
+    ['of one collection', ['clients']],
+    ['of all collections', auditSources],
+  ])(
+    'has the entries %s after one sweep, the oldest first, even if one reply of the database cannot hold them',
+    async (_which, sources) => {
+      const store = createAuditStore(server.db);
+      const requestId = `req_large_${sources.length}`;
+      const actor = { operatorId: 'opr_x', operatorName: 'X', requestId, address: '::1' };
+      // 100 clients with entries of 174 kB each are more than the 16 MB of a reply.
+      const clients = Array.from({ length: 105 }, (_, n) => {
+        const [id, at] = [`cli_large_${sources.length}_${n}`, new Date(2_000_000 - n)];
+        const after = { redirectUris: Array(85).fill('x'.repeat(2_048)) };
+        const entry = { ...actor, action: 'clients.update', id: `${requestId}:${id}`, at, target: id, after };
+        return { _id: id, name: 'Large', createdAt: at, revision: 1, audit: [entry], auditAt: at };
+      });
+      await server.db.collection<{ _id: string }>('clients').insertMany(clients);
+      expect(await store.drain(sources)).toEqual(Array(105).fill(requestId));
+      const copied = await server.db
+        .collection('auditLog')
+        .find({ requestId }, { projection: { target: 1 }, sort: { $natural: 1 } })
+        .toArray();
+      expect(copied.map(({ target }) => target)).toEqual(clients.map(({ _id }) => _id).toReversed());
+      expect(await store.drain(sources)).toEqual([]);
+    },
+  );
+
   it('has one entry for a change, even if the call and a sweep copy the entry simultaneously', async () => {
     const store = createAuditStore(server.db);
     const partners = createPartnerStore(server.db);

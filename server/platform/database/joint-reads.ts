@@ -8,11 +8,18 @@ export interface Read {
   filter: Document;
   /** The fields to return. */
   projection: Record<string, 1>;
-  /** The most documents to return. Without a limit, more documents than one reply holds are an error. */
+  sort?: Record<string, 1>;
+  /** The most documents to return. */
   limit?: number;
 }
 
-/** Reads documents. Reads in the same turn of the event loop share one database command. */
+/** The documents of joint reads did not fit into one reply of the database, which has 16 MB at most. */
+export class ReplyOverflow extends Error {}
+
+/**
+ * Reads documents. Reads in the same turn of the event loop share one database command.
+ * @throws ReplyOverflow
+ */
 export type JointRead = <T extends Document>(read: Read) => Promise<T[]>;
 
 /** The field of a returned document with the index of its read. */
@@ -20,8 +27,9 @@ const readIndex = '_read';
 /** The most documents of a command. So many are asked for in its first reply, because no further reply is read. */
 const mostDocuments = 10_000;
 
-const stagesOf = ({ filter, projection, limit }: Read, index: number): Document[] => [
+const stagesOf = ({ filter, projection, sort, limit }: Read, index: number): Document[] => [
   { $match: filter },
+  ...(sort === undefined ? [] : [{ $sort: sort }]),
   ...(limit === undefined ? [] : [{ $limit: limit }]),
   { $project: { ...projection, [readIndex]: { $literal: index } } },
 ];
@@ -58,7 +66,8 @@ export function createJointReads(db: Db): JointRead {
 
   async function send(command: Document): Promise<Document[]> {
     const reply = await db.command({ ...command, ...concern });
-    if (Number(reply['cursor'].id) !== 0) throw new Error('a read has found more than one reply holds');
+    if (Number(reply['cursor'].id) !== 0)
+      throw new ReplyOverflow('a read has found more than one reply holds');
     return reply['cursor'].firstBatch;
   }
 

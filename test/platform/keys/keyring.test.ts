@@ -69,11 +69,14 @@ describe('the keyring', () => {
   it.each([
     ['signing', (keyring: Keyring) => keyring.signing],
     ['code', (keyring: Keyring) => keyring.code.current],
-  ] as const)('names the use %s in its error if the database has lost the keys of this use', async (use, read) => {
-    const { db } = await freshDatabase();
-    const keyring = await loadKeyring(db, sealing);
-    await db.collection('keys').deleteMany({ use });
-    await keyring.refresh();
-    expect(() => read(keyring)).toThrow(`the database has no key for the use ${use}`);
-  });
+  ] as const)(
+    'names the use %s in its error if the database has lost the keys of this use',
+    async (use, read) => {
+      const { db } = await freshDatabase();
+      const keyring = await loadKeyring(db, sealing);
+      await db.collection('keys').deleteMany({ use });
+      await keyring.refresh();
+      expect(() => read(keyring)).toThrow(`the database has no key for the use ${use}`);
+    },
+  );
 });
