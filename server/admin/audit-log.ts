@@ -120,11 +120,14 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
     for (const call of calls) await addEntry(call);
   }
 
-  /** Whether the entry of a successful call was in the only collection that calls of its topic change, and was copied. */
+  /**
+   * Whether the entry of a successful call was in the only collection with entries of its topic, and was copied. False while
+   * other calls have no entry yet, so that a sweep adds theirs.
+   */
   async function isCopied({ action, requestId }: Actor, { outcome }: CallResult): Promise<boolean> {
     const [topic = ''] = action.split('.');
     const source = sourceOfTopic[topic];
-    if (outcome === 'refused' || source === undefined) return false;
+    if (outcome === 'refused' || source === undefined || unrecorded.size > 0) return false;
     return (await drain([source])).has(requestId);
   }
 

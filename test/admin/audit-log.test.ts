@@ -15,6 +15,27 @@ afterAll(() => server.stop());
 const done = { outcome: 'done', repeated: false } as const;
 const entriesOf = (target: string) => server.admin.auditLog.list.query({ target });
 
+/** Makes an audit log that cannot add entries until `restore` is called. */
+function logWithoutDatabase() {
+  const store = createAuditStore(server.db);
+  let away = true;
+  const auditLog = createAuditLog({
+    store: {
+      ...store,
+      add: async (entries) => {
+        if (away) throw new Error('away for a moment');
+        return store.add(entries);
+      },
+    },
+    clock: { now: Date.now },
+    log: createLogger('silent'),
+  });
+  const restore = () => {
+    away = false;
+  };
+  return { auditLog, restore };
+}
+
 describe('the audit log', () => {
   it('records each change with operator, request, and the values before and after', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
@@ -234,24 +255,27 @@ describe('the audit log', () => {
   });
 
   it('gets one entry from the sweep for a call whose entry could not be written during the call', async () => {
-    const store = createAuditStore(server.db);
-    let away = true;
-    const auditLog = createAuditLog({
-      store: {
-        ...store,
-        add: async (entries) => {
-          if (away) throw new Error('away for a moment');
-          return store.add(entries);
-        },
-      },
-      clock: { now: Date.now },
-      log: createLogger('silent'),
-    });
+    const { auditLog, restore } = logWithoutDatabase();
     const actor = { operatorId: 'opr_x', operatorName: 'X', requestId: 'req_y', address: '::1' };
     await auditLog.recordCall({ ...actor, action: 'deliveries.cancel' }, { deliveryId: 'dlv_noted' }, done);
     await expect(auditLog.sweep()).rejects.toThrow('away for a moment');
-    away = false;
+    restore();
     await Promise.all([auditLog.sweep(), auditLog.sweep()]);
     expect(await entriesOf('dlv_noted')).toMatchObject([{ action: 'deliveries.cancel', requestId: 'req_y' }]);
+  });
+
+  it('gets the entry of a call, if it could not be written, after the next change of a partner', async () => {
+    const { auditLog, restore } = logWithoutDatabase();
+    const actor = { operatorId: 'opr_x', operatorName: 'X', requestId: 'req_z', address: '::1' };
+    await auditLog.recordCall({ ...actor, action: 'deliveries.cancel' }, { deliveryId: 'dlv_next' }, done);
+    restore();
+    const call = { ...actor, action: 'partners.create', requestId: 'req_next' };
+    const at = new Date();
+    const entry = { ...call, id: 'req_next:ptr_next', at, target: 'ptr_next' };
+    const partners = createPartnerStore(server.db);
+    await partners.insert({ _id: 'ptr_next', name: 'Next', status: 'pending', createdAt: at }, entry);
+    await auditLog.recordCall(call, { name: 'Next' }, done);
+    expect(await entriesOf('dlv_next')).toMatchObject([{ requestId: 'req_z' }]);
+    expect(await entriesOf('ptr_next')).toMatchObject([{ requestId: 'req_next' }]);
   });
 });
