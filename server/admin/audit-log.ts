@@ -27,7 +27,7 @@ interface Dependencies {
   log: Pick<Logger, 'error'>;
 }
 
-/** The only collection that procedures of a topic change. Procedures of other topics may change several. */
+/** The only collection with audit entries of the procedures of a topic. Procedures of other topics may write to several. */
 const sourceOfTopic: Readonly<Record<string, string>> = {
   partners: 'partners',
   keys: 'apiKeys',
@@ -128,6 +128,7 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
     const [topic = ''] = action.split('.');
     const source = sourceOfTopic[topic];
     if (outcome === 'refused' || source === undefined || unrecorded.size > 0) return false;
+    if (withoutRecord.test(action)) return false;
     return (await drain([source])).has(requestId);
   }
 
