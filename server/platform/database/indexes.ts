@@ -85,6 +85,8 @@ async function ensureIndex(db: Db, index: IndexDeclaration, reported: ReportedIn
     reported.find((candidate) => hasSameKey(index, candidate));
   if (!existing) {
     await db.collection(collection).createIndexes([specOf(index)]);
+  } else if (isEquivalent(index, existing)) {
+    return; // MongoDB locks the collection for a `collMod`, even if it changes nothing.
   } else if (canChangeLifetime(index, existing)) {
     await db
       .command({ collMod: collection, index: { name: existing.name, expireAfterSeconds } })
@@ -92,7 +94,7 @@ async function ensureIndex(db: Db, index: IndexDeclaration, reported: ReportedIn
         // The embedded engine cannot change it, and needs not: the sweep deletes documents by the declaration.
         if (!(error instanceof MongoServerError) || error.code !== commandNotFound) throw error;
       });
-  } else if (!isEquivalent(index, existing)) {
+  } else {
     throw new ConfigError([
       `the index ${existing.name} of the collection ${collection} is not as this build declares it. An index is not dropped under running processes: stop all of them, drop it, and start again.`,
     ]);
