@@ -12,13 +12,21 @@ describe('the check of SVC_ADMIN_HOST, the address of the admin listener', () =>
     '192.168.1.1',
     'fd00::1',
     'fe80::1',
+    'fe80::1%eth0.100',
+    'fe80::1%br-lan',
   ])('accepts the private address %s', (host) => {
     expect(adminHostFault(host)).toBeUndefined();
   });
-  it.each(['0.0.0.0', '::', '8.8.8.8', '172.32.0.1', '2001:db8::1', '::ffff:8.8.8.8', 'admin.example'])(
-    'refuses %s, which is not a private address, with a fault that names it',
-    (host) => {
-      expect(adminHostFault(host)).toContain(host);
-    },
-  );
+  it.each([
+    '0.0.0.0',
+    '::',
+    '8.8.8.8',
+    '172.32.0.1',
+    '2001:db8::1',
+    '::ffff:8.8.8.8',
+    '::127.0.0.1',
+    'admin.example',
+  ])('refuses %s, which is not a private address, with a fault that names it', (host) => {
+    expect(adminHostFault(host)).toContain(host);
+  });
 });
