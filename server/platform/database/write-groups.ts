@@ -106,7 +106,9 @@ export async function insertInOrder<D extends Document & { _id: string }>(
 
 /**
  * Sends a batch of compare-and-set updates in one command. The filter of an update must not match its own result;
- * otherwise a second try after a lost reply would apply the update twice.
+ * otherwise a second try after a lost reply would apply the update twice. A replacement by a whole document may match its own
+ * result, because a second try stores the same document again. If it is an upsert that does not match its result, the second
+ * try is refused as a duplicate key.
  * @returns `allMatched`: whether all updates matched; false also after a refusal or a second try, when this is not known.
  * `refused`: the refused updates
  * @throws if the result of the whole command is unknown
