@@ -35,9 +35,9 @@ export function createSessionProcedures(dependencies: SessionDependencies) {
     return session;
   }
 
-  /** The filter of a list or a count. @throws ApiError `not_found` for an unknown enrollment */
-  async function filterOf({ enrollmentId, ...wanted }: Omit<ListSessions, 'limit' | 'after'>) {
-    const filter = { ...wanted, now: new Date(clock.now()) };
+  /** The filter of a list or a count at `now`, in milliseconds. @throws ApiError `not_found` for an unknown enrollment */
+  async function filterOf({ enrollmentId, ...wanted }: Omit<ListSessions, 'limit' | 'after'>, now: number) {
+    const filter = { ...wanted, now: new Date(now) };
     if (enrollmentId === undefined) return filter;
     const enrollment = await enrollments.find(enrollmentId);
     if (!enrollment) throw new ApiError('not_found', { description: `No enrollment ${enrollmentId}` });
@@ -48,9 +48,9 @@ export function createSessionProcedures(dependencies: SessionDependencies) {
     list: query(ListSessions, FoundSessions, async ({ after, limit, ...wanted }, ctx) => {
       const now = clock.now();
       const { rows, stoppedAfter } = await sessions.list({
-        ...(await filterOf(wanted)),
-        limit,
         after: after === undefined ? undefined : await requireSession(after),
+        limit,
+        ...(await filterOf(wanted, now)),
       });
       const [used, named] = await Promise.all([
         chargedCodes(codesOf(rows)),
@@ -67,7 +67,7 @@ export function createSessionProcedures(dependencies: SessionDependencies) {
     }),
 
     count: query(ListSessions.omit(pageFields), Total, async (input) =>
-      sessions.count(await filterOf(input)),
+      sessions.count(await filterOf(input, clock.now())),
     ),
 
     show: query(SessionReference, SessionView, async ({ sessionId }, ctx) => {

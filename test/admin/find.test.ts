@@ -115,6 +115,9 @@ describe('sessions list', () => {
   it('throws an error that names the fault for an unknown id, an id of another kind and a malformed filter', async () => {
     await expect(list({ after: 'ses_none' })).rejects.toThrow('No session ses_none');
     await expect(list({ enrollmentId: 'enr_none' })).rejects.toThrow('No enrollment enr_none');
+    await expect(list({ after: 'ses_none', enrollmentId: 'enr_none' })).rejects.toThrow(
+      'No session ses_none',
+    );
     await expect(list({ partnerId: sessions.open })).rejects.toThrow('is a session; this needs ptr_');
     await expect(list({ status: 'lost' as never })).rejects.toThrow('status');
     await expect(list({ since: 'yesterday' })).rejects.toThrow('since');
