@@ -10,13 +10,16 @@ type StoredRecord<View> = {
   [Name in keyof View as null extends View[Name] ? Name : never]?: Stored<View[Name]> | undefined;
 };
 
+/** The fields of a view that a type of records does not have at all, not even as optional ones. They must be given. */
+type Lacking<View, Given> = { [Name in Exclude<keyof View, keyof Given>]: unknown };
+
 /**
  * Returns the fields of a record that a view has: times as RFC 3339, and null for an absent field. Fields that the view does not
  * have, such as hashes of secrets, are left out.
  */
-export function viewAs<Schema extends z.ZodObject>(
+export function viewAs<Schema extends z.ZodObject, Given extends StoredRecord<z.output<Schema>>>(
   view: Schema,
-  record: StoredRecord<z.output<Schema>>,
+  record: Given & Lacking<z.output<Schema>, Given>,
 ): z.output<Schema> {
   const fields = record as Readonly<Record<string, unknown>>;
   const shown = Object.keys(view.shape).map((name) => {
