@@ -43,7 +43,7 @@ export const cli = [
     ['cli/careful/refusals'],
     [
       ['isErrorCode(code) ? errorTable[code].exit : localExits[code]', 'exits.failure'],
-      ['  notFound: 4,', '  notFound: 5,'],
+      ['no_token: exits.notAuthorised', 'no_token: exits.failure'],
     ],
   ),
 ];
