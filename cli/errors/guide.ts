@@ -43,6 +43,7 @@ export const errorGuide: Readonly<Partial<Record<ErrorCode, string>>> = {
   enrollment_blocked: 'As access_denied: `enrollments show`, and `enrollments unblock` where that is right.',
   event_not_found:
     'Ask for the events of that API key: `svcadmin events list --key KEY`. They are kept for 30 days.',
+  idempotency_conflict: 'Use a new Idempotency-Key for a new request.',
   no_claim_available:
     'Ask for claims that the user consented to, or send the user through the hosted flow again.',
   malformed_http:
@@ -57,7 +58,11 @@ export const errorGuide: Readonly<Partial<Record<ErrorCode, string>>> = {
   passkey_unknown: 'It was removed, or its user was erased. The user goes on without it.',
   passkey_other_mode: 'Passkeys of test mode do not work in live mode, nor the other way round.',
   authorization_pending: 'A member confirms the code of `svc login` at /portal/devices.',
+  expired_token: 'The code was not confirmed in time: the member starts `svc login` again.',
+  device_login_denied:
+    'The member starts `svc login` again: the code was refused, or the membership has changed.',
   passkey_required: 'Sign in to the portal again; this is about members of partners, not operators.',
+  not_permitted: '`whoami` shows your role. An owner can do it, or create an operator with another role.',
   not_found: 'Check the identifier, and whether you talk to the right server (`whoami`).',
 };
 

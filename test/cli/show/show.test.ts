@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { searchErrors } from '../../../cli/errors/search.ts';
+import { listedErrors, searchErrors } from '../../../cli/errors/search.ts';
 import { findSecret, identify } from '../../../cli/show/identify.ts';
 import { loaders } from '../../../cli/show/loaders.ts';
 import { errorTable } from '../../../contracts/errors.ts';
@@ -209,6 +209,16 @@ describe('svcadmin error', () => {
         text,
       ).toContain(code);
     expect(searchErrors('the printer is out of paper')).toEqual([]);
+  });
+
+  it('advises support about logins, idempotency keys and roles, and names svcadmin in no advice about roles', () => {
+    const adviceOf = (code: string) => listedErrors.find((error) => error.code === code)?.advice;
+    expect(adviceOf('expired_token')).toContain('the member starts `svc login` again');
+    expect(adviceOf('device_login_denied')).toMatch(/^The member starts `svc login` again/);
+    expect(adviceOf('idempotency_conflict')).toContain('a new Idempotency-Key');
+    expect(adviceOf('not_permitted')).toContain('create an operator with another role');
+    // `svc error` shows the same advice, and members have no svcadmin.
+    expect(adviceOf('not_permitted')).not.toContain('svcadmin');
   });
 
   it('explains one matching error, lists several, exits with 4 for none, and needs no server', async () => {
