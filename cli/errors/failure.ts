@@ -67,7 +67,7 @@ interface TrpcError extends Error {
   meta?: { response?: Response; responseJSON?: { error?: unknown } };
 }
 
-/** Recognises tRPC's client error by its shape, so that this module does not load the client. */
+/** Recognises tRPC's client error by its shape. Help and completion load this module, and do not need the client. */
 function isTrpcError(error: unknown): error is TrpcError {
   return error instanceof Error && error.name === 'TRPCClientError';
 }
