@@ -30,9 +30,11 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
 
   /**
    * Runs `act` after confirmation. With --dry-run, runs nothing, and returns what would have changed.
-   * @throws CommandError exit 2 without a terminal and without --yes, exit 1 if the person does not confirm
+   * @throws CommandError exit 3 without a token, exit 2 without a terminal and without --yes, exit 1 if the person does not confirm
    */
   protected async runConfirmed<V>(intent: Intent, act: () => Promise<V>): Promise<V | DryRun> {
+    // A dry run calls no server in some commands. It needs a token all the same, and warns as the real run does.
+    this.prepareApi();
     const { id, consequence, isLive, affected = id, confirm = 'always' } = intent;
     if (this.isDryRun) return this.showDryRun(id, consequence);
     const isProduction = (await this.readEnvironment()) === 'production';

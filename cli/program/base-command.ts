@@ -101,6 +101,14 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     return this.#api;
   }
 
+  /**
+   * Makes the client of the admin API before its first call. A command that first says something or creates a file calls this
+   * before, so that it does neither without a token. @throws CommandError if there is no token
+   */
+  protected prepareApi(): void {
+    this.#api ??= this.#createApi();
+  }
+
   #createApi(): AdminApi {
     const { live, profileName } = this.connection;
     const { mode } = this.flags as { mode?: string };
@@ -180,6 +188,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     field: F,
     make: () => Promise<V>,
   ) {
+    this.prepareApi();
     const path = (this.flags as { 'out-file'?: string })['out-file'];
     if (path !== undefined) {
       const { [field]: _secret, ...rest } = await makeWithSecretFile(path, make, (value) =>

@@ -70,6 +70,7 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
 
   async #onboardOne() {
     const plan = this.#readPlan();
+    this.prepareApi();
     const path = this.flags['out-file'];
     const make = async (): Promise<Onboarded> => {
       // The server checks all options before anything is created.

@@ -25,6 +25,7 @@ export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> 
   };
 
   async run() {
+    this.prepareApi();
     const { mode, amount: cents, reason, reference = `adjustment-${randomUUID()}` } = this.flags;
     const wallet = { partnerId: this.args.partner, mode };
     const adjust = async () => {

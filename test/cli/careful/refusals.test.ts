@@ -1,8 +1,11 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withProfile, writeProfiles } from '../../../cli/connection/profiles.ts';
 import type { KeyDocument } from '../../../server/platform/keys/keyring.ts';
 import { createUserStore } from '../../../server/verification/people/user-store.ts';
 import type { Checkpoint } from '../../../server/wallets/audit/checkpoint-store.ts';
-import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { adminToken, startTestServer, type TestServer } from '../../harness/server.ts';
 import { chargedEntry } from '../commands/charged-entry.ts';
 import { loadCommands } from '../reference.ts';
 import { type CommandLine, commandLine } from '../svcadmin.ts';
@@ -76,6 +79,20 @@ describe('the exit code of svcadmin', () => {
     const { token } = await svcadmin.json<{ token: string }>('operators', 'create', 'Kim', '--role', 'ops');
     const create = await refused(['partners', 'create', 'Acme'], { SVCADMIN_TOKEN: token });
     expect(create).toMatchObject({ exit: 3, code: 'not_permitted' });
+  });
+
+  it.each([
+    ['operators revoke opr_1 --dry-run'],
+    ['keyring rotate signing --dry-run'],
+    ['wallets repair --dry-run'],
+    ['wallets adjust ptr_1 --mode test --amount 5 --reason r'],
+    ['keys create --partner ptr_1 --mode test --out-file taken'],
+    ['partners onboard Acme --redirect-uri http://localhost:3000/ --claims country --out-file taken'],
+  ])('is 3 without a token, and nothing else is said or checked before, for %s', async (command) => {
+    await writeFile(join(svcadmin.cwd, 'taken'), '');
+    const { code, stdout, stderr } = await svcadmin.run(command.split(' '), { env: { SVCADMIN_TOKEN: '' } });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toMatch(/^Error: No operator token/);
   });
 
   it('is 4 for an unknown record or error code', async () => {
@@ -232,6 +249,15 @@ describe('svcadmin', async () => {
       await expect.poll(changes).toBeGreaterThan(before);
     },
   );
+
+  it('begins stderr of a dry run with "LIVE: …" if the profile is of a production server', async () => {
+    const onProduction = await commandLine('', '');
+    const profile = { url: server.adminUrl, token: adminToken, environment: 'production' };
+    const configDir = join(onProduction.cwd, 'config', 'svcadmin');
+    writeProfiles(configDir, withProfile({ profiles: {} }, 'main', profile));
+    const { stderr } = await onProduction.run(['keyring', 'rotate', 'signing', '--dry-run']);
+    expect(stderr).toBe('LIVE: profile main\n');
+  });
 
   it('begins stderr with "LIVE: …" if a command affects live mode or the whole service', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
