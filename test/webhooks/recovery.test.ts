@@ -105,7 +105,7 @@ describe('deliveries after a crash', () => {
     const publisher = await createSystem({ worker: false });
     await publisher.publish([draft(publisher.key(receiver.url))]);
     await until(() => publisher.db.collection('jobs').findOne());
-    await publisher.db.collection('jobs').drop();
+    await publisher.db.collection('jobs').deleteMany({});
     const sender = await createSystem({ db: publisher.db, endpoints: publisher.endpoints });
     await sender.sweep.sweep();
     await ended(sender);
@@ -118,7 +118,7 @@ describe('deliveries after a crash', () => {
     await system.publish([draft(system.key(receiver.url))]);
     await until(() => stored(system).findOne({ attempt: 2 }));
     await until(() => system.db.collection('jobs').findOne());
-    await system.db.collection('jobs').drop();
+    await system.db.collection('jobs').deleteMany({});
     await system.sweep.sweep();
     await until(() => system.db.collection('jobs').findOne());
     const { attempts } = await ended(system);
