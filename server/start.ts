@@ -115,6 +115,7 @@ export async function startServer(config: Config, logger: Logger, replacements: 
   });
 
   const listeners: HttpServer[] = [];
+  /** Ports on localhost that no webhook may reach. A listener that is configured with port 0 has got another one. */
   const ownPorts = () => [
     config.public.port,
     config.admin.port,

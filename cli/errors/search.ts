@@ -16,6 +16,7 @@ export interface ListedError {
   advice: string;
 }
 
+/** Describes a code of the API for support. Where support needs no advice of its own, the advice for developers serves. */
 const describeAnswer = (code: ErrorCode): ListedError => {
   const { status, retryable, text } = errorTable[code];
   const advice = errorGuide[code] ?? errorExplanations[code].fix;

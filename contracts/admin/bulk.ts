@@ -52,7 +52,7 @@ export type StartBulk = z.infer<typeof StartBulk>;
 
 export const BulkStatus = z.enum(['running', 'done', 'cancelled']);
 
-/** Why a job waits with a key. `endpoint_behind`: as many deliveries of the key are unsent as the job makes in two seconds. */
+/** Why a job waits with a key. `endpoint_behind`: the key has as many unsent deliveries as the job creates in two seconds. */
 export const BulkWait = z.enum(['endpoint_behind']);
 
 /** The part of a job for one API key. `leftOut` counts deliveries that had arrived or ended before the job reached them. */

@@ -32,7 +32,7 @@ export const ClientView = z.strictObject({
   brandName: z.string().nullable(),
   /** The accent color of the hosted pages, `#rrggbb`. The pages make it lighter or darker if text could not be read. */
   brandColor: z.string().nullable(),
-  /** The purpose of the answers, in the partner's words. Null for a text that depends on the claims. */
+  /** The purpose of the answers, in the partner's words. If it is null, the hosted pages show a text that depends on the claims. */
   purpose: z.string().nullable(),
   /** The address of the partner's privacy notice. The hosted pages link to it besides our notice. */
   privacyUrl: z.string().nullable(),

@@ -87,6 +87,7 @@ export function createBacklogStore(db: Db) {
       countLate(lateSince, paused),
       longestDue(at, paused),
     ]);
+    // Nearly all deliveries have arrived, and to count those would take long. So they are what an estimate of all leaves.
     const delivered = Math.max(0, all - pending - inFlight - failed - skipped);
     const byStatus = { pending, in_flight: inFlight, delivered, failed, skipped };
     return { byStatus, late, ...(oldest?.nextAttemptAt && { oldestDueAt: oldest.nextAttemptAt }) };

@@ -183,6 +183,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
     }));
   }
 
+  /** Reads the wallets whose spend cap is reached, each with the cap: of a minute or of an hour (`bucket`). */
   async function readCappedWallets(at: Date): Promise<Part<'cappedWallets'>> {
     const found = await wallets
       .find({ 'capped.until': { $gt: at } })

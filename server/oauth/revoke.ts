@@ -16,6 +16,7 @@ interface Dependencies {
 export function createRevocation({ clients, tokens, revoke }: Dependencies) {
   return async (request: RevokeRequest, credentials: Credentials): Promise<void> => {
     const { client } = await clients.authenticate(credentials);
+    // Counts the request against the limit of the client, and refuses a client whose API key is revoked.
     await clients.admit(client);
     const token = await tokens.verify(request.token);
     if (token?.clientId === client._id && !token.isExpired) await revoke(token.id);

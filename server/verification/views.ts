@@ -67,7 +67,7 @@ const viewCommonFields = (session: Session, step: Step) =>
     expired: step === 'expired' || step === 'over',
   });
 
-/** Shows a session to operators, without its code and without the partner's `state`. */
+/** Shows a session to operators, without the text of its code and without the partner's `state`. */
 export function viewSession(session: Session, context: SessionContext): SessionView {
   const step = stepOf(session, context.now);
   return {

@@ -131,6 +131,7 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
 
   const sweep: Sweep = {
     name: 'wallet summaries',
+    /** Stores the summaries of changed wallets, and then some of those that are missing or old. */
     async sweep() {
       await flush();
       for (let group = 0; group < mostGroupsPerSweep; group += 1) {

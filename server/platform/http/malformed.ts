@@ -76,7 +76,7 @@ export function createMalformedAnswers(
   }
 
   return {
-    /** For the faults that the server's parser finds. */
+    /** Answers a request that the HTTP parser of Node.js has refused, and closes its connection. */
     answer: (fault: NodeJS.ErrnoException, socket: Socket): void => void answer(fault, socket),
 
     /** Call this once. It also handles the cases that Node.js would answer itself, without a body. */

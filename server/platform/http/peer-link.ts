@@ -16,7 +16,7 @@ const keepAliveMs = 30_000;
 const aliveWithinMs = 1_000;
 /** How long a peer may take to respond. */
 const answerWithinMs = 1_750;
-/** How long a peer may take to respond to a probe. No caller waits for a probe, so this is longer. */
+/** How long a peer may take to respond to a probe. No caller waits for a probe, so this limit is longer than that of a posting. */
 const probeWithinMs = 2_500;
 /** After this time, the receiver confirms that it handles a request, by an interim response with the status 102. */
 const confirmAfterMs = 100;

@@ -29,7 +29,7 @@ const rememberedCounters = 10_000;
 
 /** Requests that are added to one counter together. */
 export interface RequestGroup {
-  /** The counter's `_id`, made of the id, the limit and the minute. */
+  /** The counter's `_id`, made of the caller's id, the name of the limit and the minute. */
   counter: string;
   /** How many requests are waiting. */
   waiting: number;

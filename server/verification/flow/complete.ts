@@ -127,7 +127,7 @@ export function createCompletion(dependencies: Dependencies) {
   }
 
   /**
-   * Returns the transition that completes the session. It fails the session if the user has withdrawn the consent since.
+   * Returns the transition that completes the session. It fails the session if the user has withdrawn the consent after giving it.
    * @param codeSnapshot the claims to store with the code; undefined if the exchange has to read them
    */
   function complete(

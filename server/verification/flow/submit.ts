@@ -202,7 +202,7 @@ export function createSubmit(dependencies: Dependencies) {
     throw new ApiError('invalid_request', { description: 'decision must be accept, decline or cancel' });
   }
 
-  /** The user has authenticated at the phone, and says that the computer is their own. */
+  /** After the authentication at the phone, the user confirms that the page on the computer is their own. */
   async function confirm(session: Session, { decision }: Submission): Promise<Session | undefined> {
     const { handoff, userId } = session;
     // A refusal (`deny`) has ended the session before. No page of ours sends another decision.

@@ -44,7 +44,7 @@ export function createVerify(dependencies: Dependencies): Verify {
     if (!snapshot) return failed(session, 'abandoned', now);
     const { user } = snapshot;
     if (hasFreshClaims(session, user)) {
-      // A session of another client has found the duplicate. The enrollment with this client is blocked too, but only
+      // A session of another client has found that this user is a duplicate. The enrollment with this client is blocked too, but only
       // once: an operator may have unblocked it since. `blockedAt` stays after that.
       if (user.duplicate) {
         const { _id, blockedAt } = await enrolling.enroll(session, snapshot);

@@ -21,7 +21,10 @@ export interface Asked {
   asksNumber: boolean;
 }
 
-/** Finds the sources of a session. @param sources all verification sources of this installation, by name */
+/**
+ * Makes the functions that find the sources of a session, and what they offer and need.
+ * @param sources all verification sources of this installation, by name
+ */
 export function createSessionSources(sources: ReadonlyMap<string, VerificationSource>) {
   return {
     /** The source of a session. @throws if this installation no longer has it */

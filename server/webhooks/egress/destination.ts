@@ -32,7 +32,7 @@ export function isLoopbackAddress(address: string): boolean {
 
 /** The rules for webhook URLs on this server. */
 export interface UrlRules {
-  /** Whether test keys may use `http://localhost`: SVC_LOCALHOST_WEBHOOKS. */
+  /** Whether webhooks of test keys may be sent to `http://localhost` (SVC_LOCALHOST_WEBHOOKS). */
   localhostAllowed: boolean;
   /** The ports of our own listeners and of the database, which webhooks to localhost must not reach. */
   ownPorts: () => Iterable<number>;

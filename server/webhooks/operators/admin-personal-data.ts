@@ -10,7 +10,7 @@ export const hasPersonalData = (body: string): boolean => /"(user_id|claims)":/.
 const maskedValues = (claims: unknown) =>
   Object.fromEntries(Object.keys(claims ?? {}).map((name) => [name, masked]));
 
-/** The body without the subject and the values of claims, in the same order. */
+/** Returns the JSON of an event without the subject and the values of claims, in the same order. */
 const maskedBody = (body: string): string =>
   JSON.stringify(JSON.parse(body), (name, value: unknown) => {
     if (name === 'user_id') return masked;

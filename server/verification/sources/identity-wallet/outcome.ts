@@ -50,7 +50,7 @@ export function outcomeTransition(
     // The browser will return with its code. The code is kept, so that the browser is shown the list, and no error.
     return { ...ended, carried: { ...ended.carried, wallet: { number: answered, declined: returnCode } } };
   };
-  /** The method goes on. `result` is stored until the browser returns. */
+  /** The session stays with this method. `result` is stored with the number of answered requests until the browser returns. */
   const returned = (note: string, result: Omit<Pending, 'number'>): Transition => ({
     set: {},
     carried: { ...session.carried, wallet: { number: answered, ...result } },
