@@ -39,8 +39,8 @@ describe('a request for the Digital Credentials API', () => {
   });
 });
 
-describe.each(names)('a Digital Credentials API answer for the source %s', (source) => {
-  it('completes the session in the same browser', async () => {
+describe.each(names)('a Digital Credentials API answer to the verification source %s', (source) => {
+  it('completes the session in the browser that began it', async () => {
     const { request, post, show } = await ask(source);
     const end = await post(await otherIdentityWallet.pick(request, service.baseUrl));
     expect(end.returned).toHaveProperty('code');

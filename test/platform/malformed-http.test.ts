@@ -99,7 +99,7 @@ describe('malformed HTTP', () => {
     [400, 'two different Host headers', get('Host: a', 'Host: b')],
     [400, 'two equal Host headers', get('Host: a', 'X: y', 'host: a')],
     [400, 'no Host header', get('X: y')],
-    [400, 'a URL as Host', get('Host: http://a/')],
+    [400, 'a URL in its Host header', get('Host: http://a/')],
     [400, 'a space in the Host', get('Host: a b')],
     [400, 'two names in one Host header', get('Host: a, b')],
     [431, 'a header of 17,000 characters', get('Host: a', `X: ${'x'.repeat(17_000)}`)],
@@ -110,7 +110,7 @@ describe('malformed HTTP', () => {
     ],
     [431, 'more than 1,000 headers', get('Host: a', ...manyHeaders.slice(0, 1_000))],
     [431, 'a path of 17,000 characters', get('Host: a').replace('/', `/${'x'.repeat(17_000)}`)],
-  ])('gets one answer %i, and its connection is closed, if it is or has %s', async (status, _, text) => {
+  ])('gets one answer %i, and its connection is closed (%s)', async (status, _, text) => {
     const { received, error } = await send(text);
     expectRefusal(received, status);
     expect(error).toBeUndefined();

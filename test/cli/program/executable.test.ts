@@ -33,7 +33,7 @@ const calls: [
 
 /** Most tests run commands in this process, so a real process must end the same way. */
 it.each(calls)(
-  'a process of svcadmin %s (%s) exits with %i and prints the same as the command within the test',
+  'a process of svcadmin %s (%s) exits with %i and prints the same as this command when the test process runs it',
   async (words, _condition, code, options = {}) => {
     const args = words.split(' ');
     const started = await svcadmin.start(args, options);

@@ -18,7 +18,7 @@ it.each([
   expect(`says ${minutes} minutes ${warning} a warning, and reloads after ${refreshAfter} s`).toBe(expected);
 });
 
-it('a page reloads five minutes before the end of its session; then it shows three minutes too many at most', () => {
+it('a page reloads five minutes before the end of its session; then the time left that it shows is at most three minutes too long', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 30 * minute }), (left) => {
       const { minutes, ending, refreshAfter } = timeLeft(left, 0);
