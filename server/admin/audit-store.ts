@@ -119,7 +119,6 @@ export const auditSources: readonly string[] = [
   'operators',
   'enrollments',
   'users',
-  'wallets',
   'integrations',
   'bulkJobs',
   'members',
