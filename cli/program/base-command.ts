@@ -106,7 +106,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
    * before, so that it does neither without a token. @throws CommandError if there is no token
    */
   protected prepareApi(): void {
-    this.#api ??= this.#createApi();
+    void this.api;
   }
 
   #createApi(): AdminApi {
