@@ -18,7 +18,7 @@ export interface CredentialQuery {
 /** Alternative credentials, of which the wallet presents one. */
 export type CredentialQueries = readonly CredentialQuery[];
 
-/** Alternatives, of which one is shown. Each is a set of paths that are shown together. */
+/** Alternatives: the identity wallet presents one of them. Each is a set of paths that it presents together. */
 type Choice = readonly (readonly ClaimPath[])[];
 
 /** Returns every combination of one alternative of each choice: from `[a, b]` and `[c, d]`, these are ac, ad, bc and bd. */

@@ -122,7 +122,7 @@ export function createEndpointProcedures(dependencies: Dependencies) {
 
     /**
      * Signs with the prepared secret from now on. The previous secret becomes invalid immediately (interface 5.5, rule 5).
-     * The caller names the prepared secret by `last4`, because another one may have been prepared meanwhile.
+     * The caller names the prepared secret by `last4`, because another one may have been prepared since.
      */
     switchSecret: mutation(SwitchSecret, EndpointView, ({ keyId, last4 }, actor) =>
       change(keyId, actor, (current, now) => {

@@ -132,7 +132,7 @@ export function createPartners(dependencies: Dependencies) {
       create: mutation(CreatePartner, PartnerView, async ({ name }, actor) => {
         const now = clock.now();
         const id = randomId('partner');
-        // The wallets come first: a crash in between leaves two wallets without a partner, but no partner without wallets.
+        // The wallets are made first. A crash before the insert leaves two unused wallets, but no partner without wallets.
         await openWallets(id);
         const entry = auditEntry(actor, { id, at: now }, { after: { name, status: 'pending' } });
         const fields = { _id: id, name, status: 'pending' as const, createdAt: new Date(now) };

@@ -27,7 +27,7 @@ const nouns: Partial<Record<OwnedKind, string>> = {
 /** The most characters of a caller's text that an error repeats. */
 const mostShownCharacters = 128;
 
-/** The most records that one field of a call can name: as many as the schema of `deliveries.resend` allows. */
+/** The most records that the fields of a call can name: as many as the schema of `deliveries.resend` allows. */
 const mostNamedRecords = 500;
 
 const notFoundError = (kind: OwnedKind, id: string) =>

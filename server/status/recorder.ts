@@ -69,7 +69,7 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
     }
   }
 
-  /** Makes counts wait again that could not be written. Others of the same hour may have arrived meanwhile. */
+  /** Makes counts wait again that could not be written. Others of the same hour may have arrived during the write. */
   function putBack(at: number, { early, late, ...counts }: Addition): void {
     const present = additionOf(at);
     present.early |= early;

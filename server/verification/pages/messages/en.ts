@@ -222,7 +222,7 @@ export const en = {
     title: 'Continue on your phone',
     lead: 'Keep this page open. It continues by itself when you have finished on your phone.',
     scan: 'Scan this with the camera of your phone',
-    /** In place of the QR code, where no phone can open the address. */
+    /** Shown in place of the QR code if no phone can open the address of the service. */
     local: {
       title: 'Open this address in another browser',
       text: 'There is no QR code, because this service runs on localhost: a phone cannot open its address.',
