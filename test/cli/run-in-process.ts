@@ -8,7 +8,7 @@ export interface Context {
   program: 'svcadmin' | 'svc';
   cwd: string;
   env: Record<string, string>;
-  /** What stdin has. Undefined if nobody types anything, and stdin stays open. */
+  /** What stdin has. Undefined if nobody types anything. Then stdin does not end. */
   input: string | undefined;
 }
 

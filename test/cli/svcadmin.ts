@@ -20,7 +20,7 @@ type Run = (args: string[], options?: RunOptions) => Promise<Ended>;
 interface RunOptions {
   /** What stdin has; nothing if it is absent. */
   input?: string;
-  /** Whether stdin stays open, as if nobody typed anything. */
+  /** Whether stdin does not end, as if nobody typed anything. */
   isWaiting?: boolean;
   env?: Record<string, string>;
 }

@@ -150,7 +150,7 @@ describe('POST /api/oauth/token for a used code', () => {
     expect((await oauth.wallet(partner)).balance).toBe(before.balance + 50);
   });
 
-  it('does not revoke the token within ten seconds, because two workers of one partner may race', async () => {
+  it('does not revoke the token within ten seconds, because two workers of a partner may have sent the same code', async () => {
     const { verified, token } = await useCode();
     oauth.clock.advance(10_000);
     expect((await oauth.exchange(partner, verified)).error).toBe('invalid_grant');

@@ -15,7 +15,7 @@ async function bindWithDeliveries(count: number) {
   return { outcome: await bound.then(() => 'bound').catch(({ code }) => code), reads };
 }
 
-describe('the input of a member', () => {
+describe('the input of a call by a member of a partner', () => {
   it('may name as many records as the schema of deliveries.resend allows', async () => {
     expect(await bindWithDeliveries(500)).toEqual({ outcome: 'bound', reads: 500 });
   });

@@ -308,7 +308,7 @@ describe('wallets audit of a ledger that was changed in the database', () => {
     });
   });
 
-  it('reports a checkpoint of an earlier audit if its page was changed to another one', async () => {
+  it('reports a checkpoint of an earlier audit that was changed to name another ledger page', async () => {
     const partner = await untouched();
     expect(await findings(partner)).toEqual([]);
     await checkpoints().updateOne(

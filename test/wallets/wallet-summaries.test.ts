@@ -110,7 +110,7 @@ it('a flush writes the wallet summaries that the flush before could not write, b
   expect(await balances()).toEqual([500]);
 });
 
-it('a flush writes a wallet summary once, even if the wallet is marked as changed again meanwhile', async () => {
+it('a flush writes a wallet summary once, even if the wallet is marked as changed again during the flush', async () => {
   const { process, store } = await ledgerOf([a]);
   const { put } = store;
   const summaries = process();

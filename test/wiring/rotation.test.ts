@@ -26,7 +26,7 @@ async function query(apiKey: string): Promise<number> {
 }
 
 describe('an API key that was rotated with --keep-old', () => {
-  it('is accepted with the new secret, and with the old one for the time of --keep-old', async () => {
+  it('is accepted with the new secret, and until the end of --keep-old also with the old one', async () => {
     const { keyId, apiKey: first, partnerId } = await createPartner(server, { funds: 0 });
     const rotated = await other.admin.keys.rotate.mutate({ keyId, keepOldSeconds: 60 });
     const expiresAt = new Date(clock.now() + minute).toISOString();
@@ -80,7 +80,7 @@ describe('an API key that was rotated with --keep-old', () => {
 });
 
 describe('an integration whose secret is rotated with --keep-old', () => {
-  it('is accepted with the new secret, and with the old one for the time of --keep-old', async () => {
+  it('is accepted with the new secret, and until the end of --keep-old also with the old one', async () => {
     const shop = await createShop(server);
     const { integrationId, integrationSecret: first } = shop;
     const body = JSON.stringify(fields('svc_code_unknown'));

@@ -64,7 +64,7 @@ describe('a secret in a file', () => {
     ]);
   });
 
-  it('causes one fault, which does not show the content, for each missing, empty or too short file', () => {
+  it('causes one fault for each missing, empty or too short file, and no fault contains the text of a file', () => {
     expect(
       faultsOf({
         ...production,

@@ -67,7 +67,7 @@ describe('jobs run', () => {
   it.each([
     ['an hour', hour],
     ['6 s', 6_000],
-  ])('sends the waiting attempts at once, although they are due only in %s', async (_, delay) => {
+  ])('sends the waiting attempts immediately, although they are due only in %s', async (_, delay) => {
     const { system, receiver, job, due } = await waitingRetries(2, delay);
     const { jobs, deliveries } = adminOf(system);
     expect(await jobs.run({ jobId: job.id })).toMatchObject({ id: job.id, wakes: 2 });
