@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import closeWithGrace from 'close-with-grace';
+import { readVariables } from '../contracts/settings.ts';
 import { type Demo, startDemo } from './demo/demo.ts';
 import { type Config, ConfigError, readConfig } from './platform/config/config.ts';
 import { StartFault } from './platform/http/listen.ts';
@@ -62,7 +63,7 @@ function greeting({ publicUrl, adminUrl, embedded }: RunningServer, demo: Demo |
       : '  Database      MONGODB_URI',
     ...(demo ? [`  Demo partner  ${demo.url}  (open it in a browser: "Verify my age")`] : []),
   ];
-  const dataDir = process.env['SVC_DATA_DIR'];
+  const dataDir = readVariables(process.env)['SVC_DATA_DIR'];
   const next = `${dataDir ? `SVC_DATA_DIR=${dataDir} ` : ''}npm run journey`;
   return `\nSVC Gateway is up.\n\n${lines.join('\n')}\n\nNext, in another terminal:\n\n  ${next}\n\n`;
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
+import { readVariables } from '../../contracts/settings.ts';
 import { createAdminApi } from '../connection/client.ts';
 import { defaultOrigin, locateServer } from '../connection/connection.ts';
 import { readProfiles, withProfile, writeProfiles } from '../connection/profiles.ts';
@@ -44,7 +45,7 @@ export default class Login extends AdminCommand<typeof Login> {
       );
     // Errors from here on name the address, and where the token comes from.
     this.loginSource = { url, urlFrom, tokenFrom: fromStdin ? 'stdin' : 'what was typed' };
-    const ca = this.flags.ca ?? (process.env['SVCADMIN_CA'] || previous?.ca);
+    const ca = this.flags.ca ?? readVariables(process.env)['SVCADMIN_CA'] ?? previous?.ca;
     await requireAdminApi(url, ca);
     const token = (fromStdin ? await readStdin() : await typeHidden(`Operator token for ${url}`)).trim();
     if (!token) throw usageError('No token was given');
@@ -65,7 +66,7 @@ export default class Login extends AdminCommand<typeof Login> {
   #locate(previousUrl: string | undefined) {
     const { url, urlFrom, isFromFoundDirectory, ignored } = locateServer({
       flags: { url: this.flags.url ?? previousUrl },
-      env: process.env,
+      env: readVariables(process.env),
       configDir: this.config.configDir,
       cwd: process.cwd(),
       warn: (text) => this.writeNotice(text),

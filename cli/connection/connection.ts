@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Variables } from '../../contracts/settings.ts';
 import { CommandError, usageError } from '../errors/failure.ts';
 import type { ProgramName } from '../program/program.ts';
 import { findLocalServer } from './local-server.ts';
@@ -32,7 +33,8 @@ export interface ConnectionFlags {
 
 export interface Sources {
   flags: ConnectionFlags;
-  env: Readonly<Record<string, string | undefined>>;
+  /** As `readVariables` gives them: trimmed, and without blank ones. */
+  env: Variables;
   configDir: string;
   cwd: string;
   /** Id of the user who runs the command. */
@@ -58,8 +60,16 @@ export function firstSet(settings: readonly Setting[]): Setting<string> | undefi
 
 /** @throws CommandError if the value is not an address */
 export function requireAddress({ value, from }: Setting<string>): void {
-  if (!/^https?:\/\/[^/]/.test(value))
-    throw usageError(`${value} (from ${from}) is not an http or https address`);
+  if (!/^https?:\/\/[^/\s\p{C}][^\s\p{C}]*$/u.test(value) || !URL.canParse(value))
+    throw usageError(`${JSON.stringify(value)} (from ${from}) is not an http or https address`);
+}
+
+/** @throws CommandError if the token has a character that no Authorization header can carry */
+function requireToken({ value, from }: Setting<string>): void {
+  if (!/^[\x21-\x7e]+$/.test(value))
+    throw usageError(
+      `The token from ${from} contains a space, a control character or a letter that is not ASCII`,
+    );
 }
 
 /** Removes the slashes at the end of an address. */
@@ -67,8 +77,7 @@ export const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
 /** Chooses the profile that the person requests, or the current one. @throws CommandError if the requested one does not exist */
 function chooseProfile({ flags, env }: Sources, { current, profiles }: Profiles) {
-  // An empty variable counts as absent.
-  const requestedName = flags.profile ?? (env['SVCADMIN_PROFILE'] || undefined);
+  const requestedName = flags.profile ?? env['SVCADMIN_PROFILE'];
   const name = requestedName ?? current;
   const profile: Profile | undefined = name === undefined ? undefined : profiles[name];
   if (requestedName !== undefined && !profile) {
@@ -96,7 +105,7 @@ export function locateServer(sources: Sources) {
   const { local, ignored } = findLocalServer({ env, cwd, uid });
   const givenAddress = firstSet([
     { value: flags.url, from: '--url' },
-    { value: env['SVCADMIN_URL'] || undefined, from: 'SVCADMIN_URL' },
+    { value: env['SVCADMIN_URL'], from: 'SVCADMIN_URL' },
     { value: chosen.profile?.url, from: `profile ${chosen.name ?? ''}` },
   ]);
   const addressOfDirectory =
@@ -125,7 +134,7 @@ function chooseToken({ url, chosen, local, isFromFoundDirectory }: Location, env
   // The token of a profile is sent only to its server, or to an address that was given together with the profile.
   const mayUseProfile = isRequested || profile?.url === url;
   const token = firstSet([
-    { value: env['SVCADMIN_TOKEN'] || undefined, from: 'SVCADMIN_TOKEN' },
+    { value: env['SVCADMIN_TOKEN'], from: 'SVCADMIN_TOKEN' },
     { value: mayUseProfile ? profile?.token : undefined, from: `profile ${name ?? ''}` },
     tokenOfDirectory,
   ]);
@@ -152,6 +161,7 @@ export function connect(sources: Sources): Connection {
       hint: 'Sign in with `svcadmin login`, set SVCADMIN_TOKEN, or run from the directory of a local server.',
     });
   }
+  requireToken(token);
   const { name } = chosen;
   // The settings of a profile are about its server, and do not apply to another one.
   const profile = chosen.profile?.url === url ? chosen.profile : undefined;
@@ -161,7 +171,7 @@ export function connect(sources: Sources): Connection {
     urlFrom,
     tokenFrom: token.from,
     profileName: profile && name,
-    ca: flags.ca ?? (env['SVCADMIN_CA'] || profile?.ca),
+    ca: flags.ca ?? env['SVCADMIN_CA'] ?? profile?.ca,
     live: profile?.environment === 'production',
     program: 'svcadmin',
     apiPath: '/trpc',

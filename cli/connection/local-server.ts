@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import type { Variables } from '../../contracts/settings.ts';
 
 /** The address and token in the data directory of a server on this machine. */
 export interface LocalServer {
@@ -12,7 +13,7 @@ export interface LocalServer {
 
 /** What determines which directory is found. */
 interface Environment {
-  env: Readonly<Record<string, string | undefined>>;
+  env: Variables;
   cwd: string;
   /** Id of the user who runs the command. Undefined if the system has no such ids. */
   uid: number | undefined;

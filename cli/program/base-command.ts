@@ -1,4 +1,5 @@
 import { Command, Flags, type Interfaces } from '@oclif/core';
+import { readVariables } from '../../contracts/settings.ts';
 import { readAnswer } from '../careful/confirmation.ts';
 import { type AdminApi, createAdminApi } from '../connection/client.ts';
 import { type Connection, type ConnectionFlags, connect } from '../connection/connection.ts';
@@ -81,7 +82,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   /** The address of the server and the token. @throws CommandError if there is no token */
   protected get connection(): Connection {
     const flags = this.connectionFlags;
-    const { env } = process;
+    const env = readVariables(process.env);
     const { configDir } = this.config;
     this.#connection ??=
       this.program === 'svc'

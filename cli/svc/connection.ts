@@ -27,7 +27,7 @@ export function locateService({ flags, env, configDir }: MemberSources) {
   const givenAddress = firstSet([
     { value: flags.url, from: '--url' },
     { value: profileNamed(flags.profile)?.url, from: `profile ${flags.profile ?? ''}` },
-    { value: env['SVC_BASE_URL'] || undefined, from: 'SVC_BASE_URL' },
+    { value: env['SVC_BASE_URL'], from: 'SVC_BASE_URL' },
   ]);
   // A given address selects the profile with its token. Without a given one, the current profile also has the address.
   const nameForAddress = givenAddress ? profileFor(withoutSlash(givenAddress.value), stored) : stored.current;

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
+import { readVariables } from '../../../contracts/settings.ts';
 import { readProfiles, withProfile, writeProfiles } from '../../connection/profiles.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import { locateService } from '../connection.ts';
@@ -29,9 +30,10 @@ export default class Login extends AdminCommand<typeof Login> {
     const stored = readProfiles(configDir);
     const previous = stored.profiles[name];
     // SVC_BASE_URL comes before the address of the profile. Without it, a repeated login goes to the same server as before.
-    const previousUrl = process.env['SVC_BASE_URL'] ? undefined : previous?.url;
+    const env = readVariables(process.env);
+    const previousUrl = env['SVC_BASE_URL'] ? undefined : previous?.url;
     const flags = { url: this.flags.url ?? previousUrl };
-    const { url, urlFrom } = locateService({ flags, env: process.env, configDir });
+    const { url, urlFrom } = locateService({ flags, env, configDir });
     // Errors from here on name this address.
     this.loginSource = { url, urlFrom, program: 'svc' };
     const ca = this.flags.ca ?? previous?.ca;

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { readVariables, type Variables } from '../../../contracts/settings.ts';
 import { adminHostFault } from './admin-host.ts';
 import { Environment } from './environment.ts';
 import { readIdentityWalletSources } from './identity-wallet-config.ts';
@@ -56,7 +57,7 @@ function missingSettings(given: Given): string[] {
     faults.push('SVC_ADMIN_TOKEN: required outside development');
   }
   if (!given['SVC_BASE_URL']) faults.push('SVC_BASE_URL: required outside development');
-  if (given['SVC_BASE_URL']?.startsWith('http:')) {
+  if (parseVariable(given, 'SVC_BASE_URL')?.startsWith('http:')) {
     faults.push('SVC_BASE_URL: must be https outside development');
   }
   if (environment === 'staging') return faults;
@@ -64,6 +65,21 @@ function missingSettings(given: Given): string[] {
     faults.push('MONGODB_URI: required in production; the embedded engine is for development and trial');
   }
   return [...faults, ...missingImprint(given)];
+}
+
+/** These hold JSON, where line ends and tabs are white space. */
+const jsonVariables = ['SVC_OIDC_SOURCES', 'SVC_IDENTITY_WALLET_SOURCES', 'SVC_WALLET_SOURCES'];
+const hiddenCharacter = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
+
+/** Variables with a character that people cannot see: parsers and headers would treat it differently. */
+function hiddenCharacters(given: Given): string[] {
+  const names = Object.keys(Environment.shape).filter((name) => !jsonVariables.includes(name));
+  return names.flatMap((name) => {
+    const [found] = hiddenCharacter.exec(given[name] ?? '') ?? [];
+    if (found === undefined) return [];
+    const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    return [`${name}: contains the invisible character U+${code}; remove it`];
+  });
 }
 
 /** A mail server needs a sender. */
@@ -75,7 +91,7 @@ function missingSender(given: Given): string[] {
 /** The fault of an admin listener that would be open to the Internet without TLS. */
 function exposedAdmin(given: Given): string[] {
   if (parseVariable(given, 'SVC_ADMIN_ALLOW_PUBLIC')) return [];
-  const fault = adminHostFault(Environment.shape.SVC_ADMIN_HOST.parse(given['SVC_ADMIN_HOST']));
+  const fault = adminHostFault(parseVariable(given, 'SVC_ADMIN_HOST') ?? '');
   if (fault === undefined) return [];
   return [`SVC_ADMIN_HOST: ${fault}; SVC_ADMIN_ALLOW_PUBLIC=on says that a proxy adds TLS`];
 }
@@ -113,13 +129,12 @@ function identityWalletsOf(given: Given) {
 }
 
 /**
- * Reads the configuration of this process from the environment. An empty variable counts as unset. Durations are in
- * milliseconds, prices in cents.
+ * Reads the configuration of this process from the environment. Values are trimmed, and a blank variable counts as unset.
+ * Durations are in milliseconds, prices in cents.
  * @throws ConfigError, which names every wrong variable
  */
-export function readConfig(environment: Given) {
-  const variables = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const { given, faults: fileFaults } = readSecretFiles(variables);
+export function readConfig(environment: Variables) {
+  const { given, faults: fileFaults } = readSecretFiles(readVariables(environment));
   // One malformed variable makes the whole result unusable. So the checks below parse the variables that they need by
   // themselves, and all faults are reported together.
   const parsed = Environment.safeParse(given);
@@ -127,7 +142,7 @@ export function readConfig(environment: Given) {
   const oidc = sourcesOf('SVC_OIDC_SOURCES', () => readOidcSources(given['SVC_OIDC_SOURCES'], given));
   const identityWallets = identityWalletsOf(given);
   const port = parseVariable(given, 'SVC_PORT');
-  const baseUrl = (given['SVC_BASE_URL'] ?? `http://localhost:${port}`).replace(/\/+$/, '');
+  const baseUrl = parseVariable(given, 'SVC_BASE_URL') ?? `http://localhost:${port}`;
   const passkeys = readPasskeys({
     portal: parseVariable(given, 'SVC_PORTAL'),
     passkeys: parseVariable(given, 'SVC_PASSKEYS'),
@@ -136,6 +151,7 @@ export function readConfig(environment: Given) {
   });
   const faults = [
     ...malformed,
+    ...hiddenCharacters(given),
     ...fileFaults,
     ...missingSettings(given),
     ...exposedAdmin(given),

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseDuration } from '../../../contracts/durations.ts';
 import { uriFaults } from '../database/uri-options.ts';
@@ -6,17 +7,45 @@ import { PeerAddress } from './peer-address.ts';
 import { ProxyTrust } from './proxy-trust.ts';
 import { ClaimFreshness } from './source-config.ts';
 
-const port = z.coerce.number().int().min(0).max(65_535);
-const startLimit = z.coerce.number().int().min(1).max(1_000_000);
+/** A whole number in decimal digits. `Number` alone would also read an empty text, `0x1F90` and `5e1`. */
+function wholeNumber(min: number, max: number) {
+  const error = `expected a whole number from ${min} to ${max}, in digits`;
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, { error })
+    .transform(Number)
+    .pipe(z.number().min(min, { error }).max(max, { error }));
+}
+
+const port = wholeNumber(0, 65_535);
+/** A schema of its own for `off`, whose error would hide that of the number. */
+const offOr = <T>(number: z.ZodType<T, string>) =>
+  z.string().transform((text, context): T | 'off' => {
+    if (text === 'off') return text;
+    const parsed = number.safeParse(text);
+    if (parsed.success) return parsed.data;
+    context.addIssue({
+      code: 'custom',
+      message: `${parsed.error.issues[0]?.message ?? 'malformed'}, or off`,
+    });
+    return z.NEVER;
+  });
 const flag = z
   .enum(['on', 'off', 'true', 'false', '1', '0'])
   .transform((value) => ['on', 'true', '1'].includes(value));
+
+const longestDuration = 7 * 86_400_000;
 
 /** `500ms`, `60s`, `5m` or `1h`, in milliseconds. */
 const duration = z
   .string()
   .transform((text) => parseDuration(text, ['ms', 's', 'm', 'h']))
-  .pipe(z.number({ error: 'expected a duration such as 60s or 5m' }));
+  .pipe(z.number({ error: 'expected a duration such as 60s or 5m, of at most 7 days' }).max(longestDuration));
+
+/** The name or the address of an interface of this machine. */
+const host = z.string().refine((text) => isIP(text) !== 0 || /^[\w.-]+$/.test(text), {
+  error: 'expected an IP address or a host name',
+});
 
 export type ProcessRole = 'api' | 'admin' | 'worker';
 const role: z.ZodType<ProcessRole, string> = z.string().pipe(z.enum(['api', 'admin', 'worker']));
@@ -29,6 +58,15 @@ const list = <T>(item: z.ZodType<T, string>) =>
 /** An issuer has no query and no fragment (RFC 8414 2). Its path becomes part of the paths of routes. */
 const plainAddress = /^https?:\/\/[^/?#@]+(?:\/[\w.~/-]*)?$/;
 
+/** The address as URLs and headers carry it, without a slash at its end. Every part of the service uses this form alone. */
+const baseUrl = z
+  .url({ protocol: /^https?$/ })
+  .regex(plainAddress, {
+    error: 'must have no query, fragment or user name, and a path of letters, digits, - . _ ~ and / only',
+    abort: true,
+  })
+  .transform((text) => new URL(text).href.replace(/\/+$/, ''));
+
 const masterKey = z
   .string()
   .regex(/^[A-Za-z0-9+/_-]{43}=?$/, { error: 'expected 32 bytes in base64' })
@@ -37,18 +75,13 @@ const masterKey = z
 /** The variables of the environment, each by itself. */
 export const Environment = z.object({
   SVC_PORT: port.default(8080),
-  SVC_HOST: z.string().default('127.0.0.1'),
+  SVC_HOST: host.default('127.0.0.1'),
   SVC_ADMIN_PORT: port.default(8081),
-  SVC_ADMIN_HOST: z.string().default('127.0.0.1'),
-  SVC_HEALTH_PORT: z.union([z.literal('off'), port]).optional(),
+  SVC_ADMIN_HOST: host.default('127.0.0.1'),
+  SVC_HEALTH_PORT: offOr(port).optional(),
   SVC_PEER_ADDRESS: PeerAddress.optional(),
   SVC_ADMIN_ALLOW_PUBLIC: flag.default(false),
-  SVC_BASE_URL: z
-    .url({ protocol: /^https?$/ })
-    .regex(plainAddress, {
-      error: 'must have no query, fragment or user name, and a path of letters, digits, - . _ ~ and / only',
-    })
-    .optional(),
+  SVC_BASE_URL: baseUrl.optional(),
   SVC_ENVIRONMENT: z.enum(['development', 'staging', 'production']).default('development'),
   SVC_ROLES: list(role).default(['api', 'admin', 'worker']),
   MONGODB_URI: z
@@ -62,14 +95,17 @@ export const Environment = z.object({
   SVC_MASTER_KEY: list(masterKey).optional(),
   SVC_ADMIN_TOKEN: z
     .string()
-    .refine((text) => text === 'off' || text.length >= 32, { error: 'expected at least 32 characters' })
+    .regex(/^(?:off|[\w.~+/=-]{32,512})$/, {
+      error:
+        'expected off, or 32 to 512 letters, digits and - . _ ~ + / =, which an Authorization header can carry',
+    })
     .optional(),
   SVC_WEBHOOK_RETRY_DELAYS: list(duration)
     .refine((delays) => delays.length === 2, { error: 'expected two durations, for attempts 2 and 3' })
     .default([60_000, 300_000]),
   SVC_LOCALHOST_WEBHOOKS: flag.optional(),
-  SVC_PRICE_CENTS: z.coerce.number().int().min(0).max(1_000_000).default(50),
-  SVC_STARTS_PER_MINUTE: z.union([z.literal('off'), startLimit]).default(300),
+  SVC_PRICE_CENTS: wholeNumber(0, 1_000_000).default(50),
+  SVC_STARTS_PER_MINUTE: offOr(wholeNumber(1, 1_000_000)).default(300),
   SVC_OIDC_SOURCES: z.string().optional(),
   SVC_IDENTITY_WALLET_SOURCES: z.string().optional(),
   /** The older name of SVC_IDENTITY_WALLET_SOURCES. */
@@ -83,7 +119,7 @@ export const Environment = z.object({
     .string()
     .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*$/, { error: 'expected a host name such as example.com' })
     .optional(),
-  SVC_DEMO_PORT: z.union([z.literal('off'), port]).default(8082),
+  SVC_DEMO_PORT: offOr(port).default(8082),
   SVC_SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   SVC_SMTP_FROM: z.email().optional(),
   SVC_DRAIN_DELAY: duration.optional(),

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import type { Variables } from '../../../contracts/settings.ts';
 
-/** The variables of the environment, as the process was given them. */
-export type Given = Readonly<Record<string, string | undefined>>;
+/** The variables of the environment: trimmed, and without blank ones. */
+export type Given = Variables;
 
 /** Variables of this service that hold a secret. */
 const secretVariables = ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'MONGODB_URI', 'SVC_SMTP_URL'] as const;
@@ -10,8 +11,8 @@ const secretVariables = ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'MONGODB_URI', 'SV
 export class SecretFileFault extends Error {}
 
 /**
- * Reads a secret from the variable `name`, or from the file that `name_FILE` names. A line break at the end of the file
- * is ignored.
+ * Reads a secret from the variable `name`, or from the file that `name_FILE` names. White space at both ends of the
+ * file is ignored.
  * @returns undefined if neither variable is set
  * @throws SecretFileFault if both are set, or the file cannot be read or is empty
  */
@@ -22,7 +23,7 @@ export function secretOf(given: Given, name: string): string | undefined {
   if (given[name]) throw new SecretFileFault(`${fileVariable}: ${name} is set too; set one of them`);
   let text: string;
   try {
-    text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    text = readFileSync(path, 'utf8').trim();
   } catch (error) {
     throw new SecretFileFault(`${fileVariable}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }

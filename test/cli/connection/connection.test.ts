@@ -4,6 +4,7 @@ import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../../cli/connection/connection.ts';
+import { readVariables, type Variables } from '../../../contracts/settings.ts';
 import { createReceiver, listen } from '../../harness/receiver.ts';
 import { adminToken, startTestServer } from '../../harness/server.ts';
 import { temporaryFolder } from '../../harness/temporary-folder.ts';
@@ -23,7 +24,7 @@ async function putLocalServer(parent: string, url = address): Promise<string> {
 }
 
 /** Returns a function that finds server and token from a directory two levels below `root`, and its warnings. */
-async function connectBelow(root: string, options: { env?: Record<string, string>; uid?: number } = {}) {
+async function connectBelow(root: string, options: { env?: Variables; uid?: number } = {}) {
   const cwd = join(root, 'project', 'docs');
   await mkdir(cwd, { recursive: true });
   const warnings: string[] = [];
@@ -38,6 +39,39 @@ async function connectBelow(root: string, options: { env?: Record<string, string
     });
   return { connection, warnings };
 }
+
+describe('variables of the environment', () => {
+  it('are read without white space at their ends, and a blank one counts as unset', async () => {
+    const { connection } = await connectBelow(temporaryFolder('cli'), {
+      env: readVariables({
+        SVCADMIN_URL: ` ${address}\r\n`,
+        SVCADMIN_TOKEN: 'token\n',
+        SVCADMIN_PROFILE: ' ',
+      }),
+    });
+    expect(connection()).toMatchObject({ url: address, token: 'token' });
+  });
+
+  it.each(['to\tken', 'to ken', 'tökén'])(
+    'are refused if the token is %j, without showing it',
+    async (token) => {
+      const env = { SVCADMIN_URL: address, SVCADMIN_TOKEN: token };
+      const { connection } = await connectBelow(temporaryFolder('cli'), { env });
+      expect(connection).toThrow('The token from SVCADMIN_TOKEN contains a space, a control character or');
+      expect(connection).not.toThrow(token);
+    },
+  );
+
+  it.each(['http://local\thost', 'http://a b', 'http://?', 'http://[::1'])(
+    'are refused if the address is %j',
+    async (url) => {
+      const { connection } = await connectBelow(temporaryFolder('cli'), { env: { SVCADMIN_URL: url } });
+      expect(connection).toThrow(
+        `${JSON.stringify(url)} (from SVCADMIN_URL) is not an http or https address`,
+      );
+    },
+  );
+});
 
 describe('the .svc directory of a local server', () => {
   it('is found in a parent directory, and its address and its token are used', async () => {

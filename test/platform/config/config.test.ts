@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../../server/platform/config/config.ts';
+import { Environment } from '../../../server/platform/config/environment.ts';
 import { honouredOptions } from '../../../server/platform/database/uri-options.ts';
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
@@ -146,6 +147,131 @@ describe('readConfig', () => {
   it('returns a frozen object', () => {
     expect(Object.isFrozen(readConfig({}))).toBe(true);
   });
+});
+
+describe('every variable', () => {
+  /** A valid value of each variable. */
+  const valid: Record<keyof Environment, string> = {
+    SVC_PORT: '9000',
+    SVC_HOST: '127.0.0.1',
+    SVC_ADMIN_PORT: '9001',
+    SVC_ADMIN_HOST: '127.0.0.1',
+    SVC_HEALTH_PORT: '9002',
+    SVC_PEER_ADDRESS: '10.0.0.5:9003',
+    SVC_ADMIN_ALLOW_PUBLIC: 'off',
+    SVC_BASE_URL: 'https://verify.example',
+    SVC_ENVIRONMENT: 'staging',
+    SVC_ROLES: 'api,admin',
+    MONGODB_URI: 'mongodb://db.example/svc',
+    SVC_DATA_DIR: '/var/lib/svc',
+    SVC_MASTER_KEY: key(1),
+    SVC_ADMIN_TOKEN: 'x'.repeat(32),
+    SVC_WEBHOOK_RETRY_DELAYS: '1s,2s',
+    SVC_LOCALHOST_WEBHOOKS: 'on',
+    SVC_PRICE_CENTS: '60',
+    SVC_STARTS_PER_MINUTE: '10',
+    SVC_OIDC_SOURCES: '[]',
+    SVC_IDENTITY_WALLET_SOURCES: '[]',
+    SVC_WALLET_SOURCES: '[]',
+    SVC_CLAIM_FRESHNESS: '30d',
+    SVC_LEGAL_NAME: 'SVC Identity Ltd',
+    SVC_PRIVACY_URL: 'https://svc.example/privacy',
+    SVC_TERMS_URL: 'https://svc.example/terms',
+    SVC_HELP_ADDRESS: 'help@svc.example',
+    SVC_PORTAL: 'on',
+    SVC_PASSKEYS: 'on',
+    SVC_PASSKEY_RP_ID: 'verify.example',
+    SVC_DEMO_PORT: '9004',
+    SVC_SMTP_URL: 'smtp://mail.example',
+    SVC_SMTP_FROM: 'svc@svc.example',
+    SVC_DRAIN_DELAY: '1s',
+    SVC_LOG_LEVEL: 'warn',
+    SVC_TRUST_PROXY: '10.0.0.0/8',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'https://otel.example',
+  };
+  /** Variables that another one needs beside it. */
+  const companions: Partial<Record<string, Record<string, string>>> = {
+    SVC_SMTP_URL: { SVC_SMTP_FROM: valid.SVC_SMTP_FROM },
+    SVC_PASSKEY_RP_ID: { SVC_BASE_URL: valid.SVC_BASE_URL },
+    SVC_ENVIRONMENT: production,
+  };
+  const names = Object.keys(Environment.shape) as (keyof Environment)[];
+
+  it.each(names)('%s is read without white space at its ends, and counts as unset if it is blank', (name) => {
+    const read = (value: string) => readConfig({ ...companions[name], [name]: value });
+    for (const padded of [`${valid[name]}\n`, `\t ${valid[name]}\r\n`, `\u{FEFF}${valid[name]}\u00A0`]) {
+      expect(read(padded)).toEqual(read(valid[name]));
+    }
+    for (const blank of [' ', '\n', '\r\n', '\t', '\u00A0']) expect(read(blank)).toEqual(read(''));
+  });
+
+  it.each(names.filter((name) => !name.endsWith('SOURCES')))(
+    '%s is refused with an invisible character',
+    (name) => {
+      const middle = Math.ceil(valid[name].length / 2);
+      for (const hidden of ['\t', '\r', '\u0000', '\u200B', '\u202E', '\u2028']) {
+        const code = hidden.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+        const value = valid[name].slice(0, middle) + hidden + valid[name].slice(middle);
+        expect(faultsOf({ [name]: value })).toContain(
+          `${name}: contains the invisible character U+${code}; remove it`,
+        );
+      }
+    },
+  );
+
+  it.each([
+    ['SVC_PORT', '0 to 65535'],
+    ['SVC_ADMIN_PORT', '0 to 65535'],
+    ['SVC_HEALTH_PORT', '0 to 65535'],
+    ['SVC_DEMO_PORT', '0 to 65535'],
+    ['SVC_PRICE_CENTS', '0 to 1000000'],
+    ['SVC_STARTS_PER_MINUTE', '1 to 1000000'],
+  ])('%s accepts digits only', (name, range) => {
+    for (const text of [
+      '0x1F90',
+      '5e1',
+      '1_000',
+      '+80',
+      '-1',
+      '80.0',
+      '8 0',
+      '٥',
+      'NaN',
+      'Infinity',
+      '1'.repeat(10),
+    ]) {
+      expect(faultsOf({ [name]: text }).join()).toContain(
+        `${name}: expected a whole number from ${range}, in digits`,
+      );
+    }
+  });
+
+  it.each(['SVC_HOST', 'SVC_ADMIN_HOST'])('%s is an address or a host name', (name) => {
+    for (const text of ['http://a', 'a b', '例え.jp', '[::1]', 'a/b', 'a:80'])
+      expect(faultsOf({ [name]: text })).toContain(`${name}: expected an IP address or a host name`);
+    expect(faultsOf({ [name]: 'fe80::1%br-lan' })).toEqual([]);
+  });
+});
+
+describe('SVC_BASE_URL', () => {
+  it.each([
+    ['http://例え.jp', 'http://xn--r8jz45g.jp'],
+    ['https://Verify.Example:443/svc/', 'https://verify.example/svc'],
+    ['https://verify.example/a/./b/../c', 'https://verify.example/a/c'],
+  ])('is used as URLs carry it: %s becomes %s', (given, used) => {
+    expect(readConfig({ SVC_BASE_URL: given }).baseUrl).toBe(used);
+  });
+});
+
+describe('SVC_ADMIN_TOKEN', () => {
+  it.each(['ü'.repeat(32), `${'x'.repeat(32)} y`, `"${'x'.repeat(32)}"`, 'x'.repeat(513)])(
+    'is refused as %s, because no Authorization header can carry it',
+    (token) => {
+      expect(faultsOf({ SVC_ADMIN_TOKEN: token })).toEqual([
+        expect.stringMatching(/^SVC_ADMIN_TOKEN: expected off, or/),
+      ]);
+    },
+  );
 });
 
 describe('the configuration check', () => {

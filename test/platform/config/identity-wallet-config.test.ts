@@ -32,7 +32,7 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     expect(first).toMatchObject({ docType: 'eu.europa.ec.av.1', scheme: 'av', modes: ['test', 'live'] });
     expect(second).toMatchObject({
       scheme: 'openid4vp',
-      access: { certificates, key, clientId: 'x509_hash' },
+      access: { certificates, key: key.trim(), clientId: 'x509_hash' },
     });
   });
 
