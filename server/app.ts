@@ -14,7 +14,7 @@ import type { Keyring } from './platform/keys/keyring.ts';
 import type { Logger } from './platform/telemetry/logging.ts';
 import { createPortal } from './portal/feature.ts';
 import { readShell, siteRoutes } from './site/site.ts';
-import { pageCallerKind } from './verification/pages/caller-kind.ts';
+import { pageCallerPlace } from './verification/pages/caller-place.ts';
 import type { Services } from './wiring/services.ts';
 
 interface Context {
@@ -88,7 +88,7 @@ export async function createPublicApp(services: Services, context: Context): Pro
   await app.register(services.verification.sessionQueryRoutes, { prefix: '/api/verify' });
   await app.register(
     async (scope) => {
-      boundInFlight(scope, services.capacity, pageCallerKind);
+      boundInFlight(scope, services.capacity, pageCallerPlace);
       acceptForms(scope);
       await scope.register(services.verification.routes);
     },

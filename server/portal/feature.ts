@@ -92,9 +92,11 @@ const documents = [...clientDocuments, ...walletDocuments];
 
 /**
  * The most requests of the portal in flight. They have a limit of their own, so that they take no capacity from programs of
- * partners and from users. All of them count as `user` (see `routes.ts`), so the other kinds need no capacity.
+ * partners and from users. Requests of signed-in members are `authenticated`; sign-ins and all others are `unauthenticated`.
  */
-const mostInFlight = { authenticated: 0, unauthenticated: 0, user: 64, returning_user: 0 };
+const mostInFlight = { authenticated: 64, unauthenticated: 64, user: 0, returning_user: 0 };
+/** The most of these for the members of one partner. */
+const mostOfSharer = { authenticated: 16 };
 
 /** Makes the functions that write the audit entries of actions that are not procedures of the admin API. */
 function createActionNotes(recordCall: Dependencies['recordCall']) {
@@ -144,6 +146,7 @@ export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
   const { noteSignIn, noteDevice } = createActionNotes(recordCall);
   const capacity = createCapacity({
     most: mostInFlight,
+    mostOfSharer,
     onShed: dependencies.onShed,
     // The metric of requests in flight counts those of the public API only.
     onInFlight: () => undefined,

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { memberName } from '../members/member-name.ts';
 import type { AdminContext } from '../platform/admin-api/procedures.ts';
-import { noteFailure, notePartner } from '../platform/http/answer-log.ts';
+import { noteFailure } from '../platform/http/answer-log.ts';
 import { subscriberOf } from '../platform/http/client-network.ts';
+import { admitAuthenticated, leavePlace } from '../platform/http/in-flight.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
 import type { BindInput } from './bind-input.ts';
 import type { Browser } from './browser.ts';
@@ -30,15 +31,16 @@ export function createMemberCalls(dependencies: Dependencies) {
   const { sessions, browser, bindInput, limit, recordCall } = dependencies;
 
   /**
-   * Counts a request against the limit of its member, or against the limit of its address if no member sent it.
+   * Counts a request against the limit of its member, or against the limit of its address if no member sent it. The request of a
+   * member moves to a place of the partner.
    * @returns `signedIn` unchanged
-   * @throws ApiError `rate_limited`
+   * @throws ApiError `rate_limited`, `service_unavailable`
    */
   async function count(
     request: FastifyRequest,
     signedIn: SignedIn | undefined,
   ): Promise<SignedIn | undefined> {
-    if (signedIn) notePartner(request, signedIn.member.partnerId);
+    if (signedIn) await admitAuthenticated(request, signedIn.member.partnerId);
     if (signedIn) await limit('portal member', signedIn.member._id, { perMinute: requestsPerMinute.member });
     else await limit('portal address', subscriberOf(request.ip), { perMinute: requestsPerMinute.address });
     return signedIn;
@@ -72,6 +74,7 @@ export function createMemberCalls(dependencies: Dependencies) {
         address: request.ip,
         failed: (error) => noteFailure(request, error),
         recordCall,
+        leavePlace: () => leavePlace(request),
         bindInput: (path, input) => bindInput({ memberId: id, partnerId, role, isFresh }, path, input),
       };
     },

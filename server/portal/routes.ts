@@ -54,7 +54,7 @@ export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
   return async (portal) => {
     // Assets are small and already in memory, so they take no capacity.
     boundInFlight(portal, capacity, ({ routeOptions }) =>
-      routeOptions.url?.includes('/assets/') ? undefined : 'user',
+      routeOptions.url?.includes('/assets/') ? undefined : { kind: 'unauthenticated' },
     );
     for (const asset of assets) serveAsset(portal, '/assets/', asset);
     await portal.register(api);

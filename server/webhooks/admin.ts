@@ -151,7 +151,10 @@ function endpointProcedures(context: Context, actions: DeliveryActions) {
     health: query(ReadHealth, z.array(ListedHealth), async (input) =>
       withPartnerName(await readHealth(input), context.partnerNames),
     ),
-    test: mutation(KeyReference, DeliveryView, async ({ keyId }) => viewDelivery(await actions.test(keyId))),
+    test: mutation(KeyReference, DeliveryView, async ({ keyId }, _actor, { leavePlace }) => {
+      leavePlace();
+      return viewDelivery(await actions.test(keyId));
+    }),
     trigger: mutation(TriggerEvent, DeliveryView, async ({ event, keyId }) =>
       viewDelivery(await actions.trigger(keyId, event)),
     ),

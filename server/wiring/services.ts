@@ -41,6 +41,8 @@ import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
  * because they may wait for their identity provider.
  */
 const mostInFlight = { authenticated: 256, unauthenticated: 512, user: 256, returning_user: 512 };
+/** The most of these for one partner, and for the users of one identity provider. */
+const mostOfSharer = { authenticated: 192, returning_user: 256 };
 
 /** Creates all features and connects them. This is the only place where features are joined. */
 export function createServices(foundation: Foundation) {
@@ -257,6 +259,7 @@ export function createServices(foundation: Foundation) {
     tracing,
     capacity: createCapacity({
       most: mostInFlight,
+      mostOfSharer,
       onShed: metrics.shed,
       onInFlight: metrics.inFlight,
       logger,

@@ -7,6 +7,7 @@ import {
   type CallerKind,
   type Capacity,
   createCapacity,
+  leavePlace,
 } from '../../server/platform/http/in-flight.ts';
 import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
@@ -53,6 +54,11 @@ beforeEach(async () => {
         await admitAuthenticated(request, 'ptr_1');
         return wait();
       });
+      below.get('/partners-server', async (request) => {
+        await admitAuthenticated(request, 'ptr_1');
+        leavePlace(request);
+        return wait();
+      });
       below.get('/large', async () => {
         large += 1;
         return 'x'.repeat(20_000_000);
@@ -60,7 +66,10 @@ beforeEach(async () => {
     });
   });
   await app.register(async (scope) => {
-    boundInFlight(scope, capacity, ({ routeOptions: { url } }) => kinds[url ?? '']);
+    boundInFlight(scope, capacity, ({ routeOptions: { url } }) => {
+      const kind = kinds[url ?? ''];
+      return kind && { kind };
+    });
     const wait = () => new Promise((resolve) => waiting.push(() => resolve({ done: true })));
     for (const path of ['/page', '/return', '/style']) scope.get(path, wait);
   });
@@ -208,25 +217,51 @@ describe('callers of the hosted pages and callers of the API', () => {
   });
 });
 
+describe('requests of one partner', () => {
+  it('take at most their share of the places, and those of another partner find the rest', () => {
+    const shared = createCapacity({
+      most: { unauthenticated: 3, authenticated: 3, user: 1, returning_user: 1 },
+      mostOfSharer: { authenticated: 2 },
+      onShed,
+      onInFlight: () => undefined,
+      logger: { warn },
+    });
+    const place = (sharer: string) => ({ kind: 'authenticated' as const, sharer });
+    expect([1, 2, 3].map(() => shared.take(place('ptr_1')))).toEqual([true, true, false]);
+    expect(shared.take(place('ptr_2'))).toBe(true);
+    shared.giveBack(place('ptr_1'));
+    expect([shared.take(place('ptr_1')), shared.take(place('ptr_2'))]).toEqual([true, false]);
+  });
+
+  it('hold no place while they wait for the server of the partner', async () => {
+    const answers = [1, 2, 3, 4].map(() => call('/partners-server'));
+    await expect.poll(() => waiting.length).toBe(4);
+    expect(inFlight).toEqual(none);
+    for (const finish of waiting) finish();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(inFlight).toEqual(none);
+  });
+});
+
 describe('the check for a stuck limit', () => {
   it('finds nothing while users wait for their verification sources', () => {
-    capacity.take('returning_user');
+    capacity.take({ kind: 'returning_user' });
     now += 60_000;
     expect(capacity.isStuck()).toBe(false);
   });
 
   it('finds a limit whose places are all taken if none was freed for more than 10 s', () => {
-    capacity.take('authenticated');
+    capacity.take({ kind: 'authenticated' });
     now += 60_000;
     expect(capacity.isStuck()).toBe(false);
-    capacity.take('authenticated');
+    capacity.take({ kind: 'authenticated' });
     now += 10_000;
     expect(capacity.isStuck()).toBe(false);
     now += 1;
     expect(capacity.isStuck()).toBe(true);
-    capacity.giveBack('authenticated');
+    capacity.giveBack({ kind: 'authenticated' });
     expect(capacity.isStuck()).toBe(false);
-    capacity.take('authenticated');
+    capacity.take({ kind: 'authenticated' });
     expect(capacity.isStuck()).toBe(false);
   });
 });

@@ -25,6 +25,8 @@ export interface AdminContext {
   recordCall?: (actor: Actor, input: unknown, result: CallResult) => Promise<void>;
   /** Called before personal data are shown. */
   recordRead?: RecordRead;
+  /** Called before a call waits for a partner's server. The request then takes no capacity from other requests. */
+  leavePlace?: () => void;
   /**
    * Checks a call by a member of a partner. Returns the input with which the procedure runs.
    * @throws ApiError if the member may not make this call
@@ -112,6 +114,7 @@ const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) 
   const result = await next({
     ctx: {
       actor,
+      leavePlace: () => ctx.leavePlace?.(),
       /** Records nothing if the role sees personal data only masked, or if the result shows no person. */
       async noteRead(read: PersonalRead): Promise<void> {
         if (seesPeople(operator.role) && read.modes.length > 0) await noteRead(actor, read, recordRead);
@@ -147,8 +150,14 @@ export const mergeRouters = trpc.mergeRouters;
  */
 export const procedure = trpc.procedure.use(translated).use(recorded).use(permitted);
 
-/** What a procedure knows of its caller. A procedure that shows personal data calls `noteRead` first. */
-type ProcedureContext = Pick<AdminContext, 'operator'> & { noteRead: (read: PersonalRead) => Promise<void> };
+/**
+ * What a procedure knows of its caller. A procedure that shows personal data calls `noteRead` first, and one that waits for a
+ * partner's server calls `leavePlace` first.
+ */
+type ProcedureContext = Pick<AdminContext, 'operator'> & {
+  noteRead: (read: PersonalRead) => Promise<void>;
+  leavePlace: () => void;
+};
 
 /**
  * Makes a procedure that reads. The types of the builder do not resolve for a generic schema, hence the assertions.

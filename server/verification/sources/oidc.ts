@@ -19,6 +19,11 @@ const timeoutSeconds = 8;
 const returnTimeoutMs = 15_000;
 /** How long a provider's metadata is cached. The keys are read again when a token names an unknown one. */
 const metadataLifetimeMs = 3_600_000;
+/**
+ * How many users may wait for the metadata of a provider together, when they begin. Their requests have places that all users
+ * share, so a provider that hangs must not hold them all.
+ */
+const mostBeginning = 64;
 /** How long a provider counts as unavailable after a failed request. Lists of methods then show it last. */
 const downForMs = 60_000;
 
@@ -80,6 +85,7 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
   const { baseUrl, clock, logger } = dependencies;
   const provider = createProvider(settings);
   let downUntil = 0;
+  let beginning = 0;
   const redirectUri = `${baseUrl}/verify/callback/${name}`;
   // If the settings ask for a recent authentication, the ID token has to prove it.
   const maxAge = parameters['max_age'] === undefined ? undefined : Number(parameters['max_age']);
@@ -129,6 +135,8 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
     isDown: (now) => now < downUntil,
 
     async begin({ language }, attempt) {
+      if (beginning >= mostBeginning) return { kind: 'down' };
+      beginning += 1;
       try {
         const config = await provider();
         downUntil = 0;
@@ -148,6 +156,8 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
         downUntil = clock.now() + downForMs;
         logger.warn({ why: summaryOf(error), source: name }, 'the verification source cannot be reached');
         return { kind: 'down' };
+      } finally {
+        beginning -= 1;
       }
     },
 

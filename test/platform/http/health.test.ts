@@ -43,7 +43,7 @@ describe('/readyz', () => {
   it('answers 503 if requests have reached the limit and none has ended for 10 s', async () => {
     const { capacity } = server.services;
     let taken = 0;
-    while (capacity.take('authenticated')) taken += 1;
+    while (capacity.take({ kind: 'authenticated' })) taken += 1;
     const later = performance.now() + 10_001;
     const time = vi.spyOn(performance, 'now').mockImplementation(() => later);
     onTestFinished(() => time.mockRestore());
@@ -51,7 +51,7 @@ describe('/readyz', () => {
       status: 503,
       body: { ready: false, reasons: [expect.stringContaining('none was given back for 10 s')] },
     });
-    for (; taken > 0; taken -= 1) capacity.giveBack('authenticated');
+    for (; taken > 0; taken -= 1) capacity.giveBack({ kind: 'authenticated' });
     expect((await call(server.baseUrl, '/readyz')).status).toBe(200);
   });
 
