@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewTime, ResendDeliveries } from '../../../contracts/admin/deliveries.ts';
 import type { EventName } from '../../../contracts/event-names.ts';
 import { attemptLimit, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
+import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
@@ -13,6 +13,14 @@ import { type DeliveryQueryStore, finalStatuses } from './delivery-query-store.t
 import type { KeyOwner, RequireKey } from './key-owner.ts';
 import { requireDueTime, requireKept } from './reschedule.ts';
 import { sampleDraft, testEvent } from './samples.ts';
+import {
+  countOfEach,
+  createTestLimit,
+  mostWaiting,
+  requireRoom,
+  resentPerSecond,
+  waitForEnd,
+} from './waiting-limits.ts';
 
 interface Settings {
   events: EventStore;
@@ -25,12 +33,8 @@ interface Settings {
   idKey: Uint8Array;
 }
 
-/** How many deliveries of one key are sent again in a second, so that no receiver is overloaded. */
-const resentPerSecond = 10;
 /** How long a test waits for its only attempt. The additional time is for its start and its record. */
 const testTimeoutMs = attemptTimeoutMs + 5_000;
-/** How often a test reads whether its attempt has ended, in milliseconds. */
-const testPollMs = 50;
 
 /** Makes the error for a change of a delivery that does not wait. */
 function notWaitingError({ _id, status }: Delivery, participle: string): ApiError {
@@ -55,6 +59,15 @@ function refuseUnknown(id: string): never {
   throw new ApiError('not_found', { description: `No delivery ${id}` });
 }
 
+const hasEnded = (delivery: Delivery): boolean => finalStatuses.some((status) => status === delivery.status);
+
+/** A call that makes deliveries by hand. */
+interface Dispatching {
+  /** How many it makes of each key. */
+  countOfKey: ReadonlyMap<string, number>;
+  run: () => Promise<Delivery[]>;
+}
+
 export type DeliveryActions = ReturnType<typeof createDeliveryActions>;
 
 /** Actions of operators on deliveries. The methods throw ApiError. */
@@ -64,6 +77,29 @@ export function createDeliveryActions(settings: Settings) {
 
   const requireDelivery = async (id: string): Promise<Delivery> =>
     (await deliveryQueries.find(id)) ?? refuseUnknown(id);
+
+  const runTest = createTestLimit();
+
+  /** @throws ApiError `rate_limited` if too many deliveries by hand would wait for a key */
+  async function runWithRoom({ countOfKey, run }: Dispatching): Promise<Delivery[]> {
+    for (const [keyId, added] of countOfKey)
+      requireRoom(keyId, await deliveryQueries.countByHand(keyId, mostWaiting), added);
+    return run();
+  }
+
+  /** Runs these calls one after another, so that each counts the deliveries of those before it. */
+  const dispatchInTurn = createGroupCommit<Dispatching, Delivery[]>({
+    async run(calls) {
+      const results: (Delivery[] | Error)[] = [];
+      for (const call of calls)
+        results.push(
+          await runWithRoom(call).catch((error: unknown) =>
+            error instanceof Error ? error : new Error(String(error)),
+          ),
+        );
+      return results;
+    },
+  });
 
   /** Makes and dispatches a new delivery for each of these deliveries. */
   async function resendAll(originals: readonly Delivery[], operatorId: string): Promise<Delivery[]> {
@@ -92,19 +128,31 @@ export function createDeliveryActions(settings: Settings) {
       now: at,
       limit,
     });
-    await events.insert([event]);
-    await insertAndDispatch([delivery]);
+    await dispatchInTurn({
+      countOfKey: new Map([[owner.keyId, 1]]),
+      async run() {
+        await events.insert([event]);
+        await insertAndDispatch([delivery]);
+        return [delivery];
+      },
+    });
     return delivery;
   }
 
   return {
     requireDelivery,
 
-    /** Sends the events of deliveries again. A dry run only finds the deliveries. */
-    async resend({ deliveryIds, dryRun }: ResendDeliveries, operatorId: string) {
+    /**
+     * Sends the events of deliveries again, each once, also if it is named twice. A dry run only finds the deliveries.
+     */
+    async resend({ deliveryIds: namedIds, dryRun }: ResendDeliveries, operatorId: string) {
+      const deliveryIds = [...new Set(namedIds)];
       const found = await deliveryQueries.findAll(deliveryIds);
       const chosen = deliveryIds.map((id) => found.get(id) ?? refuseUnknown(id));
-      return { dryRun, deliveries: dryRun ? chosen : await resendAll(chosen, operatorId) };
+      if (dryRun) return { dryRun, deliveries: chosen };
+      const countOfKey = countOfEach(chosen.map(({ keyId }) => keyId));
+      const deliveries = await dispatchInTurn({ countOfKey, run: () => resendAll(chosen, operatorId) });
+      return { dryRun, deliveries };
     },
 
     async cancel(id: string): Promise<Delivery> {
@@ -129,14 +177,11 @@ export function createDeliveryActions(settings: Settings) {
 
     /** Sends one sample once, and waits for the result. After `testTimeoutMs`, returns the delivery as it is. */
     async test(keyId: string): Promise<Delivery> {
-      const { _id } = await sendSample(testEvent, await requireKey(keyId), 1);
-      const timeout = AbortSignal.timeout(testTimeoutMs);
-      for (;;) {
-        const delivery = await requireDelivery(_id);
-        const hasEnded = finalStatuses.some((status) => status === delivery.status);
-        if (hasEnded || timeout.aborted) return delivery;
-        await sleep(testPollMs);
-      }
+      const owner = await requireKey(keyId);
+      return runTest(owner.partnerId, async () => {
+        const { _id } = await sendSample(testEvent, owner, 1);
+        return waitForEnd(() => requireDelivery(_id), hasEnded, testTimeoutMs);
+      });
     },
 
     /** Sends a sample with the usual retries. Live receivers get only the harmless sample of `test`. */

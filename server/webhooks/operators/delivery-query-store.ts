@@ -96,6 +96,22 @@ export function createDeliveryQueryStore(db: Db) {
         { limit: most },
       ),
 
+    /**
+     * Counts the waiting resends and samples of a key, up to `most`. Those of bulk jobs are not among them, because a job waits for
+     * its own.
+     */
+    countByHand: (keyId: string, most: number): Promise<number> =>
+      deliveries.countDocuments(
+        {
+          status: 'pending',
+          keyId,
+          lane: { $in: ['first', 'retry'] },
+          bulkId: { $exists: false },
+          $or: [{ resendOf: { $exists: true } }, { trigger: 'test' }],
+        },
+        { limit: most },
+      ),
+
     /** Cancels those of these deliveries that are waiting. @returns how many were cancelled */
     async cancelAll(ids: readonly string[], at: Date): Promise<number> {
       const { modifiedCount } = await deliveries.updateMany(
