@@ -23,12 +23,11 @@ import { ApiError } from '../platform/errors.ts';
 import { deriveId, randomSecret, sha256 } from '../platform/ids.ts';
 import { isMemberId } from './member-name.ts';
 import type { Member } from './member-store.ts';
+import { createOwners, isActiveOwner } from './owners.ts';
 import type { MembersStores } from './store.ts';
 
 /** The lifetime of an invitation, in milliseconds. */
 export const invitationLifetimeMs = 48 * 3_600_000;
-/** A hold (see `holdOtherOwner`) ends after this time, in milliseconds, even if a crash has prevented its release. */
-const holdMs = 10_000;
 /** The time that a removed member stays in the list, without the e-mail address, in milliseconds. */
 export const removedRetentionMs = 30 * 86_400_000;
 
@@ -39,7 +38,7 @@ type AuditEntriesOf = (
 ) => Promise<AuditLogEntry[]>;
 
 interface Dependencies {
-  stores: Pick<MembersStores, 'members' | 'memberSessions'>;
+  stores: Pick<MembersStores, 'members' | 'memberSessions' | 'ownerEnds'>;
   /** Whether SVC_PORTAL is on. */
   isOn: boolean;
   clock: Pick<Clock, 'now'>;
@@ -51,15 +50,6 @@ interface Dependencies {
   baseUrl: string;
   auditEntriesOf: AuditEntriesOf;
 }
-
-/** Whether the member is an owner, or is invited to be one. */
-const isOwner = ({ role, status }: { role?: string | undefined; status?: string | undefined }): boolean =>
-  role === 'owner' && status !== 'removed';
-
-const lastOwnerError = ({ _id, partnerId }: Member) =>
-  new ApiError('refused', {
-    description: `${_id} is the only owner of ${partnerId}. Invite another one first: svcadmin members invite ${partnerId} EMAIL --role owner`,
-  });
 
 const removedMemberError = (memberId: string) =>
   new ApiError('refused', { description: `${memberId} was removed; invite the person again` });
@@ -92,48 +82,17 @@ export function createMemberProcedures(dependencies: Dependencies) {
   const { members, memberSessions } = dependencies.stores;
   const view = (member: Member) => viewMember(member, clock.now());
   const change = createAuditedChange(members, clock);
-
-  /**
-   * Holds another owner while a member is changed: until the release, that owner cannot lose the role. Without a hold, two
-   * simultaneous changes could end the role of the last two owners. If a member acts, the actor is held. If an operator changes an
-   * owner, any other owner of the partner is held.
-   * @returns the id of the held owner; undefined if an operator changes a member who is no owner, or the only owner
-   */
-  async function holdOtherOwner(memberId: string, { operatorId }: Actor): Promise<string | undefined> {
-    const now = clock.now();
-    const until = new Date(now + holdMs);
-    if (isMemberId(operatorId)) {
-      const held = await members.holdOwner({ _id: operatorId, status: 'active' }, until);
-      if (!held) throw new ApiError('not_permitted');
-      return held;
-    }
-    const member = await members.get(memberId);
-    if (!isOwner(member)) return undefined;
-    const { partnerId } = member;
-    const invited = { status: 'invited' as const, 'invitation.expiresAt': { $gt: new Date(now) } };
-    const others = { partnerId, _id: { $ne: memberId }, $or: [{ status: 'active' as const }, invited] };
-    return members.holdOwner(others, until);
-  }
+  const owners = createOwners(dependencies.stores, clock);
 
   /** Changes a member for an operator or for another owner. Refuses a change that would leave the partner without an owner. */
-  async function changeOther(memberId: string, actor: Actor, decide: Decide<Member>): Promise<Member> {
-    const otherOwner = await holdOtherOwner(memberId, actor);
-    try {
-      return await change(memberId, actor, (before, now) => {
-        const wanted = decide(before, now);
-        const endsOwnership = wanted && isOwner(before) && !isOwner({ ...before, ...wanted.set });
-        if (!endsOwnership) return wanted;
-        // This member is held, because a simultaneous change of another owner needs an owner who remains.
-        if (before.actingUntil && before.actingUntil.getTime() > now)
-          throw new ApiError('conflict', { description: `${memberId} is changing members now; try again` });
-        // An owner who has not accepted the invitation yet is not counted, and can always be changed.
-        if (before.status === 'active' && !otherOwner) throw lastOwnerError(before);
-        return wanted;
-      });
-    } finally {
-      if (otherOwner) await members.releaseOwner(otherOwner);
-    }
-  }
+  const changeOther = (memberId: string, actor: Actor, decide: Decide<Member>): Promise<Member> =>
+    change(memberId, actor, async (before, now) => {
+      const wanted = await decide(before, now);
+      // An owner who has not accepted the invitation yet is not counted, and can always be changed.
+      if (wanted && isActiveOwner(before) && !isActiveOwner({ ...before, ...wanted.set }))
+        await owners.permitEnd(before);
+      return wanted;
+    });
 
   /** Members cannot change themselves. So the owner who acts always remains an owner. */
   function refuseSelf(memberId: string, actor: Actor): void {

@@ -1,4 +1,4 @@
-import type { Db, Filter } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { MemberRole, MemberStatus } from '../../contracts/admin/members.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { type AuditedRecord, createRecordStore } from '../platform/database/records.ts';
@@ -27,8 +27,6 @@ export interface Member extends AuditedRecord {
   };
   /** Whether the member wants e-mails about warnings. */
   warnings?: true;
-  /** Until then, the member cannot lose the role owner, because a change of another member depends on it. */
-  actingUntil?: Date;
   lastSignInAt?: Date;
   removedAt?: Date;
   /** When the record of a removed member is deleted. */
@@ -63,22 +61,19 @@ export function createMemberStore(db: Db) {
       return found.flatMap(({ email }) => email ?? []);
     },
 
-    /**
-     * Holds one owner that matches the filter: until `until`, that owner cannot lose the role (see `changeOther`). The new
-     * revision makes a simultaneous change of the owner read the record again, and so see the hold.
-     * @returns the id of the owner; undefined if no owner matches
-     */
-    async holdOwner(filter: Filter<Member>, until: Date): Promise<string | undefined> {
-      const found = await members.findOneAndUpdate(
-        { ...filter, role: 'owner' },
-        { $set: { actingUntil: until }, $inc: { revision: 1 } },
+    /** Whether the partner has an active owner. @param exceptId a member who does not count */
+    async hasActiveOwner(partnerId: string, exceptId?: string): Promise<boolean> {
+      const owner = { partnerId, role: 'owner', status: 'active' } as const;
+      const found = await members.findOne(
+        exceptId === undefined ? owner : { ...owner, _id: { $ne: exceptId } },
         { projection: { _id: 1 } },
       );
-      return found?._id;
+      return found !== null;
     },
 
-    async releaseOwner(memberId: string): Promise<void> {
-      await members.updateOne({ _id: memberId }, { $unset: { actingUntil: '' }, $inc: { revision: 1 } });
+    /** Makes changes fail that were decided on the present revision. */
+    async addRevision({ _id, revision }: Pick<Member, '_id' | 'revision'>): Promise<void> {
+      await members.updateOne({ _id, revision }, { $inc: { revision: 1 } });
     },
 
     findInvited: async (hash: string): Promise<Member | undefined> =>

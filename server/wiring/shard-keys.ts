@@ -36,6 +36,7 @@ export const unsharded: Readonly<Record<string, string>> = {
   members: `a passkey is unique by its id; ${byCustomers}`,
   memberSessions: 'a few documents for each member, deleted within hours',
   deviceRequests: 'its documents are deleted within minutes',
+  ownerEnds: 'at most one document for each partner',
   operators: 'a token is unique by its hash; as many documents as there are operators',
   auditLog: 'grows with what operators do',
   ledgerCheckpoints: 'two documents for each partner',

@@ -25,6 +25,10 @@ const newName = () => `test_${randomBytes(6).toString('hex')}`;
 const connectTo = (uri: string): Promise<Database> =>
   connect({ uri, embedded: false, appName: 'test', answerWithinMs: longestScanMs });
 
+/** Connects to a database once more, as another process does. */
+export const connectAgain = ({ databaseName }: Db): Promise<Database> =>
+  connectTo(withDatabase(inject('mongodbUri'), databaseName));
+
 /**
  * Creates a database that is dropped when the test ends. With `keep`, the caller drops it. Hooks such as `beforeAll` need
  * `keep`, because they run outside a test.

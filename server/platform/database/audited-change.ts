@@ -8,7 +8,10 @@ interface AuditedChange<R extends AuditedRecord> extends Pick<AuditEntry, 'befor
 }
 
 /** Decides on a change of a record. It may run again after a concurrent change. If it returns undefined, nothing is written. */
-export type Decide<R extends AuditedRecord> = (current: R, now: number) => AuditedChange<R> | undefined;
+export type Decide<R extends AuditedRecord> = (
+  current: R,
+  now: number,
+) => AuditedChange<R> | undefined | Promise<AuditedChange<R> | undefined>;
 
 /** Makes the function that changes a record of the store, and writes the audit entry of the actor with the change. */
 export function createAuditedChange<R extends AuditedRecord>(
@@ -16,9 +19,9 @@ export function createAuditedChange<R extends AuditedRecord>(
   clock: Pick<Clock, 'now'>,
 ) {
   return (id: string, actor: Actor, decide: Decide<R>): Promise<R> =>
-    store.change(id, (current) => {
+    store.change(id, async (current) => {
       const now = clock.now();
-      const change = decide(current, now);
+      const change = await decide(current, now);
       if (!change) return undefined;
       const { set, ...difference } = change;
       return { set, entry: auditEntry(actor, { id, at: now }, difference) };

@@ -101,10 +101,13 @@ export function createRecordStore<R extends AuditedRecord>(db: Db, collection: s
    * concurrent change. If it returns undefined, nothing is written.
    * @throws ApiError `not_found`, every error of `decide`, `conflict` after too many concurrent changes
    */
-  async function change(id: string, decide: (current: R) => Change<R> | undefined): Promise<R> {
+  async function change(
+    id: string,
+    decide: (current: R) => Change<R> | undefined | Promise<Change<R> | undefined>,
+  ): Promise<R> {
     for (let tries = 0; tries < maxConflictTries; tries += 1) {
       const current = await get(id);
-      const wanted = decide(current);
+      const wanted = await decide(current);
       if (!wanted) return current;
       if (current.audit.length >= longestOutbox)
         throw unavailable(new Error(`audit outbox of ${id} is full`));
