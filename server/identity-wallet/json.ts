@@ -1,3 +1,5 @@
+import { inputFault } from '../../contracts/input-text.ts';
+
 /** The deepest nesting of objects and lists. Answers, attestations and status lists are less deep. */
 const maxDepth = 16;
 
@@ -25,13 +27,17 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 
 /**
  * Parses JSON of unknown origin. The depth is limited, so that later code may use recursion.
- * @throws SyntaxError if the text is not JSON or too deep. The message contains no part of the text
+ * @throws SyntaxError if the text is not JSON or too deep, or if a text in it is no Unicode or has NUL. The message contains no
+ * part of the text
  */
 export function parseJson(text: string): unknown {
   if (isTooDeep(text)) throw new SyntaxError(`nested deeper than ${maxDepth} levels`);
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     throw new SyntaxError('not JSON');
   }
+  if (inputFault(value)) throw new SyntaxError('not Unicode, or too long');
+  return value;
 }

@@ -30,6 +30,14 @@ function parsed(text: string, what: string): unknown {
   }
 }
 
+function utf8Of(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw unreadable('the decrypted answer is not UTF-8');
+  }
+}
+
 function fieldsOf(body: unknown): z.infer<typeof Fields> {
   const fields = Fields.safeParse(body);
   if (!fields.success) throw unreadable('it has fields of a wrong type');
@@ -46,7 +54,7 @@ async function decrypt(jwe: string, key: KeyObject): Promise<unknown> {
   } catch {
     throw unreadable('it cannot be decrypted');
   }
-  return parsed(Buffer.from(plaintext).toString(), 'the decrypted answer');
+  return parsed(utf8Of(plaintext), 'the decrypted answer');
 }
 
 /** Returns an error answer whose text is safe to store and to show. */

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import { textFault } from '../../contracts/input-text.ts';
 import { ApiError } from '../platform/errors.ts';
 
 /** Where a request has the client's credentials. `basic`: in a Basic header. `unreadable`: the header has another form. */
@@ -17,11 +19,13 @@ function decodeForm(text: string): string {
 function parse(header: string): { id: string; secret: string } | undefined {
   const { encoded } = /^basic +(?<encoded>[A-Za-z0-9+/=_-]+) *$/i.exec(header)?.groups ?? {};
   if (encoded === undefined) return undefined;
-  const text = Buffer.from(encoded, 'base64').toString('utf8');
-  const { id, secret } = /^(?<id>[^:]+):(?<secret>.*)$/s.exec(text)?.groups ?? {};
+  const bytes = Buffer.from(encoded, 'base64');
+  if (!isUtf8(bytes)) return undefined;
+  const { id, secret } = /^(?<id>[^:]+):(?<secret>.*)$/s.exec(bytes.toString('utf8'))?.groups ?? {};
   if (id === undefined || secret === undefined) return undefined;
   try {
-    return { id: decodeForm(id), secret: decodeForm(secret) };
+    const credentials = { id: decodeForm(id), secret: decodeForm(secret) };
+    return textFault(credentials.id + credentials.secret) ? undefined : credentials;
   } catch {
     return undefined; // a `%` without two hexadecimal digits
   }

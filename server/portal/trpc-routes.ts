@@ -1,18 +1,13 @@
-import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { environmentHeader } from '../../contracts/environment-header.ts';
-import { type AdminContext, toTrpcError } from '../platform/admin-api/procedures.ts';
-import { isUnavailable } from '../platform/database/connect.ts';
-import { ApiError, unavailable } from '../platform/errors.ts';
-import { noteFailure } from '../platform/http/answer-log.ts';
+import { trpcRoutes } from '../platform/admin-api/mount.ts';
+import type { AdminContext } from '../platform/admin-api/procedures.ts';
+import { ApiError } from '../platform/errors.ts';
 import { bearerToken } from '../platform/http/bearer.ts';
 import type { AdminRouter } from '../wiring/admin-router.ts';
 import type { Browser } from './browser.ts';
 import type { MemberCalls } from './member-calls.ts';
 import type { SignedIn } from './member-sessions.ts';
-
-/** The largest request body in bytes: a logo in base64. */
-const largestBody = 384 * 1024;
 
 interface Dependencies {
   router: AdminRouter;
@@ -21,7 +16,7 @@ interface Dependencies {
   environment: string;
 }
 
-/** The admin API for members, at `/portal/trpc`. It is a separate plugin, because tRPC replaces its scope's JSON parser. */
+/** The admin API for members, at `/portal/trpc`. */
 export function memberApiRoutes({ router, browser, calls, environment }: Dependencies): FastifyPluginAsync {
   /** The member of a program, which sends a bearer token. */
   async function requireLogin(request: FastifyRequest, token: string): Promise<SignedIn> {
@@ -46,28 +41,10 @@ export function memberApiRoutes({ router, browser, calls, environment }: Depende
     return calls.contextOf(request, signedIn);
   }
 
-  const trpcOptions: FastifyTRPCPluginOptions<AdminRouter>['trpcOptions'] = {
-    router,
-    allowBatching: false,
-    createContext: async ({ req, res }) =>
-      // The error handling of procedures does not see errors from before the procedure, so they are converted here.
-      contextOf(req).catch((thrown: unknown) => {
-        const error = isUnavailable(thrown) ? unavailable(thrown) : thrown;
-        if (!(error instanceof ApiError)) throw error;
-        noteFailure(req, error);
-        void res.headers(error.headers);
-        throw toTrpcError(error);
-      }),
-  };
-
   return async (scope) => {
-    // The plugin makes its routes itself, so their limit is set here.
-    scope.addHook('onRoute', (route) => {
-      route.bodyLimit = largestBody;
-    });
     scope.addHook('onRequest', async (_request, reply) => {
       void reply.headers({ 'cache-control': 'no-store', [environmentHeader]: environment });
     });
-    await scope.register(fastifyTRPCPlugin, { prefix: '/trpc', trpcOptions });
+    await scope.register(trpcRoutes(router, contextOf));
   };
 }

@@ -4,6 +4,7 @@ import { SigningHeaders, StorefrontRequest, StorefrontResponse } from '../../con
 import { GeneralError } from '../../contracts/verification.ts';
 import type { Deadline } from '../platform/config/pace.ts';
 import { ApiError } from '../platform/errors.ts';
+import { bodyText } from '../platform/http/body-text.ts';
 import { answerInTime, contextOf, type RequestContext } from '../platform/http/deadline.ts';
 import { admitAuthenticated } from '../platform/http/in-flight.ts';
 import { parseJson } from '../platform/http/json.ts';
@@ -24,7 +25,7 @@ function parseBody(type: string | undefined, raw: Buffer): unknown {
   if (!/^application\/json *(;|$)/i.test(type ?? '')) {
     throw new ApiError('bad_input', { description: 'Content-Type must be application/json' });
   }
-  return parseJson(raw.toString('utf8'));
+  return parseJson(bodyText(raw));
 }
 
 /** Returns the routes under `/api/integrations/storefront`. The signature of the raw body is checked before the body is parsed. */

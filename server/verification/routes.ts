@@ -53,15 +53,6 @@ const PasskeyForm = Form.pick({ step: true, csrf: true }).extend({
   credential: z.string().max(32_768).optional(),
 });
 
-/** Refuses a query that is not percent-encoded UTF-8, because its `state` could not be returned unchanged. */
-async function refuseMalformedQuery({ url }: FastifyRequest): Promise<void> {
-  try {
-    decodeURIComponent(url);
-  } catch {
-    throw new ApiError('invalid_request', { description: 'The query is not percent-encoded UTF-8' });
-  }
-}
-
 /** The query of a request, with repeated and empty parameters. */
 const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?')[1]);
 
@@ -200,7 +191,6 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
       {
         schema: { querystring: StartQuery },
         exposeHeadRoute: false,
-        onRequest: refuseMalformedQuery,
         preValidation: prepareQuery,
       },
       async (request, reply) => {

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { BSON } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import { digestOf, type Grant, grantSealOf, type LedgerPage } from '../../server/billing/ledger-page.ts';
 import { draftPage, fencePage, openingPage, type Posting } from '../../server/billing/page-builder.ts';
@@ -162,5 +163,23 @@ describe('a fence', () => {
     expect(fence).toMatchObject({ _id: lost._id, n: lost.n, previous: head.digest, state: head.state });
     expect(fence.attempt).not.toBe(lost.attempt);
     expect(fence.entries).toHaveLength(1);
+  });
+});
+
+describe('the digests of a page with a lone surrogate', () => {
+  it('are those of the page as the database returns it', () => {
+    const claims_ignored = ['a\ud800b'];
+    const grant = { terms: { ...terms, meta: { ...terms.meta, claims_ignored } }, lifetimeSeconds: 60 };
+    const memo = { reference: '\udfffr', reason: 'ok \ud83d' };
+    const postings: Posting[] = [
+      { ...charge('txn_1'), grant },
+      { walletId, id: 'txn_2', kind: 'funding', amount: 5_000, memo },
+    ];
+    const drafted = draftPage(head, postings, noon).page;
+    const stored = BSON.deserialize(BSON.serialize(drafted)) as LedgerPage;
+    expect(stored.entries[1]?.memo?.reference).toBe('\uFFFDr');
+    expect(digestOf(stored)).toBe(drafted.digest);
+    const [{ grant: kept, grantSeal } = expect.unreachable()] = stored.entries;
+    expect(kept && grantSealOf(kept)).toBe(grantSeal);
   });
 });

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { mostValues } from '../../contracts/input-text.ts';
+import { bodyText } from '../../server/platform/http/body-text.ts';
 import { parseJson } from '../../server/platform/http/json.ts';
 
 const twice = (name: string) => `${name} must be given once`;
@@ -57,15 +59,46 @@ describe('the parser of JSON bodies', () => {
     );
   });
 
-  it('accepts lists and objects nested as deeply as 64 KiB allow, and finds a repeated member in the innermost', () => {
+  it('accepts 2,000 nested lists or objects, finds a repeated member in the innermost, and refuses more values', () => {
     for (const [open, close] of [
       ['[', ']'],
       ['{"a":', '}'],
     ] as const) {
-      const depth = Math.floor(65_000 / (open.length + close.length));
-      expect(() => parseJson(`${open.repeat(depth)}1${close.repeat(depth)}`)).not.toThrow();
-      const deepest = `{"b":1,"b":2}`;
-      expect(() => parseJson(`${open.repeat(depth)}${deepest}${close.repeat(depth)}`)).toThrow(twice('b'));
+      const nest = (depth: number, inner: string) => `${open.repeat(depth)}${inner}${close.repeat(depth)}`;
+      expect(() => parseJson(nest(mostValues, '1'))).not.toThrow();
+      expect(() => parseJson(nest(mostValues, '{"b":1,"b":2}'))).toThrow(twice('b'));
+      for (const depth of [mostValues + 1, 10_000])
+        expect(() => parseJson(nest(depth, '1'))).toThrow('The request has more than 2000 values');
     }
+  });
+
+  it.each([
+    ['a lone surrogate in a text', '{"a":{"b":["x","y\\ud800"]}}', 'a.b.1 has U+D800 at position 2'],
+    ['a lone surrogate in a name', '{"\\udfff":1}', 'The name of a value has U+DFFF at position 1'],
+    ['NUL in a text', '["\\u0000"]', '0 has U+0000 at position 1'],
+    ['NUL in a name', '{"a":{"b\\u0000":1}}', 'The name of a value has U+0000 at position 2'],
+    ['a fault behind a name that is not plain', '{"a b":"\\ud83d"}', 'A value has U+D83D at position 1'],
+  ])('throws invalid_request that says where there is %s', (_, text, message) => {
+    expect(() => parseJson(text)).toThrow(`${message}: text must be well-formed Unicode without NUL`);
+  });
+
+  it('accepts characters outside of the basic plane, as they are or as two escapes', () => {
+    expect(parseJson('["\u{1f600}","\\ud83d\\ude00"]')).toEqual(['\u{1f600}', '\u{1f600}']);
+  });
+});
+
+describe('the text of a body', () => {
+  it('is without the byte order mark before it', () => {
+    expect(bodyText(Buffer.from('\uFEFF{}'))).toBe('{}');
+  });
+
+  it.each([
+    ['a cut character', [0x22, 0xe2, 0x82, 0x22]],
+    ['an overlong NUL', [0x22, 0xc0, 0x80, 0x22]],
+    ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22]],
+    ['Latin-1', [0x22, 0xe9, 0x22]],
+    ['UTF-16 with its byte order mark', [0xff, 0xfe, 0x7b, 0x00]],
+  ])('is refused with invalid_request for %s', (_, bytes) => {
+    expect(() => bodyText(Buffer.from(bytes))).toThrow('The request body is not UTF-8');
   });
 });

@@ -47,12 +47,13 @@ export function fields(code: string, changed: Record<string, unknown> = {}): Rec
 /** Returns the three headers of interface 4.6 for a body. `at` is the time in milliseconds. */
 export function sign(
   shop: Pick<Shop, 'integrationId' | 'integrationSecret'>,
-  body: string,
+  body: string | Uint8Array,
   at: number,
 ): Record<string, string> {
   const timestamp = String(Math.floor(at / 1000));
   const mac = createHmac('sha256', shop.integrationSecret)
-    .update(`${shop.integrationId}.${timestamp}.${body}`)
+    .update(`${shop.integrationId}.${timestamp}.`)
+    .update(body)
     .digest('hex');
   return {
     'x-svc-integration-id': shop.integrationId,

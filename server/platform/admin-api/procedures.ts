@@ -1,6 +1,8 @@
 import { initTRPC, TRPCError } from '@trpc/server';
+import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { ZodError, type z } from 'zod';
 import { type ErrorCode, errorTable } from '../../../contracts/errors.ts';
+import { inputFault } from '../../../contracts/input-text.ts';
 import type { Actor, CallResult } from '../database/audit-entry.ts';
 import { isUnavailable } from '../database/connect.ts';
 import { ApiError, unavailable } from '../errors.ts';
@@ -34,26 +36,49 @@ export interface AdminContext {
   bindInput?: (path: string, input: unknown) => Promise<unknown>;
 }
 
+/** The code of an error of ours in the data of the response, with what programs need of it. */
+const dataOf = (code: ErrorCode, retryAfter: number | undefined) => ({
+  error: code,
+  exit: errorTable[code].exit,
+  httpStatus: errorTable[code].status,
+  retryAfter,
+});
+
 const trpc = initTRPC.context<AdminContext>().create({
   errorFormatter({ shape, error }) {
     const ourError = error.cause instanceof ApiError ? error.cause : undefined;
     const code = ourError?.code ?? fallbackCode(error.code);
-    const retryAfter = ourError?.extras.retryAfter;
     return {
       code: shape.code,
       // The text of an unknown error could contain secrets.
       message: code === 'server_error' ? errorTable.server_error.text : messageOf(error),
-      data: { error: code, exit: errorTable[code].exit, httpStatus: errorTable[code].status, retryAfter },
+      data: dataOf(code, ourError?.extras.retryAfter),
     };
   },
 });
 
-/** The faults of an input in one line, each as `field: message`. */
+/** An error that was thrown before tRPC was called, in the format of tRPC. */
+export const errorShape = ({ code, message, extras }: ApiError) => ({
+  code: TRPC_ERROR_CODES_BY_KEY[errorTable[code].trpc],
+  message,
+  data: dataOf(code === 'invalid_request' ? 'bad_input' : code, extras.retryAfter),
+});
+
+/** The most faults of an input that an error names, and the most characters of each and of the whole text. */
+const mostFaults = 10;
+const longestFault = 200;
+const longestMessage = 2_048;
+
+/** The first faults of an input in one line, each as `field: message`. */
 export function messageOf(error: TRPCError): string {
-  if (!(error.cause instanceof ZodError)) return error.message;
-  return error.cause.issues
+  if (!(error.cause instanceof ZodError)) return error.message.slice(0, longestMessage);
+  const { issues } = error.cause;
+  const faults = issues
+    .slice(0, mostFaults)
     .map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message))
-    .join('; ');
+    .map((fault) => (fault.length > longestFault ? `${fault.slice(0, longestFault)}…` : fault));
+  const more = issues.length - faults.length;
+  return [...faults, ...(more > 0 ? [`and ${more} more faults`] : [])].join('; ');
 }
 
 /** Errors of tRPC itself: input that does not fit its schema, an unknown procedure. */
@@ -82,6 +107,13 @@ const translated = trpc.middleware(async ({ ctx, path, next }) => {
   const description = messageOf(result.error);
   ctx.failed?.(new ApiError(fallbackCode(code), { description, cause, detail: { path } }));
   return result;
+});
+
+/** Refuses an input that has too many values, or text that is no Unicode, before any other code reads it. */
+const readable = trpc.middleware(async ({ getRawInput, next }) => {
+  const fault = inputFault(await getRawInput());
+  if (fault) throw new ApiError('bad_input', { description: fault });
+  return next();
 });
 
 /** Refuses calls that the operator's role, or a member's scope, does not allow. */
@@ -148,7 +180,7 @@ export const mergeRouters = trpc.mergeRouters;
  * Every procedure of the admin API is built from this one. `ctx.actor` is the operator. A procedure that shows personal
  * data calls `ctx.noteRead` first, which records the read in the audit log.
  */
-export const procedure = trpc.procedure.use(translated).use(recorded).use(permitted);
+export const procedure = trpc.procedure.use(translated).use(readable).use(recorded).use(permitted);
 
 /**
  * What a procedure knows of its caller. A procedure that shows personal data calls `noteRead` first, and one that waits for a

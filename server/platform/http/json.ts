@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify';
+import { inputFault } from '../../../contracts/input-text.ts';
 import { ApiError } from '../errors.ts';
+import { bodyText } from './body-text.ts';
 import { refuseRepeated } from './parameters.ts';
 
 /** Matches a bracket or a string. A string that is the name of a member is matched with its colon. */
@@ -32,7 +34,8 @@ const malformed = (description: string) => new ApiError('invalid_request', { des
 
 /**
  * Parses a JSON body.
- * @throws ApiError `invalid_request` for an empty body, malformed JSON, or a member that is given twice
+ * @throws ApiError `invalid_request` for an empty body, malformed JSON, a member that is given twice, text that is no
+ * Unicode, or too many values
  */
 export function parseJson(body: string): unknown {
   if (body === '') throw malformed('The request body is empty');
@@ -44,6 +47,8 @@ export function parseJson(body: string): unknown {
   }
   const repeated = repeatedMember(body);
   if (repeated !== undefined) refuseRepeated(repeated);
+  const fault = inputFault(value);
+  if (fault) throw malformed(fault);
   return value;
 }
 
@@ -52,7 +57,7 @@ export function acceptJson(scope: FastifyInstance): void {
   scope.removeContentTypeParser('application/json');
   scope.addContentTypeParser(
     'application/json',
-    { parseAs: 'string' },
-    async (_request: unknown, body: string | Buffer) => parseJson(body.toString()),
+    { parseAs: 'buffer' },
+    async (_request: unknown, body: Buffer) => parseJson(bodyText(body)),
   );
 }

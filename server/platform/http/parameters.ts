@@ -1,6 +1,8 @@
 import { parse } from 'node:querystring';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { textFault } from '../../../contracts/input-text.ts';
 import { ApiError } from '../errors.ts';
+import { bodyText } from './body-text.ts';
 
 /** Whether a value from JSON is an object, and not null or an array. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -39,14 +41,36 @@ export async function prepareQuery(request: FastifyRequest): Promise<void> {
 const mostFields = 32;
 
 /**
+ * Refuses a query or a form that is not percent-encoded UTF-8, or has NUL. A parser would put other characters in their place.
+ * @throws ApiError invalid_request
+ */
+export function requireEncodedText(encoded: string, what: 'query' | 'form'): void {
+  let text: string;
+  try {
+    text = decodeURIComponent(encoded);
+  } catch {
+    throw new ApiError('invalid_request', { description: `The ${what} is not percent-encoded UTF-8` });
+  }
+  const fault = textFault(text);
+  if (fault) throw new ApiError('invalid_request', { description: `The ${what} ${fault}` });
+}
+
+/** Refuses a query that is no text. A path that is no text is answered like an unknown one. */
+export async function requireTextInQuery({ url, is404 }: FastifyRequest): Promise<void> {
+  const start = url.indexOf('?');
+  if (start !== -1 && !is404) requireEncodedText(url.slice(start + 1), 'query');
+}
+
+/**
  * Parses a form body. A repeated field becomes a list.
- * @throws ApiError `invalid_request` for more than 32 fields, counted before they are parsed
+ * @throws ApiError `invalid_request` for text that is no Unicode, and for more than 32 fields, counted before they are parsed
  */
 export function parseForm(body: string): Record<string, unknown> {
   // The limit ends the count, so that a long body of separators costs little.
   const fieldCount = body.split('&', mostFields + 1).length;
   if (fieldCount > mostFields)
     throw new ApiError('invalid_request', { description: `The form has more than ${mostFields} fields` });
+  requireEncodedText(body, 'form');
   return parse(body);
 }
 
@@ -54,7 +78,7 @@ export function parseForm(body: string): Record<string, unknown> {
 export function acceptForms(scope: FastifyInstance): void {
   scope.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    { parseAs: 'string' },
-    async (_request: unknown, body: string | Buffer) => parseForm(body.toString()),
+    { parseAs: 'buffer' },
+    async (_request: unknown, body: Buffer) => parseForm(bodyText(body)),
   );
 }

@@ -15,9 +15,11 @@ import { randomRequestId } from '../ids.ts';
 import type { Logger } from '../telemetry/logging.ts';
 import { readTraceparent } from '../telemetry/trace-context.ts';
 import { logAnswer, noteFailure } from './answer-log.ts';
+import { refuseCompressed } from './body-text.ts';
 import { asGeneral, asOAuth, codeHeader, renderErrors } from './errors.ts';
 import { acceptJson } from './json.ts';
 import { createMalformedAnswers, headFault } from './malformed.ts';
+import { requireTextInQuery } from './parameters.ts';
 import { oneAtATime } from './pipelining.ts';
 import { boundHeaders } from './request-headers.ts';
 
@@ -135,6 +137,9 @@ export function createHttpServer({
     boundHeaders(request.raw.headers);
     done();
   });
+  // These two come after the checks of credentials, which are made by `onRequest`.
+  app.addHook('preParsing', refuseCompressed);
+  app.addHook('preValidation', requireTextInQuery);
   app.addHook('onResponse', (request, reply, done) => {
     logAnswer(request, reply);
     done();

@@ -8,6 +8,7 @@ import {
 } from '@simplewebauthn/server';
 import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
 import { z } from 'zod';
+import { parseJson } from '../http/json.ts';
 
 /** The accepted COSE algorithms, in order of preference: EdDSA, ES256, RS256. */
 const algorithms = [-8, -7, -257];
@@ -82,7 +83,7 @@ function readAnswer<S extends { id: string; response: { clientDataJSON: string }
   text: string,
 ): Answer<S['response']> | undefined {
   try {
-    const { id, response } = schema.parse(JSON.parse(text));
+    const { id, response } = schema.parse(parseJson(text));
     const data = JSON.parse(Buffer.from(response.clientDataJSON, 'base64url').toString());
     const { challenge, crossOrigin, topOrigin } = ClientData.parse(data);
     const isEmbedded = crossOrigin === true || topOrigin !== undefined;

@@ -1,4 +1,5 @@
 import * as openid from 'openid-client';
+import { inputFault } from '../../../contracts/input-text.ts';
 import type { OidcSettings } from '../../../contracts/oidc-sources.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
@@ -114,7 +115,12 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
     // ID token is used, because it is signed.
     const verifiedClaims = [idToken['verified_claims'], userinfo?.['verified_claims']].flat().filter(Boolean);
     const verified = verifiedClaims.length > 0 ? { verified_claims: verifiedClaims } : {};
-    return { ...userinfo, ...idToken, ...verified };
+    const claims = { ...userinfo, ...idToken, ...verified };
+    const fault = inputFault(claims);
+    if (fault) throw new Error(`the provider's claims are not accepted: ${fault}`);
+    // The decoder puts U+FFFD in the place of bytes that are not UTF-8, so two persons could become one.
+    if (idToken.sub.includes('\uFFFD')) throw new Error('the subject is not UTF-8');
+    return claims;
   }
 
   /** The failure of a return. The settings translate error codes of the provider; all else is `source_error`. */

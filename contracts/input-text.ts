@@ -1,0 +1,48 @@
+/** Lone surrogates, which are no Unicode text, and NUL, which databases and terminals do not accept. */
+const forbidden = /[\0\p{Surrogate}]/u;
+
+/** Names a character and its place, such as `U+0000 at position 3`. Positions begin at 1. */
+export function placeOfCharacter(text: string, characters: RegExp): string | undefined {
+  const found = characters.exec(text);
+  if (!found) return undefined;
+  const codePoint = found[0].codePointAt(0) ?? 0;
+  return `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')} at position ${found.index + 1}`;
+}
+
+/** Describes what is wrong with a text that came from outside. Undefined if it is well-formed Unicode without NUL. */
+export function textFault(text: string): string | undefined {
+  const place = placeOfCharacter(text, forbidden);
+  return place && `has ${place}: text must be well-formed Unicode without NUL`;
+}
+
+/** The most values of one input: members of objects and items of lists, at any depth. */
+export const mostValues = 2_000;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Repeats a path to the caller if it is short and consists of plain names. */
+const shownPath = (path: string): string => (/^\w[\w.-]{0,255}$/.test(path) ? path : 'A value');
+
+/**
+ * Finds a fault of an input: a text or a name that is no well-formed Unicode or has NUL, or too many values. Call it before a
+ * schema reads the input, because a schema reports a fault for every value. There is no recursion, so nesting can be deep.
+ */
+export function inputFault(input: unknown): string | undefined {
+  const waiting: { path: string; value: unknown }[] = [{ path: '', value: input }];
+  let count = 0;
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { path, value } = next;
+    const fault = typeof value === 'string' ? textFault(value) : undefined;
+    if (fault) return `${shownPath(path)} ${fault}`;
+    if (typeof value !== 'object' || value === null) continue;
+    const names = Object.keys(value);
+    count += names.length;
+    if (count > mostValues) return `The request has more than ${mostValues} values`;
+    for (const name of names) {
+      const faultOfName = textFault(name);
+      if (faultOfName) return `The name of a value ${faultOfName}`;
+      waiting.push({ path: path === '' ? name : `${path}.${name}`, value: (value as Fields)[name] });
+    }
+  }
+  return undefined;
+}
