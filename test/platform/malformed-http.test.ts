@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiError } from '../../server/platform/errors.ts';
 import { acceptForms } from '../../server/platform/http/parameters.ts';
 import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
@@ -74,12 +75,35 @@ const get = (...lines: string[]) => `${['GET / HTTP/1.1', ...lines].join('\r\n')
 const post = (...lines: string[]) => `${['POST / HTTP/1.1', 'Host: a', ...lines].join('\r\n')}\r\n\r\n`;
 const manyHeaders = Array.from({ length: 2_100 }, () => 'a:');
 
+describe('an error answer with a header that HTTP cannot carry', () => {
+  it.each(['a\nb', '例え', '\u0000'])(
+    'is sent without that header (%j), in the format of the contract',
+    async (value) => {
+      const faulty = createHttpServer({ logger: createLogger('silent'), trustProxy: false });
+      faulty.get('/', async () => {
+        throw new ApiError('invalid_request', { headers: { 'x-broken': value, 'x-sound': 'yes' } });
+      });
+      const answer = await faulty.inject('/');
+      expect(answer.json()).toMatchObject({ success: false });
+      expect(answer.headers).toMatchObject({
+        'x-sound': 'yes',
+        'x-request-id': expect.stringMatching(/^req_/),
+      });
+      expect(answer.headers).not.toHaveProperty('x-broken');
+    },
+  );
+});
+
 describe('malformed HTTP', () => {
   it.each([
     [400, 'text that is no request', 'nonsense\r\n\r\n'],
     [400, 'a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     [400, 'an unknown method', 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n'],
     [400, 'the method CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n'],
+    [400, 'a method of RTSP', 'ANNOUNCE / RTSP/1.0\r\nHost: a\r\n\r\n'],
+    [400, 'another method of RTSP', 'SETUP / RTSP/1.0\r\nHost: a\r\nCSeq: 1\r\n\r\n'],
+    [400, 'HTTP version 0.9', 'GET / HTTP/0.9\r\nHost: a\r\n\r\n'],
+    [400, 'HTTP version 2.0', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n'],
     [400, 'an unknown HTTP version', 'GET / HTTP/9.9\r\nHost: a\r\n\r\n'],
     [400, 'a header name with a space', get('Host: a', 'X Y: z')],
     [400, 'a space before the colon of a header', get('Host : a')],
@@ -114,6 +138,16 @@ describe('malformed HTTP', () => {
     const { received, error } = await send(text);
     expectRefusal(received, status);
     expect(error).toBeUndefined();
+  });
+
+  it('gets a page that says what to do if a browser sends cookies of 17,000 characters', async () => {
+    const ofBrowser = get('Host: a', 'Accept: text/html,*/*;q=0.8', `Cookie: ${'x'.repeat(17_000)}`);
+    const { received } = await send(ofBrowser);
+    expect(received).toMatch(/^HTTP\/1.1 431 /);
+    expect(received.toLowerCase()).toContain(
+      "content-type: text/html; charset=utf-8\r\ncontent-security-policy: default-src 'none'",
+    );
+    expect(received).toContain('Delete the cookies of this site');
   });
 
   it('gets one answer 400 even if its sender continues to send', async () => {

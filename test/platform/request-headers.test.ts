@@ -25,6 +25,26 @@ describe('a header that is too long', () => {
     expect(String(kept).length).toBeLessThanOrEqual(512);
   });
 
+  it.each([
+    ['198.51.100.7:40001', '198.51.100.7'],
+    ['198.51.100.7', '198.51.100.7'],
+    ['[2001:db8::7]:40001', '2001:db8::7'],
+    ['[2001:db8::7]', '2001:db8::7'],
+    ['2001:db8::7', '2001:db8::7'],
+    ['"[2001:db8::7]:40001"', '2001:db8::7'],
+    ['"198.51.100.7"', '198.51.100.7'],
+    ['"198.51.100.7:40001"', '198.51.100.7'],
+    ['[::ffff:198.51.100.7]:1', '::ffff:198.51.100.7'],
+    ['198.51.100.7:', '198.51.100.7'],
+    ['unknown', 'unknown'],
+    ['_hidden:80', '_hidden:80'],
+    ['198.51.100.7:1,[2001:db8::7]:2 , 10.0.0.1', '198.51.100.7, 2001:db8::7, 10.0.0.1'],
+    ['198.51.100.7:80:81', '198.51.100.7:80:81'],
+    ['', ''],
+  ])('loses the ports, brackets and quotes of its addresses if it is X-Forwarded-For: %s', (sent, read) => {
+    expect(bounded({ 'x-forwarded-for': sent })).toEqual({ 'x-forwarded-for': read });
+  });
+
   it('keeps only the cookies of this service if it is a Cookie header', () => {
     const others = Array.from({ length: 200 }, (_, n) => `other${n}=${'x'.repeat(50)}`).join('; ');
     const { cookie } = bounded({ cookie: `${others}; svc_ses_1=secret; more=1; svc_language=de` });

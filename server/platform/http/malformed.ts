@@ -1,5 +1,12 @@
 import { once } from 'node:events';
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import {
+  type IncomingMessage,
+  METHODS,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import { ApiError, generalBody } from '../errors.ts';
@@ -12,15 +19,53 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
+/** The error of Node.js for a request that it cannot parse, with the bytes that it has read last. */
+type ParserFault = NodeJS.ErrnoException & { rawPacket?: unknown };
+
 /** How long further input is read before the socket is closed. Closing it immediately could lose the response. */
 const closeDelayMs = 1_000;
 
-/** A whole response as text, for a request that the parser has refused: Node.js has no response object for it. */
-function responseText(error: ApiError, further: Readonly<Record<string, string>>): string {
+/** The page for a browser whose headers are too large. Its requests stay too large until its user acts. */
+const tooLargePage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Your browser sent too much data</title>
+<h1>Your browser sent too much data</h1>
+<p>Delete the cookies of this site in the settings of your browser. Then go back and try again.</p>
+</html>
+`;
+
+/** Whether the beginning of a refused request is that of a browser which opens a page. */
+const isBrowser = (head: string): boolean => /^(?:GET|POST) [^\0]*\r?\naccept:[^\r\n]*text\/html/i.test(head);
+
+/** The body of a response, and the headers that depend on it. */
+function contentOf(error: ApiError, head: string): { body: string; headers: Record<string, string> } {
+  if (error.code === 'headers_too_large' && isBrowser(head)) {
+    const type = {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': "default-src 'none'",
+    };
+    return { body: tooLargePage, headers: type };
+  }
   const body = JSON.stringify(generalBody(error));
+  return { body, headers: { 'content-type': 'application/json; charset=utf-8' } };
+}
+
+interface Refused {
+  error: ApiError;
+  /** The beginning of the request, as it was received. */
+  head: string;
+  /** Further headers of the response. */
+  further: Readonly<Record<string, string>>;
+}
+
+/** The headers and the body of a response that ends its connection. */
+function refusal({ error, head, further }: Refused) {
+  const { body, headers: ofContent } = contentOf(error, head);
   const headers = {
     date: new Date().toUTCString(),
-    'content-type': 'application/json; charset=utf-8',
+    ...ofContent,
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
@@ -28,8 +73,13 @@ function responseText(error: ApiError, further: Readonly<Record<string, string>>
     'x-svc-error': error.code,
     connection: 'close',
   };
+  return { status: error.status, headers, body };
+}
+
+/** A whole response as text, for a request that the parser has refused: Node.js has no response object for it. */
+function asText({ status, headers, body }: ReturnType<typeof refusal>): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
 }
 
 /**
@@ -52,14 +102,15 @@ export function createMalformedAnswers(
     response.once('close', () => responses.delete(response));
   }
 
-  function responseTo({ code }: NodeJS.ErrnoException): string {
+  function refusalOf({ code, rawPacket }: ParserFault) {
     const error = new ApiError(codes[code ?? ''] ?? 'malformed_http');
     const requestId = randomRequestId();
     logger.debug({ requestId, status: error.status, fault: code }, 'answered malformed HTTP');
-    return responseText(error, { 'x-request-id': requestId, ...helpHeaders(error.code) });
+    const further = { 'x-request-id': requestId, ...helpHeaders(error.code) };
+    return refusal({ error, head: Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '', further });
   }
 
-  async function answer(fault: NodeJS.ErrnoException, socket: Socket): Promise<void> {
+  async function answer(fault: ParserFault, socket: Socket): Promise<void> {
     if (!socket.writable || ending.has(socket)) return;
     ending.add(socket);
     const responses = [...(openResponses.get(socket) ?? [])];
@@ -69,7 +120,7 @@ export function createMalformedAnswers(
     const isClosed = socket.destroyed || socket.writableEnded;
     // If the fault is in the body, the endpoint may have begun its response already.
     const isAnswered = responses.some(({ req, headersSent }) => !req.complete && headersSent);
-    if (!isClosed && !isAnswered) socket.write(responseTo(fault));
+    if (!isClosed && !isAnswered) socket.write(asText(refusalOf(fault)));
     socket.end();
     const timer = setTimeout(() => socket.destroy(), closeDelayMs);
     socket.once('close', () => clearTimeout(timer));
@@ -77,7 +128,16 @@ export function createMalformedAnswers(
 
   return {
     /** Answers a request that the HTTP parser of Node.js has refused, and closes its connection. */
-    answer: (fault: NodeJS.ErrnoException, socket: Socket): void => void answer(fault, socket),
+    answer: (fault: ParserFault, socket: Socket): void => void answer(fault, socket),
+
+    /** Answers requests whose method is of another protocol than HTTP. The parser of Node.js accepts those of RTSP. */
+    refuseOtherMethods(handle: RequestListener): RequestListener {
+      return (request, response) => {
+        if (METHODS.includes(request.method ?? '')) return handle(request, response);
+        const { status, headers, body } = refusalOf(new Error(`no method of HTTP: ${request.method}`));
+        response.writeHead(status, headers).end(body);
+      };
+    },
 
     /** Call this once. It also handles the cases that Node.js would answer itself, without a body. */
     watch(server: Server): void {
@@ -106,8 +166,12 @@ function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return host === undefined ? httpVersion === '1.0' : hosts.length === 1 && hostForm.test(host);
 }
 
+/** The versions that Node.js serves. It also reads 0.9 and 2.0 in a request line. */
+const versions: readonly string[] = ['1.0', '1.1'];
+
 /** The fault of request headers that Node.js has accepted; undefined if they are valid. */
 export function headFault(request: IncomingMessage): ErrorCode | undefined {
+  if (!versions.includes(request.httpVersion)) return 'malformed_http';
   const headerCount = request.rawHeaders.length / 2; // names and values
   if (headerCount > mostHeaders) return 'headers_too_large';
   return hasValidHost(request) ? undefined : 'malformed_http';

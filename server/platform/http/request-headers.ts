@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
 
 /** The most characters of a header that are read. */
 const maxLength = 512;
@@ -23,13 +24,24 @@ function ownCookies(header: string): string {
 
 /** Cuts a long list. Our own proxies add their entries at its end, so the end stays. An incomplete first entry is removed. */
 function endOfList(header: string): string {
+  if (header.length <= maxLength) return header;
   const end = header.slice(-maxLength);
   return end.slice(end.indexOf(',') + 1);
 }
 
+/** An address with a port, in brackets or in quotes, as some proxies write it: `192.0.2.1:40001`, `"[2001:db8::1]:443"`. */
+const addressWithPort = /^"?(?:\[(?<ipv6>[^\]]+)\]|(?<ipv4>[^:"]+))(?::\d*)?"?$/;
+
+/** An entry of X-Forwarded-For as a plain address. Any other text stays as it is, and is then no address. */
+function plainAddress(entry: string): string {
+  const { ipv4, ipv6 } = addressWithPort.exec(entry.trim())?.groups ?? {};
+  const address = ipv4 ?? ipv6;
+  return address !== undefined && isIP(address) > 0 ? address : entry.trim();
+}
+
 /**
  * Cuts every header to a useful length, in place, before any pattern or parser reads it. This limits the cost of an
- * unauthenticated request.
+ * unauthenticated request. Addresses of X-Forwarded-For lose their ports.
  */
 export function boundHeaders(headers: IncomingHttpHeaders): void {
   for (const [name, value] of Object.entries(headers)) {
@@ -39,7 +51,6 @@ export function boundHeaders(headers: IncomingHttpHeaders): void {
 
 function boundedValue(name: string, value: string): string {
   if (name === 'cookie') return ownCookies(value);
-  const limit = maxLengthOf[name] ?? maxLength;
-  if (value.length <= limit) return value;
-  return name === 'x-forwarded-for' ? endOfList(value) : value.slice(0, limit);
+  if (name === 'x-forwarded-for') return endOfList(value).split(',').map(plainAddress).join(', ');
+  return value.slice(0, maxLengthOf[name] ?? maxLength);
 }

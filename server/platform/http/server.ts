@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, validateHeaderValue } from 'node:http';
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -72,6 +72,18 @@ interface Settings {
 /** Headers of every response. */
 const headersOf = ({ id }: FastifyRequest) => ({ 'x-request-id': id, 'x-content-type-options': 'nosniff' });
 
+/** Removes headers that cannot be sent: Fastify would replace the whole answer with one of its own format. */
+function removeUnsendable(reply: FastifyReply): void {
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    try {
+      for (const each of [value].flat()) validateHeaderValue(name, String(each));
+    } catch (err) {
+      reply.log.error({ err, header: name }, 'a header of an error answer cannot be sent');
+      void reply.removeHeader(name);
+    }
+  }
+}
+
 /** A server that closes slow connections, and handles the requests of a connection one after another. */
 function listenerFor(handle: RequestListener, arrival: ArrivalTimes) {
   const server = createServer(
@@ -109,7 +121,7 @@ export function createHttpServer({
       return parent.child(trace ? { ...bindings, traceId: trace.traceId } : bindings, options);
     },
     bodyLimit,
-    serverFactory: (handle) => listenerFor(handle as RequestListener, arrival),
+    serverFactory: (handle) => listenerFor(malformed.refuseOtherMethods(handle as RequestListener), arrival),
     // A number of proxies is passed as a function, because Fastify trusts none if it is given a number. The peer has hop 0.
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: randomRequestId,
@@ -148,6 +160,7 @@ export function createHttpServer({
     // Only the response to an error has this header.
     const code = reply.getHeader(codeHeader);
     if (typeof code === 'string') void reply.headers(helpHeaders(code));
+    if (reply.statusCode >= 400) removeUnsendable(reply);
     done();
   });
   endConnectionsOnStop(app, isStopping);
