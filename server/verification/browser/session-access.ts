@@ -22,6 +22,8 @@ export interface BrowserContext {
   sessionId: string;
   device: Device;
   secret: string | undefined;
+  /** The CSRF token of the last page that this browser has loaded. */
+  formToken?: string | undefined;
   /** The language that the user chose. */
   language?: Language | undefined;
   /** Mark of the user who saved a passkey in this browser, or declined to. */
@@ -72,6 +74,7 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
   /**
    * As `authorize`, for a request that may rotate the secret: a form, or a provider's return. When the browser sends
    * the request a second time (a double click, a lost answer), it still has the old secret. That one is accepted too.
+   * So it is when the browser loads the page after a lost answer: its cookie then has the token of the form.
    * @param token as for `rotatedSecret`
    * @returns the session's present `secret`; `isCurrent`: whether the browser has sent it, so nothing was rotated yet
    */

@@ -117,11 +117,12 @@ export function createFlow(dependencies: Dependencies) {
   }
 
   /**
-   * Takes the automatic steps, then returns what the browser is shown. A computer that has missed the phone's confirmation
-   * gets its new secret first.
+   * Takes the automatic steps, then returns what the browser is shown. A browser that has missed a new secret gets it first:
+   * the answer to its form was lost, or the user has confirmed at the phone.
    */
   async function show(browser: BrowserContext): Promise<View | Renewal> {
-    const session = await sessionAccess.authorize(browser);
+    const { session, secret: current } = await sessionAccess.authorizeForm(browser, browser.formToken ?? '');
+    if (current !== browser.secret) return { kind: 'renew', session, secret: current };
     const secret = sessionAccess.outstandingSecret(session, browser);
     if (secret !== undefined) return { kind: 'renew', session, secret };
     const advanced = await advance(session, browser);

@@ -34,7 +34,10 @@ export type View =
 
 export type PasskeyOptions = Awaited<ReturnType<SessionPasskeys['saveOptions']>>;
 
-/** The phone's confirmation has rotated the computer's secret: the browser has to load the page with the new one. */
+/**
+ * The secret of the browser's cookie was rotated by a form whose answer was lost, or by the phone's confirmation. The browser
+ * has to load the page with the new one.
+ */
 export interface Renewal {
   kind: 'renew';
   session: Session;

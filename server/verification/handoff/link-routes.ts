@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.ts';
-import { isOwnOrigin, isTokenOf } from '../../platform/http/csrf.ts';
+import { isOwnOrigin, issueToken, isTokenOf } from '../../platform/http/csrf.ts';
 import { newBrowserSecret } from '../browser/session-access.ts';
 import { choiceAddress } from '../pages/language-choice.ts';
 import type { Pages } from '../pages/pages.ts';
@@ -35,7 +35,7 @@ export function linkRoutes({ pairing, pages, responses }: Dependencies): Fastify
         language: languageOf(request, link.session),
         choiceAddress: choiceAddress(request),
         action: `${root}/p/${token}`,
-        secret: formSecret,
+        csrf: issueToken(formSecret),
         // The redirect after a wrong code, below, leads here.
         wrong: Object.hasOwn(request.query as object, 'wrong'),
       });

@@ -5,7 +5,6 @@ import type { Device } from '../../../contracts/verification.ts';
 import type { Imprint } from '../../platform/config/imprint.ts';
 import { givenFields } from '../../platform/database/look-through.ts';
 import type { ApiError } from '../../platform/errors.ts';
-import { issueToken } from '../../platform/http/csrf.ts';
 import type { ClientDirectory } from '../flow/start.ts';
 import type { View } from '../flow/view.ts';
 import type { OpenLink } from '../handoff/pairing.ts';
@@ -34,8 +33,8 @@ interface Dependencies {
 export interface PageContext {
   /** The path that the page's form is sent to. */
   action: string;
-  /** The secret in the browser's cookie. */
-  secret: string;
+  /** The CSRF token of the page's form. */
+  csrf: string;
   language: Language;
   /** The relative address of this page in another language. The code of the language has to be appended. */
   choiceAddress: string;
@@ -140,14 +139,14 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
 
   /** The template data that every page of a session has. */
   async function sessionData(session: Session, context: Omit<PageContext, 'onPhone'>) {
-    const { language, action, secret, device } = context;
+    const { language, action, csrf, device } = context;
     return {
       ...common(context),
       ...(await partnerOf(session, language)),
       time: timeOf(session, language),
       testMode: session.mode === 'test',
       action,
-      csrf: issueToken(secret),
+      csrf,
       formVersion: formVersionOf(session, stepOf(session, clock.now())),
       steps: steps[device],
       keptFor: spanInWords(claimLifetime, language),

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Device } from '../../../contracts/verification.ts';
 import { type ApiError, generalBody } from '../../platform/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
+import { issueToken } from '../../platform/http/csrf.ts';
 import { codeHeader } from '../../platform/http/errors.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
 import type { View } from '../flow/view.ts';
@@ -24,6 +25,8 @@ export interface ResponseDependencies {
 
 /** One cookie for each session and device, so that two sessions in one browser are independent. */
 const cookieNames = { computer: (id: string) => `svc_${id}`, phone: (id: string) => `svc_${id}_phone` };
+/** The CSRF token of the last page, by which the browser gets its new secret if the answer to that page's form is lost. */
+const formCookieOf = (id: string) => `svc_${id}_form`;
 /** One cookie for all sessions in a browser. */
 const passkeyCookie = 'svc_passkey';
 /** The part of the path of a session's pages that tells the device. */
@@ -105,7 +108,8 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: Re
   function browserOf(request: FastifyRequest, device: Device, sessionId: string): BrowserContext {
     const secret = request.cookies[cookieNames[device](sessionId)];
     const passkeyMark = request.cookies[passkeyCookie];
-    return { device, sessionId, secret, language: languageChosen(request), passkeyMark };
+    const formToken = request.cookies[formCookieOf(sessionId)];
+    return { device, sessionId, secret, formToken, language: languageChosen(request), passkeyMark };
   }
 
   /**
@@ -151,9 +155,11 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: Re
       notePartner(reply.request, view.session.partnerId);
       if (view.kind === 'leave' && !view.viaPage) return reply.redirect(view.url, 303);
       const { request } = reply;
+      const csrf = issueToken(browser.secret ?? '');
+      setCookie(reply, { name: formCookieOf(browser.sessionId), value: csrf, at: path(browser) });
       const context: PageContext = {
         action: path(browser),
-        secret: browser.secret ?? '',
+        csrf,
         language: languageOf(request, view.session),
         choiceAddress: choiceAddress(request),
         device: browser.device,
