@@ -26,7 +26,7 @@ export const StartQuery = z.object({
   state: z
     .string()
     .min(16, { error: 'state must be at least 16 characters' })
-    .max(1024, { error: 'state must be at most 1024 characters' })
+    .max(4096, { error: 'state must be at most 4096 characters' })
     .regex(noControlCharacter, { error: 'state must not contain control characters' })
     .describe('Comes back unchanged: bind it to the browser'),
   scope: z

@@ -56,7 +56,7 @@ function greeting({ publicUrl, adminUrl, embedded }: RunningServer, demo: Demo |
   const inDataDir = (name: string) => shortPath(join(config.dataDir, name));
   const token = config.adminToken ? 'SVC_ADMIN_TOKEN' : inDataDir('admin-token');
   const lines = [
-    ...(publicUrl ? [`  Public API    ${publicUrl}  (issuer ${config.baseUrl})`] : []),
+    ...(publicUrl ? [`  Public API    ${config.baseUrl}  (listens at ${publicUrl})`] : []),
     ...(adminUrl ? [`  Admin API     ${adminUrl}  (operator token: ${token})`] : []),
     embedded
       ? `  Database      embedded, in ${inDataDir('db')}: for development and trial only; production sets MONGODB_URI`

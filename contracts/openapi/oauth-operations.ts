@@ -25,6 +25,9 @@ const clientRefusals: readonly RefusedAnswer[] = [
  */
 const clientSecurity = [{}, { clientBasic: [] }];
 
+/** The header that lets scripts of any site read an answer. */
+const readableAnywhere = { 'Access-Control-Allow-Origin': '`*`: scripts of any site may read it' };
+
 export const oauthOperations: Record<Endpoint, Operation> = {
   'POST /api/oauth/token': {
     operationId: 'exchangeCode',
@@ -109,7 +112,7 @@ export const oauthOperations: Record<Endpoint, Operation> = {
     summary: 'Authorization server metadata',
     description: 'RFC 8414: what client libraries find out by themselves.',
     security: [],
-    success: { status: 200, description: 'The metadata.' },
+    success: { status: 200, description: 'The metadata.', headers: readableAnywhere },
     errors: [{ code: 'malformed_http' }, { code: 'service_unavailable', retryAfter: 5 }],
     errorFormat: 'general',
   },
@@ -119,7 +122,7 @@ export const oauthOperations: Record<Endpoint, Operation> = {
     summary: 'Public keys of access tokens',
     description: 'RFC 7517. Keys are ES256; `kid` is in the header of every token.',
     security: [],
-    success: { status: 200, description: 'The keys.' },
+    success: { status: 200, description: 'The keys.', headers: readableAnywhere },
     errors: [{ code: 'malformed_http' }, { code: 'service_unavailable', retryAfter: 5 }],
     errorFormat: 'general',
   },

@@ -12,6 +12,7 @@ import {
 } from '../../contracts/oauth.ts';
 import type { Deadline } from '../platform/config/pace.ts';
 import { ApiError } from '../platform/errors.ts';
+import { allowPreflight, anyOrigin } from '../platform/http/any-origin.ts';
 import { bearerToken } from '../platform/http/bearer.ts';
 import { answerInTime, contextOf } from '../platform/http/deadline.ts';
 import { admitAuthenticated } from '../platform/http/in-flight.ts';
@@ -137,7 +138,7 @@ export function oauthRoutes({ exchange, userinfo, revoke, deadline }: Dependenci
 export function discoveryRoutes(issuer: string, keyring: Pick<Keyring, 'publicKeys'>): FastifyPluginAsyncZod {
   const metadata = authorizationServerMetadata(issuer);
   const Jwks = z.object({ keys: z.array(z.looseObject({ kid: z.string(), kty: z.string() })) });
-  const headers = { 'cache-control': `public, max-age=${discoveryLifetimeSeconds}` };
+  const headers = { ...anyOrigin, 'cache-control': `public, max-age=${discoveryLifetimeSeconds}` };
   const wellKnown = '/.well-known/oauth-authorization-server';
   const path = new URL(issuer).pathname.replace(/\/$/, '');
 
@@ -146,8 +147,10 @@ export function discoveryRoutes(issuer: string, keyring: Pick<Keyring, 'publicKe
       // The OpenAPI document lists only the usual address.
       const hide = address !== wellKnown;
       const schema = { hide, response: { 200: AuthorizationServerMetadata } };
+      allowPreflight(scope, address);
       scope.get(address, { schema }, async (_request, reply) => reply.headers(headers).send(metadata));
     }
+    allowPreflight(scope, '/.well-known/jwks.json');
     scope.get('/.well-known/jwks.json', { schema: { response: { 200: Jwks } } }, async (_request, reply) =>
       reply.headers(headers).send({ keys: keyring.publicKeys as z.infer<typeof Jwks>['keys'] }),
     );

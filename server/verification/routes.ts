@@ -13,6 +13,7 @@ import { prepareQuery } from '../platform/http/parameters.ts';
 import { readTraceparent } from '../platform/telemetry/trace-context.ts';
 import type { BrowserContext } from './browser/session-access.ts';
 import type { createFlow } from './flow/flow.ts';
+import { createHostRedirect } from './flow/other-host.ts';
 import type { createStart } from './flow/start.ts';
 import { decisions, type Submitted } from './flow/submit.ts';
 import { deviceName } from './handoff/devices.ts';
@@ -153,6 +154,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
   const { start, flow, pairing, pages, findLogo, identityWallets, testIdentityWallet, yourData } =
     dependencies;
   const responses = createResponses(dependencies);
+  const redirectToBaseUrl = createHostRedirect(dependencies.baseUrl);
   const { secure, path, bind, sendError } = responses;
 
   return async (app) => {
@@ -194,6 +196,8 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
         preValidation: prepareQuery,
       },
       async (request, reply) => {
+        const atBaseUrl = redirectToBaseUrl(request);
+        if (atBaseUrl !== undefined) return reply.redirect(atBaseUrl, 302);
         const trace = readTraceparent(request.headers['traceparent']);
         const { sessionId, partnerId, browserSecret } = await start(request.query, {
           address: request.ip,

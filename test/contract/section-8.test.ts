@@ -105,12 +105,12 @@ describe('the service', () => {
   });
   rule(
     '8 state length',
-    'accepts a state of 16 and of 1024 characters, and answers 400 to one of 15 or 1025',
+    'accepts a state of 16 and of 4096 characters, and answers 400 to one of 15 or 4097',
     async () => {
       const partner = await harness.partner();
       const start = async (length: number) =>
         (await harness.start(partner, { state: 's'.repeat(length) })).status;
-      expect([await start(15), await start(16), await start(1024), await start(1025)]).toEqual([
+      expect([await start(15), await start(16), await start(4096), await start(4097)]).toEqual([
         400, 302, 302, 400,
       ]);
     },

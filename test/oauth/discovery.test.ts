@@ -89,10 +89,37 @@ describe('the paths below /.well-known', () => {
     expect(await response.json()).toEqual({ success: false, error: 'No such path' });
   });
 
+  it.each(['/.well-known/jwks.json', '/.well-known/oauth-authorization-server', '/docs/openapi.json'])(
+    'let scripts of any site read %s',
+    async (path) => {
+      expect((await call(path)).headers.get('access-control-allow-origin')).toBe('*');
+      const preflight = await call(path, {
+        method: 'OPTIONS',
+        headers: { origin: 'https://shop.example', 'access-control-request-method': 'GET' },
+      });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+      expect(preflight.headers.get('access-control-allow-methods')).toBe('GET, HEAD');
+    },
+  );
+
+  it.each([
+    '/api/oauth/token',
+    '/api/oauth/userinfo',
+    '/api/oauth/revoke',
+    '/verify/start',
+    '/api/verify/hvf-session/x',
+  ])('let no script of another site read %s', async (path) => {
+    for (const method of ['OPTIONS', 'GET', 'POST']) {
+      const { headers } = await call(path, { method, headers: { origin: 'https://shop.example' } });
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    }
+  });
+
   it('answer 405 in the general error format to POST jwks.json', async () => {
     const response = await call('/.well-known/jwks.json', { method: 'POST' });
     expect(response.status).toBe(405);
-    expect(response.headers.get('allow')).toBe('GET, HEAD');
+    expect(response.headers.get('allow')).toBe('OPTIONS, GET, HEAD');
     expect(await response.json()).toEqual({ success: false, error: 'Method not allowed' });
   });
 });

@@ -68,7 +68,9 @@ export async function startHosted({ env = {}, onCommand }: Pick<Settings, 'env' 
 
     /** Sends a request without changing its path or following redirects. */
     async send(path: string, { method = 'GET', headers = {}, body }: Request = {}) {
-      const answer = await connections.request({ path, method, headers, body: body ?? null });
+      const { host } = new URL(server.baseUrl);
+      const all = { host, ...headers };
+      const answer = await connections.request({ path, method, headers: all, body: body ?? null });
       return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
     },
 

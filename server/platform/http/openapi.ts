@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { type Document, documentFrame } from '../../../contracts/openapi/document.ts';
 import { finishDocument } from '../../../contracts/openapi/finish.ts';
+import { allowPreflight, anyOrigin } from './any-origin.ts';
 
 /**
  * The OpenAPI document of every route registered after this, at `/docs/openapi.json`.
@@ -15,7 +16,8 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
     transformObject: (input) =>
       finishDocument(jsonSchemaTransformObject(input) as unknown as Document) as never,
   });
+  allowPreflight(app, '/docs/openapi.json');
   app.get('/docs/openapi.json', { schema: { hide: true } as object }, async (_request, reply) =>
-    reply.type('application/json').send(JSON.stringify(app.swagger())),
+    reply.headers(anyOrigin).type('application/json').send(JSON.stringify(app.swagger())),
   );
 }

@@ -86,7 +86,7 @@ describe('GET /verify/start', () => {
     ['code_challenge', 'is missing', undefined, 'code_challenge is required'],
     ['code_challenge_method', 'is missing', undefined, 'code_challenge_method must be S256'],
     ['state', 'has 15 characters', 'x'.repeat(15), 'state must be at least 16 characters'],
-    ['state', 'has 1,025 characters', 'x'.repeat(1025), 'state must be at most 1024 characters'],
+    ['state', 'has 4,097 characters', 'x'.repeat(4097), 'state must be at most 4096 characters'],
     ['state', 'ends with a line feed', `${'x'.repeat(16)}\n`, 'state must not contain control characters'],
     [
       'code_challenge',
