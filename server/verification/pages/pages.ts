@@ -162,7 +162,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
       return {
         status,
         html: eta.render(`./${template}`, { ...data, scripted, ...viewData }),
-        leadsTo: data.origin,
+        leadsTo: data.origin.startsWith('http:') ? 'http' : 'https',
         // One script polls for changes, another one asks for a passkey.
         scripted: scripted || viewData['passkey'] !== undefined,
         ...givenFields({ refresh }),

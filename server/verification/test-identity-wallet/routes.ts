@@ -116,7 +116,7 @@ export function testIdentityWalletRoutes(
   const root = `${new URL(baseUrl).pathname.replace(/\/$/, '')}/verify`;
   const { style, icon } = assetAddresses(`${root}/assets`);
   // The answer may redirect to the partner, and partners of test clients may run on the developer's machine.
-  const policy = contentSecurityPolicy({ leadsTo: 'http://localhost:*' });
+  const policy = contentSecurityPolicy({ leadsTo: 'http' });
 
   /** In templates, `m` are the messages of all hosted pages, and `t` are the texts of this page. */
   function render(request: FastifyRequest, data: object): string {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { absoluteUriFault } from '../../../contracts/absolute-uri.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 
 /** A unicast address that is not on the Internet: on Azure, it serves credentials of the machine. */
@@ -75,24 +76,18 @@ function faultOfHost(host: string): string | undefined {
   if (isIP(host)) return isPublicAddress(host) ? undefined : `${host} is not a public address`;
   if (host === 'localhost' || host.endsWith('.localhost'))
     return 'localhost is reached as http://localhost only';
-  return host.replace(/\.$/, '').includes('.') ? undefined : `${host} is not a full host name`;
+  return host.includes('.') ? undefined : `${host} is not a full host name`;
 }
 
 /**
  * Checks a webhook URL without name resolution: when it is saved, and again at every attempt.
- * A host in decimal, octal or hex counts as the address that it means (URL standard).
  * @returns the fault of the URL; undefined if it may be used
  */
 export function checkWebhookUrl(text: string, mode: Mode, rules: UrlRules): string | undefined {
-  // The parser drops or replaces these characters, so that a URL could look like another one.
-  if (/[\s\\\p{Cc}]/u.test(text)) return 'the URL has a space, a control character or a backslash in it';
   if (text.length > maxLength) return `the URL is longer than ${maxLength} characters`;
-  if (!URL.canParse(text)) return 'this is not a URL';
+  const fault = absoluteUriFault(text);
+  if (fault !== undefined) return `the URL ${fault}`;
   const url = new URL(text);
-  // The parser drops an empty user and an empty fragment, so the text is checked for `@` and `#` as well.
-  if (url.username || url.password || /^[a-z]+:\/*[^/?#]*@/i.test(text))
-    return 'the URL must not hold a user or a password';
-  if (url.hash || text.includes('#')) return 'the URL must not have a fragment';
   if (isLocalhost(url)) return faultOfLocalhost(url, mode, rules);
   if (url.protocol !== 'https:') {
     return mode === 'live'
