@@ -18,8 +18,8 @@ export const lateAfterMs = 5_000;
 /** The most index entries that a count reads: 100,000 take about 20 ms. */
 const mostCounted = 100_000;
 
-/** The most due deliveries that are read to find one that is not paused. */
-const mostDueRead = 10_000;
+/** There are no other lanes. With both named, a query can use the index by key, lane and time. */
+const anyLane = { lane: { $in: ['first', 'retry'] } };
 
 /** The condition that all jobs meet. The index that begins with `name` serves it. */
 const allJobs = { name: { $gt: '' } };
@@ -27,7 +27,7 @@ const allJobs = { name: { $gt: '' } };
 export type BacklogStore = ReturnType<typeof createBacklogStore>;
 
 export function createBacklogStore(db: Db) {
-  const deliveries = db.collection<{ nextAttemptAt?: Date }>('deliveries');
+  const deliveries = db.collection<{ nextAttemptAt?: Date; keyId?: string }>('deliveries');
   const keys = db.collection<{ _id: string }>('apiKeys');
   const jobs = db.collection<{ nextRunAt: Date | null }>('jobs');
   const ledger = db.collection<{ at: Date }>('ledger');
@@ -46,8 +46,6 @@ export function createBacklogStore(db: Db) {
 
   async function countLate(before: Date, paused: readonly string[]): Promise<number> {
     const late = { status: 'pending', nextAttemptAt: { $lt: before } };
-    // There are no other lanes. With both named, the index by key, lane and time can count.
-    const anyLane = { lane: { $in: ['first', 'retry'] } };
     const [all, ofPaused] = await Promise.all([
       count('deliveries', late),
       paused.length > 0 ? count('deliveries', { ...late, keyId: { $in: paused }, ...anyLane }) : 0,
@@ -56,22 +54,14 @@ export function createBacklogStore(db: Db) {
     return Math.max(0, all - ofPaused);
   }
 
-  /** Returns the delivery that has been due longest and is not paused; undefined if `mostDueRead` paused ones are before it. */
-  async function longestDue(
-    at: Date,
-    paused: readonly string[],
-  ): Promise<{ nextAttemptAt?: Date } | undefined> {
-    const [found] = await deliveries
-      .aggregate<{ nextAttemptAt?: Date }>([
-        { $match: { status: 'pending', nextAttemptAt: { $lte: at } } },
-        { $sort: { nextAttemptAt: 1 } },
-        { $limit: paused.length > 0 ? mostDueRead : 1 },
-        { $match: { keyId: { $nin: paused } } },
-        { $limit: 1 },
-        { $project: { nextAttemptAt: 1 } },
-      ])
-      .toArray();
-    return found;
+  /** Returns the delivery that has been due longest and is not paused. */
+  function longestDue(at: Date, paused: readonly string[]): Promise<{ nextAttemptAt?: Date } | null> {
+    const due = { status: 'pending', nextAttemptAt: { $lte: at } };
+    const sort = { nextAttemptAt: 1 } as const;
+    if (paused.length === 0) return deliveries.findOne(due, { sort, hint: sort });
+    // With the index by key, the query skips the paused keys, which may have very many due deliveries.
+    const ofOthers = { ...due, ...anyLane, keyId: { $nin: [...paused] } };
+    return deliveries.findOne(ofOthers, { sort, hint: { keyId: 1, lane: 1, nextAttemptAt: 1 } });
   }
 
   async function readDeliveries(at: Date): Promise<Backlog['deliveries']> {

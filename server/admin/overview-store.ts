@@ -1,8 +1,9 @@
-import type { Db, Document } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { Mode } from '../../contracts/identifiers.ts';
+import { limitInTurns } from '../platform/database/in-turns.ts';
 import { minute } from '../platform/http/windows.ts';
 import { type Backlog, type BacklogStore, lateAfterMs } from './backlog-store.ts';
-import { byFailure } from './request-store.ts';
+import type { RequestStore } from './request-store.ts';
 
 /** The partner and the mode that a row belongs to. */
 export interface Owner {
@@ -15,7 +16,7 @@ export interface Owner {
 /** Figures for the ops page, read from the records of all features. */
 export interface Overview extends Backlog {
   lateByMode: Record<Mode, number>;
-  /** Endpoints with failed deliveries in the last day, the worst first. */
+  /** Endpoints with failed deliveries in the last day. Partners take turns, each with its worst first; so in all lists here. */
   failingEndpoints: (Owner & { keyId: string; failed: number; lastError: string })[];
   /** The next attempts, the earliest first. */
   nextAttempts: (Owner & {
@@ -25,7 +26,7 @@ export interface Overview extends Backlog {
     at: Date;
     lastError: string;
   })[];
-  /** Requests that failed in the last minutes, by error, the most frequent first. */
+  /** Requests that failed in the last minutes, by error. */
   recentErrors: (Partial<Owner> & {
     route: string;
     error: string;
@@ -49,6 +50,11 @@ const lowBalanceCents = 1_000;
 const mostRows = 20;
 /** The most documents that are read for one figure of the page. */
 const mostRead = 10_000;
+/** The most endpoints whose failed deliveries are counted, and the most deliveries of each. */
+const mostKeys = 100;
+const mostOfKey = 1_000;
+/** The index that the store of deliveries declares for failed ones. */
+const failedByKey = { status: 1, keyId: 1, createdAt: -1, _id: -1 } as const;
 
 /** A summary of a wallet, which the feature `wallets` writes. It may be some seconds old. */
 interface WalletSummary {
@@ -74,41 +80,68 @@ const ownerOf = (walletId: string) => {
 
 export type OverviewStore = ReturnType<typeof createOverviewStore>;
 
-export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>) {
+/** @param readErrors the kinds of failed requests since a time, at most `limit` */
+export function createOverviewStore(
+  db: Db,
+  backlog: Pick<BacklogStore, 'read'>,
+  readErrors: RequestStore['recentErrors'],
+) {
   const deliveries = db.collection('deliveries');
-  const requests = db.collection('requestLog');
   const wallets = db.collection<WalletSummary>('walletSummaries');
 
   async function readLateByMode(at: Date): Promise<Overview['lateByMode']> {
     const late = { status: 'pending', nextAttemptAt: { $lt: new Date(at.getTime() - lateAfterMs) } };
-    const stages = [{ $match: late }, { $limit: mostRead }, { $group: { _id: '$mode', count: { $sum: 1 } } }];
-    const groups = await deliveries.aggregate<{ _id: Mode; count: number }>(stages).toArray();
-    const countOf = (mode: Mode) => groups.find(({ _id }) => _id === mode)?.count ?? 0;
-    return { live: countOf('live'), test: countOf('test') };
+    // Each mode has a count of its own, so that one partner's late tests hide no late live deliveries.
+    const countOf = (mode: Mode) =>
+      deliveries.countDocuments({ ...late, mode }, { limit: mostRead, hint: { nextAttemptAt: 1 } });
+    const [live, test] = await Promise.all([countOf('live'), countOf('test')]);
+    return { live, test };
   }
 
-  const readFailingEndpoints = (at: Date) =>
-    deliveries
-      .aggregate<Part<'failingEndpoints'>[number]>([
-        { $match: { status: 'failed', createdAt: { $gt: new Date(at.getTime() - day) } } },
-        { $sort: { createdAt: -1, _id: -1 } },
-        { $limit: mostRead },
-        // Samples do not count. They are left out after the limit, which bounds how many documents are read.
-        { $match: { trigger: { $ne: 'test' } } },
-        {
-          $group: {
-            _id: '$keyId',
-            partnerId: { $first: '$partnerId' },
-            mode: { $first: '$mode' },
-            failed: { $sum: 1 },
-            last: { $first: { $last: '$attempts' } },
+  /** Reads the newest failed delivery of each key, and then those of the keys that take turns. */
+  const readFailingEndpoints = (at: Date) => {
+    const since = new Date(at.getTime() - day);
+    return deliveries
+      .aggregate<Part<'failingEndpoints'>[number]>(
+        [
+          { $match: { status: 'failed', keyId: { $gt: '' } } },
+          { $sort: failedByKey },
+          {
+            $group: {
+              _id: '$keyId',
+              partnerId: { $first: '$partnerId' },
+              mode: { $first: '$mode' },
+              at: { $first: '$createdAt' },
+            },
           },
-        },
-        { $sort: { failed: -1 } },
-        { $limit: mostRows },
-        { $project: { _id: 0, keyId: '$_id', partnerId: 1, mode: 1, failed: 1, lastError } },
-      ])
+          { $match: { at: { $gt: since } } },
+          ...limitInTurns({ by: 'partnerId', sort: { mode: 1 }, limit: mostKeys }),
+          {
+            $lookup: {
+              from: 'deliveries',
+              localField: '_id',
+              foreignField: 'keyId',
+              pipeline: [
+                { $match: { status: 'failed', createdAt: { $gt: since } } },
+                { $sort: { createdAt: -1 } },
+                { $limit: mostOfKey },
+                // Samples do not count. They are left out after the limit, which bounds how many documents are read.
+                { $match: { trigger: { $ne: 'test' } } },
+                { $group: { _id: null, failed: { $sum: 1 }, last: { $first: { $last: '$attempts' } } } },
+                { $project: { _id: 0, failed: 1, lastError } },
+              ],
+              as: 'found',
+            },
+          },
+          { $unwind: '$found' },
+          { $replaceWith: { $mergeObjects: ['$$ROOT', '$found'] } },
+          ...limitInTurns({ by: 'partnerId', sort: { failed: -1 }, limit: mostRows }),
+          { $project: { _id: 0, keyId: '$_id', partnerId: 1, mode: 1, failed: 1, lastError: 1 } },
+        ],
+        { hint: failedByKey },
+      )
       .toArray();
+  };
 
   const readNextAttempts = () =>
     deliveries
@@ -116,7 +149,9 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
         [
           { $match: { status: 'pending' } },
           { $sort: { nextAttemptAt: 1 } },
-          { $limit: mostRows },
+          { $limit: mostRead },
+          ...limitInTurns({ by: 'partnerId', sort: { nextAttemptAt: 1 }, limit: mostRows }),
+          { $sort: { nextAttemptAt: 1 } },
           { $set: { last: { $last: '$attempts' } } },
           {
             $project: {
@@ -135,38 +170,19 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
       )
       .toArray();
 
-  const readRecentErrors = (at: Date) => {
-    const since = new Date(at.getTime() - recentMinutes * minute);
-    const stages: Document[] = [
-      { $match: { at: { $gt: since }, status: { $gte: 400 } } },
-      { $sort: { at: -1, _id: -1 } },
-      { $limit: mostRead },
-      {
-        $group: {
-          _id: { route: '$route', error: '$error', status: '$status', clientId: '$clientId' },
-          count: { $sum: 1 },
-          requestId: { $first: '$_id' },
-        },
-      },
-      { $sort: { count: -1 } },
-      { $limit: mostRows },
-      { $lookup: { from: 'clients', localField: '_id.clientId', foreignField: '_id', as: 'client' } },
-      { $set: { client: { $first: '$client' } } },
-      {
-        $project: {
-          _id: 0,
-          route: '$_id.route',
-          status: '$_id.status',
-          count: 1,
-          requestId: 1,
-          error: { $ifNull: ['$_id.error', ''] },
-          partnerId: '$client.partnerId',
-          mode: '$client.mode',
-        },
-      },
-    ];
-    return requests.aggregate<Part<'recentErrors'>[number]>(stages, { hint: byFailure }).toArray();
-  };
+  async function readRecentErrors(at: Date): Promise<Part<'recentErrors'>> {
+    const errors = await readErrors(new Date(at.getTime() - recentMinutes * minute), mostRows);
+    const ids = errors.flatMap(({ clientId }) => clientId ?? []);
+    const found = await db
+      .collection<{ _id: string; mode: Mode }>('clients')
+      .find({ _id: { $in: ids } }, { projection: { mode: 1 } })
+      .toArray();
+    const modes = new Map(found.map(({ _id, mode }) => [_id, mode]));
+    return errors.map(({ clientId = '', ...error }) => {
+      const mode = modes.get(clientId);
+      return { ...error, ...(mode ? { mode } : {}) };
+    });
+  }
 
   /** Reads the wallets that are nearly empty. A wallet without entries (`seq` 0) was never funded, so it does not count. */
   async function readLowWallets(): Promise<Part<'lowWallets'>> {
@@ -197,11 +213,14 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
   /** Reads the open warnings. A problem without `raisedAt` has not lasted long enough to be a warning. */
   const readWarnings = (): Promise<Part<'warnings'>> =>
     db
-      .collection<Part<'warnings'>[number]>('warnings')
-      .find({ open: true, raisedAt: { $exists: true } })
-      .sort({ since: -1, _id: -1 })
-      .limit(mostRows)
-      .project<Part<'warnings'>[number]>({ _id: 0, partnerId: 1, mode: 1, kind: 1, text: 1, since: 1 })
+      .collection('warnings')
+      .aggregate<Part<'warnings'>[number]>([
+        { $match: { open: true, raisedAt: { $exists: true } } },
+        { $sort: { since: -1, _id: -1 } },
+        { $limit: mostRead },
+        ...limitInTurns({ by: 'partnerId', sort: { since: -1 }, limit: mostRows }),
+        { $project: { _id: 0, partnerId: 1, mode: 1, kind: 1, text: 1, since: 1 } },
+      ])
       .toArray();
 
   /** Reads the names of the partners in these rows. Returns a function that adds the partner's name to a row. */

@@ -1,6 +1,7 @@
 import type { Db, Document } from 'mongodb';
 import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import type { ListRefused, ListRequests } from '../../contracts/admin/requests.ts';
+import { limitInTurns } from '../platform/database/in-turns.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import {
   countThrough,
@@ -39,14 +40,15 @@ export interface RequestRecord {
 export const requestRetentionMs = 7 * 86_400_000;
 
 const collection = 'requestLog';
+const byPartner = { partnerId: 1, at: -1, _id: -1 } as const;
 const failures = { status: { $gte: 400 } };
 /** The index of failed requests, the newest first. */
-export const byFailure = { at: -1, _id: -1, status: 1 } as const;
+const byFailure = { at: -1, _id: -1, status: 1 } as const;
 export const indexes: IndexDeclaration[] = [
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
   { collection, key: { sessionId: 1 }, sparse: true },
   { collection, key: { at: -1, _id: -1 } },
-  { collection, key: { partnerId: 1, at: -1, _id: -1 } },
+  { collection, key: byPartner },
   // Indexes of failures, which are few among successes.
   { collection, key: byFailure, partialFilterExpression: failures },
   { collection, key: { partnerId: 1, at: -1, _id: -1, status: 1 }, partialFilterExpression: failures },
@@ -67,6 +69,41 @@ const moveKeyToFields: Document[] = [
 ];
 /** The most failed requests that one count reads. */
 const mostCounted = 50_000;
+/** The most of these of one partner, in a count for all partners. */
+const mostOfPartner = 5_000;
+
+/**
+ * Stages that read the wanted failed requests for each partner alone, so that a partner with very many hides no other. They need
+ * the hint `byPartner`.
+ * @param stages of the requests of one partner, the newest first
+ */
+const failuresOfEach = (wanted: { at: Document; status: unknown }, stages: Document[]): Document[] => [
+  { $match: { partnerId: { $gt: '' } } },
+  { $sort: byPartner },
+  // The database reads only the newest request of each partner.
+  { $group: { _id: '$partnerId', at: { $first: '$at' } } },
+  { $match: { at: wanted.at } },
+  {
+    $lookup: {
+      from: collection,
+      localField: '_id',
+      foreignField: 'partnerId',
+      pipeline: [{ $match: wanted }, { $sort: { at: -1, _id: -1 } }, { $limit: mostOfPartner }, ...stages],
+      as: 'found',
+    },
+  },
+  { $unwind: '$found' },
+  { $replaceWith: { $mergeObjects: ['$found', { partnerId: '$_id' }] } },
+];
+
+/** Failed requests of one kind: those of a client with the same route and error. */
+export interface RecentError extends Pick<RequestRecord, 'route' | 'status' | 'clientId'> {
+  partnerId: string;
+  error: string;
+  count: number;
+  /** The newest of them. */
+  requestId: string;
+}
 
 /** The exchanges of one partner that were refused for one reason. */
 interface Refused {
@@ -161,23 +198,42 @@ export function createRequestStore(db: Db) {
       requests
         .aggregate<UnpaidExchanges>(
           [
-            { $match: { at: { $gte: since }, status: 402 } },
-            { $limit: mostCounted },
-            {
-              $group: {
-                _id: {
-                  partnerId: '$partnerId',
-                  clientId: '$clientId',
-                  integrationId: '$integrationId',
-                  keyId: '$keyId',
+            ...failuresOfEach({ at: { $gte: since }, status: 402 }, [
+              {
+                $group: {
+                  _id: { clientId: '$clientId', integrationId: '$integrationId', keyId: '$keyId' },
+                  count: { $sum: 1 },
+                  lastAt: { $max: '$at' },
                 },
-                count: { $sum: 1 },
-                lastAt: { $max: '$at' },
               },
-            },
-            ...moveKeyToFields,
+              ...moveKeyToFields,
+            ]),
           ],
-          { hint: byFailure },
+          { hint: byPartner },
+        )
+        .toArray(),
+
+    /** Counts the kinds of failed requests since a time. Partners take turns, each with its most frequent kind first. */
+    recentErrors: (since: Date, limit: number): Promise<RecentError[]> =>
+      requests
+        .aggregate<RecentError>(
+          [
+            ...failuresOfEach({ at: { $gte: since }, ...failures }, [
+              {
+                $group: {
+                  _id: { route: '$route', error: '$error', status: '$status', clientId: '$clientId' },
+                  count: { $sum: 1 },
+                  requestId: { $first: '$_id' },
+                },
+              },
+              ...moveKeyToFields,
+              { $set: { error: { $ifNull: ['$error', ''] } } },
+              { $sort: { count: -1 } },
+              { $limit: limit },
+            ]),
+            ...limitInTurns({ by: 'partnerId', sort: { count: -1 }, limit }),
+          ],
+          { hint: byPartner },
         )
         .toArray(),
 

@@ -12,11 +12,12 @@ export type AdminStores = ReturnType<typeof createAdminStores>;
 
 export function createAdminStores(db: Db) {
   const backlog = createBacklogStore(db);
+  const requests = createRequestStore(db);
   return {
     operators: createOperatorStore(db),
     audit: createAuditStore(db),
-    requests: createRequestStore(db),
+    requests,
     backlog,
-    overview: createOverviewStore(db, backlog),
+    overview: createOverviewStore(db, backlog, requests.recentErrors),
   };
 }

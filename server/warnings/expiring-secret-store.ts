@@ -1,5 +1,6 @@
 import type { Db, Document } from 'mongodb';
 import type { Mode } from '../../contracts/identifiers.ts';
+import { limitInTurns } from '../platform/database/in-turns.ts';
 
 /** An old secret that expires soon and is still in use. */
 export interface ExpiringSecret {
@@ -24,10 +25,10 @@ const secretFields = [
   { collection: 'apiKeys', field: 'oldSecrets' },
   { collection: 'integrations', field: 'oldSecret' },
 ];
-/** The most documents with expiring secrets that are read from one collection. */
+/** The most secrets that are read from one collection. */
 const mostPerCollection = 500;
 
-/** Reads the old secrets of partners that expire soon and are still in use. */
+/** Reads the old secrets of partners that expire soon and are still in use. Partners take turns, so that none hides another. */
 export function createExpiringSecretStore(db: Db) {
   return {
     async findExpiring({ from, to, usedSince }: Period): Promise<ExpiringSecret[]> {
@@ -39,7 +40,6 @@ export function createExpiringSecretStore(db: Db) {
             .collection<{ _id: string }>(collection)
             .aggregate<ExpiringSecret>([
               { $match: isExpiring },
-              { $limit: mostPerCollection },
               // A document may have several old secrets, of which only some expire in the period.
               { $unwind: `$${field}` },
               { $match: { ...isExpiring, ...isUsed } },
@@ -53,6 +53,11 @@ export function createExpiringSecretStore(db: Db) {
                   expiresAt: `$${field}.expiresAt`,
                 },
               },
+              ...limitInTurns({
+                by: 'partnerId',
+                sort: { expiresAt: 1 },
+                limit: mostPerCollection,
+              }),
             ])
             .toArray();
         }),

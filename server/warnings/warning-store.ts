@@ -2,6 +2,7 @@ import type { Db, Filter } from 'mongodb';
 import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import type { ListWarnings } from '../../contracts/admin/warnings.ts';
 import { isDuplicateKey } from '../platform/database/failures.ts';
+import { limitInTurns } from '../platform/database/in-turns.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { readPage } from '../platform/database/pages.ts';
 import type { UnsentWarning, Warning } from './warning.ts';
@@ -25,9 +26,6 @@ function queryOf({ partnerId, state }: Unpaged<ListWarnings>): Filter<Warning> {
   if (state === 'over') query.overAt = { $exists: true };
   return query;
 }
-
-/** The most open warnings that one check reads. */
-const mostOpen = 5_000;
 
 export type WarningStore = ReturnType<typeof createWarningStore>;
 
@@ -57,18 +55,27 @@ export function createWarningStore(db: Db) {
       }
     },
 
-    /** Returns the warnings that are not over. Some are not raised yet, because their problem has not lasted long enough. */
-    findOpen: (): Promise<Warning[]> => warnings.find({ open: true }).limit(mostOpen).toArray(),
+    /**
+     * Returns the warnings that are not over. Some are not raised yet, because their problem has not lasted long enough. Each source
+     * of warnings has a limit of problems, so there are not many.
+     */
+    findOpen: (): Promise<Warning[]> => warnings.find({ open: true }).toArray(),
 
     findAll: (ids: readonly string[]): Promise<Warning[]> =>
       warnings.find({ _id: { $in: [...ids] } }).toArray(),
 
-    /** Returns warnings with an id above `after` whose present state was not sent to all recipients yet, by id. */
-    findUnsent: (limit: number, after: string): Promise<UnsentWarning[]> =>
+    /**
+     * Returns warnings whose present state was not sent to all recipients yet. Partners take turns, beginning with those whose id is
+     * above `afterPartner`.
+     */
+    findUnsent: (limit: number, afterPartner: string): Promise<UnsentWarning[]> =>
       warnings
-        .find<UnsentWarning>({ untold: { $in: ['raised', 'over'] }, _id: { $gt: after } })
-        .sort({ _id: 1 })
-        .limit(limit)
+        .aggregate<UnsentWarning>([
+          { $match: { untold: { $in: ['raised', 'over'] } } },
+          { $set: { isLater: { $lte: ['$partnerId', afterPartner] } } },
+          ...limitInTurns({ by: 'partnerId', sort: { _id: 1 }, owners: { isLater: 1, partnerId: 1 }, limit }),
+          { $unset: 'isLater' },
+        ])
         .toArray(),
 
     /** Returns warnings, the newest first. */

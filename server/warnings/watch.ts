@@ -70,12 +70,12 @@ export function createWarningWatch({ store, sources, sender, clock, logger }: De
       logger.warn({ err, warning }, 'a warning could not be sent; it is tried again');
     };
 
-  /** The next check begins after the warning with this id. Empty if it begins with the first one. */
-  let lastSentId = '';
+  /** The next check begins with the partner after this one. Empty if it begins with the first one. */
+  let lastPartnerId = '';
 
   /** Sends the warnings whose state is unsent. All notices go first, because e-mails may take long. */
   async function sendUnsent(): Promise<void> {
-    const unsent = await store.findUnsent(mostSentPerSweep, lastSentId);
+    const unsent = await store.findUnsent(mostSentPerSweep, lastPartnerId);
     const toMail: { warning: UnsentWarning; addressees: Addressees }[] = [];
     for (const warning of unsent) {
       const addressees = await sender.publishNotices(warning).catch(logFailure(warning));
@@ -83,13 +83,13 @@ export function createWarningWatch({ store, sources, sender, clock, logger }: De
     }
     const mailUntil = clock.now() + longestMailingMs;
     for (const { warning, addressees } of toMail) {
-      // The next check continues after `lastSentId`, so that a slow recipient does not delay the same others each time.
+      // The next check continues after `lastPartnerId`, so that a slow recipient does not delay the same others each time.
       if (clock.now() >= mailUntil) return;
       await sender.sendMails(warning, addressees).catch(logFailure(warning));
-      lastSentId = warning._id;
+      lastPartnerId = warning.partnerId;
     }
     // Behind a full page there may be more warnings. Otherwise the next check begins with the first one again.
-    lastSentId = unsent.length < mostSentPerSweep ? '' : (unsent.at(-1)?._id ?? '');
+    lastPartnerId = unsent.length < mostSentPerSweep ? '' : (unsent.at(-1)?.partnerId ?? '');
   }
 
   return {

@@ -104,7 +104,7 @@ export function createWarningSources(stores: Stores, clock: { now(): number }): 
 
   async function findFailingEndpoints(): Promise<Condition[]> {
     const now = new Date(clock.now());
-    const owners = await stores.webhooks.health.troubled(now, mostEndpointsPerCheck);
+    const owners = await stores.webhooks.health.troubled(now, { limit: mostEndpointsPerCheck });
     const found = await keys.findAll(owners.map(({ keyId }) => keyId));
     const conditions: Condition[] = [];
     for (const key of found) {

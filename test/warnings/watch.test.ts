@@ -23,8 +23,8 @@ function setUp({ partners, stalls }: { partners: string[]; stalls: (partnerId: s
     findAll: async () => [],
     findUnsent: async (limit, after) =>
       unsent
-        .filter(({ _id }) => _id > after)
-        .toSorted((one, other) => (one._id < other._id ? -1 : 1))
+        .toSorted((one, other) => (one.partnerId < other.partnerId ? -1 : 1))
+        .toSorted((one, other) => Number(one.partnerId <= after) - Number(other.partnerId <= after))
         .slice(0, limit),
     addMailed: async () => undefined,
     markSent: async ({ _id }) => {

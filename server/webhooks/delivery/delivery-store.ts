@@ -1,18 +1,21 @@
-import type { AnyBulkWriteOperation, Collection, Db, Filter } from 'mongodb';
+import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
 import type { SkipReason } from '../../../contracts/webhooks.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertMissing } from '../../platform/database/write-groups.ts';
 import { type Attempt, answerRetentionMs, type Delivery, type Lane, type Leased } from './delivery.ts';
 import type { Verdict } from './retry-schedule.ts';
+import { keysOfWaiting } from './waiting-keys.ts';
 
 const collection = 'deliveries';
 const pending = { partialFilterExpression: { status: 'pending' } };
+/** The index of failed deliveries by key: with it, the newest of each key is found without reading the others. */
+export const failedByKey = { status: 1, keyId: 1, createdAt: -1, _id: -1 } as const;
+/** The condition that it serves. Lists of all failed deliveries are not in this order, so the condition names the key. */
+export const failedOfAnyKey = { status: 'failed' as const, keyId: { $gt: '' } };
 const longestDueFirst = { nextAttemptAt: 1 } as const;
 /** With fewer due deliveries, one query finds all their keys. With more, the keys are read from the index. */
 const mostSearched = 2_000;
-/** The most deliveries that one query for keys of the index reads. */
-const deliveriesPerQuery = 500;
 
 export const indexes: IndexDeclaration[] = [
   { collection, key: { keyId: 1, lane: 1, nextAttemptAt: 1 }, ...pending },
@@ -23,6 +26,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { keyId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { status: 1, createdAt: -1, _id: -1 } },
+  { collection, key: failedByKey, partialFilterExpression: failedOfAnyKey },
   { collection, key: { createdAt: -1, _id: -1 } },
   { collection, key: { forgetAnswersAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
@@ -82,28 +86,6 @@ export function createDeliveryStore(db: Db) {
         { $unset: 'event' },
       ])
       .toArray();
-  }
-
-  /**
-   * Reads keys from the index in pages. After a full page, it skips the remaining deliveries of the page's last key. All lanes
-   * are named, because the index contains the lane between the key and the time.
-   */
-  async function keysFromIndex(due: Filter<Delivery>): Promise<string[]> {
-    const keys = new Set<string>();
-    let after = '';
-    for (;;) {
-      const found = await deliveries
-        .find(
-          { ...due, keyId: { $gt: after }, lane: { $in: ['first', 'retry'] } },
-          { projection: { _id: 0, keyId: 1 }, hint: { keyId: 1, lane: 1, nextAttemptAt: 1 } },
-        )
-        .sort({ keyId: 1 })
-        .limit(deliveriesPerQuery)
-        .toArray();
-      for (const { keyId } of found) keys.add(keyId);
-      if (found.length < deliveriesPerQuery) return [...keys];
-      after = found.at(-1)?.keyId ?? after;
-    }
   }
 
   return {
@@ -239,7 +221,7 @@ export function createDeliveryStore(db: Db) {
         .limit(mostSearched)
         .toArray();
       if (longestDue.length < mostSearched) return [...new Set(longestDue.map(({ keyId }) => keyId))];
-      return keysFromIndex(due);
+      return (await keysOfWaiting(deliveries, due)).map(({ keyId }) => keyId);
     },
 
     /** When the next delivery becomes due within a span of time; undefined if none does. */

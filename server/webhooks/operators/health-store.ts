@@ -1,8 +1,11 @@
 import type { Db } from 'mongodb';
 import type { Mode } from '../../../contracts/identifiers.ts';
+import { inTurns, limitInTurns } from '../../platform/database/in-turns.ts';
+import { givenFields } from '../../platform/database/look-through.ts';
 import type { Delivery } from '../delivery/delivery.ts';
+import { failedByKey, failedOfAnyKey } from '../delivery/delivery-store.ts';
+import { keysOfWaiting } from '../delivery/waiting-keys.ts';
 import type { EndedAttempt } from './endpoint-health.ts';
-import { countByKey, type KeyCount } from './key-count-store.ts';
 import type { KeyOwner } from './key-owner.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -10,10 +13,16 @@ const dayMs = 24 * 3_600_000;
 const mostSearched = 2_000;
 /** The most attempted deliveries whose attempts are read. */
 const mostAttempted = 500;
-/** How many failed deliveries, and how many waiting ones, are searched for the keys of troubled endpoints. */
-const mostTroubled = 5_000;
 /** The count of a key's due deliveries ends at this number. */
 const mostQueued = 10_000;
+/** Sorts live before test by the alphabet. */
+const liveFirst = { mode: 1 } as const;
+
+interface Wanted {
+  /** Only keys of this mode. */
+  mode?: Mode | undefined;
+  limit: number;
+}
 
 export type HealthStore = ReturnType<typeof createHealthStore>;
 
@@ -21,14 +30,30 @@ export type HealthStore = ReturnType<typeof createHealthStore>;
 export function createHealthStore(db: Db) {
   const deliveries = db.collection<Delivery>('deliveries');
   const keys = db.collection<{ _id: string; partnerId: string; mode: Mode; webhook?: object }>('apiKeys');
-  type Order = Record<string, 1 | -1>;
-  const newestFirst: Order = { createdAt: -1, _id: -1 };
-  /**
-   * The keys of the first matching deliveries, with the number of deliveries of each. `hint` names the index, because the
-   * planner may choose a worse one.
-   */
-  const keysOf = (match: object, { sort, hint }: { sort: Order; hint: Order }) =>
-    countByKey(deliveries, [{ $match: match }, { $sort: sort }, { $limit: mostTroubled }], { hint });
+
+  /** Keys with deliveries that have failed since a time, in turns of partners. The first key of a partner is a live one. */
+  const failing = (since: Date, { mode, limit }: Wanted): Promise<KeyOwner[]> =>
+    deliveries
+      .aggregate<KeyOwner>(
+        [
+          { $match: failedOfAnyKey },
+          { $sort: failedByKey },
+          // The database reads only the newest delivery of each key.
+          {
+            $group: {
+              _id: '$keyId',
+              partnerId: { $first: '$partnerId' },
+              mode: { $first: '$mode' },
+              at: { $first: '$createdAt' },
+            },
+          },
+          { $match: { at: { $gt: since }, ...givenFields({ mode }) } },
+          ...limitInTurns({ by: 'partnerId', sort: liveFirst, limit }),
+          { $project: { _id: 0, keyId: '$_id', partnerId: 1, mode: 1 } },
+        ],
+        { hint: failedByKey },
+      )
+      .toArray();
 
   return {
     /** Attempts that have ended within a day, in order of time. */
@@ -36,7 +61,7 @@ export function createHealthStore(db: Db) {
       return deliveries
         .aggregate<EndedAttempt>([
           { $match: { keyId, createdAt: { $gt: new Date(now.getTime() - dayMs) } } },
-          { $sort: newestFirst },
+          { $sort: { createdAt: -1, _id: -1 } },
           { $limit: mostSearched },
           { $match: { 'attempts.0': { $exists: true } } },
           { $limit: mostAttempted },
@@ -59,35 +84,29 @@ export function createHealthStore(db: Db) {
       ),
 
     /**
-     * Keys with deliveries that have failed within a day, or wait for an attempt. Live keys come first, and among them those
-     * with the most such deliveries.
+     * Keys with deliveries that have failed within a day, or wait for an attempt. Partners take turns, so that one with many such
+     * keys hides no other. Within a turn, live keys come first.
      */
-    async troubled(now: Date, limit: number): Promise<KeyOwner[]> {
+    async troubled(now: Date, wanted: Wanted): Promise<KeyOwner[]> {
       const [failed, waiting] = await Promise.all([
-        keysOf(
-          { status: 'failed', createdAt: { $gt: new Date(now.getTime() - dayMs) } },
-          { sort: newestFirst, hint: { status: 1, ...newestFirst } },
-        ),
-        keysOf({ status: 'pending' }, { sort: { nextAttemptAt: 1 }, hint: { nextAttemptAt: 1 } }),
+        failing(new Date(now.getTime() - dayMs), wanted),
+        keysOfWaiting(deliveries, givenFields({ mode: wanted.mode })),
       ]);
-      const liveFirst = (one: KeyCount, other: KeyCount) =>
-        Number(one.mode === 'test') - Number(other.mode === 'test');
-      const sorted = [...failed, ...waiting].toSorted(
-        (one, other) => liveFirst(one, other) || other.total - one.total,
-      );
       // A key may have both failed and waiting deliveries. The map keeps its first place.
-      const owners = new Map(sorted.map(({ total: _total, ...owner }) => [owner.keyId, owner]));
-      return [...owners.values()].slice(0, limit);
+      const owners = new Map([...failed, ...waiting].map((owner) => [owner.keyId, owner]));
+      const rank = ({ mode }: KeyOwner) => (mode === 'live' ? 0 : 1);
+      const sorted = [...owners.values()].toSorted((one, other) => rank(one) - rank(other));
+      return inTurns(sorted, ({ partnerId }) => partnerId).slice(0, wanted.limit);
     },
 
     /** The keys of a partner that have a webhook URL. */
-    async ofPartner(partnerId: string, limit: number): Promise<KeyOwner[]> {
+    async ofPartner(partnerId: string, { mode, limit }: Wanted): Promise<KeyOwner[]> {
       const found = await keys
-        .find({ partnerId, webhook: { $exists: true } })
+        .find({ partnerId, ...givenFields({ mode }), webhook: { $exists: true } })
         .sort({ createdAt: -1, _id: -1 })
         .limit(limit)
         .toArray();
-      return found.map(({ _id: keyId, mode }) => ({ keyId, partnerId, mode }));
+      return found.map(({ _id: keyId, mode: modeOfKey }) => ({ keyId, partnerId, mode: modeOfKey }));
     },
   };
 }

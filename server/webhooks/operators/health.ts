@@ -22,15 +22,17 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
   const { health, deliveryQueries, pauses, requireKey, clock, limits } = settings;
 
   /** The keys whose endpoints are shown: the named one, those of the named partner, or else the troubled ones. */
-  async function findOwners({ keyId, partnerId, limit }: ReadHealth, now: Date): Promise<KeyOwner[]> {
-    if (keyId !== undefined) return [await requireKey(keyId)];
-    return partnerId === undefined ? health.troubled(now, limit) : health.ofPartner(partnerId, limit);
+  async function findOwners(wanted: ReadHealth, now: Date): Promise<KeyOwner[]> {
+    const { keyId, partnerId, mode } = wanted;
+    if (keyId === undefined)
+      return partnerId === undefined ? health.troubled(now, wanted) : health.ofPartner(partnerId, wanted);
+    const owner = await requireKey(keyId);
+    return mode === undefined || owner.mode === mode ? [owner] : [];
   }
 
   return async (wanted) => {
     const now = new Date(clock.now());
-    const all = await findOwners(wanted, now);
-    const found = wanted.mode ? all.filter(({ mode }) => mode === wanted.mode) : all;
+    const found = await findOwners(wanted, now);
     const [inFlight, paused] = await Promise.all([
       deliveryQueries.inFlight(),
       pauses(found.map(({ keyId }) => keyId)),

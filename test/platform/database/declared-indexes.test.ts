@@ -59,6 +59,7 @@ const declared = [
   'deliveries: partnerId, createdAt desc, _id desc',
   'deliveries: purgeAt ttl',
   'deliveries: status, createdAt desc, _id desc',
+  'deliveries: status, keyId, createdAt desc, _id desc where {status:failed,keyId:{$gt:}}',
   'deviceRequests: expiresAt ttl',
   'deviceRequests: userCode unique',
   'enrollments: auditAt sparse',

@@ -21,6 +21,8 @@ const since: Readonly<Record<string, number>> = {
   last: 4.4,
   unionWith: 4.4,
   dateTrunc: 5.0,
+  setWindowFields: 5.0,
+  documentNumber: 5.0,
 };
 /** Operators that may be newer: if the database does not support one, the code sends another command. */
 const optional = new Set(['documents']);
