@@ -17,10 +17,11 @@ import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
+import type { RequestLimit } from '../platform/http/request-limits.ts';
 import { randomId } from '../platform/ids.ts';
 import { assertRedirectUris } from './admin-clients.ts';
 import { createCachedChange, type Directory } from './directory.ts';
-import { remakeLogo } from './logo.ts';
+import type { MakeLogo } from './logo-making.ts';
 import type { LogoStore } from './logo-store.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
 import type { SearchStore } from './search-store.ts';
@@ -30,6 +31,8 @@ interface Dependencies {
   store: PartnerStore;
   searches: SearchStore;
   logos: LogoStore;
+  makeLogo: MakeLogo;
+  limit: RequestLimit;
   clock: Pick<Clock, 'now'>;
   /** Creates the test wallet and the live wallet of a partner. Idempotent. */
   openWallets: (partnerId: string) => Promise<void>;
@@ -41,13 +44,26 @@ interface Dependencies {
 }
 
 /** Orders partners as in other lists. Partners that were created at the same time are ordered by their ids. */
+/** How many logos a partner may upload in a minute. Each costs up to some seconds of a processor. */
+const logosPerMinute = 10;
+
 const newestFirst = (a: Partner, b: Partner): number =>
   b.createdAt.getTime() - a.createdAt.getTime() || (a._id < b._id ? 1 : -1);
 
 /** Manages partners. A partner is `pending` until it is activated, then `active` or `suspended`. */
 export function createPartners(dependencies: Dependencies) {
-  const { store, searches, logos, clock, openWallets, directory, assertWebhookUrl, onSuspended } =
-    dependencies;
+  const {
+    store,
+    searches,
+    logos,
+    makeLogo,
+    limit,
+    clock,
+    openWallets,
+    directory,
+    assertWebhookUrl,
+    onSuspended,
+  } = dependencies;
   const change = createCachedChange(store, clock, directory);
 
   async function setStatus(partnerId: string, to: PartnerStatus, actor: Actor): Promise<PartnerView> {
@@ -146,7 +162,8 @@ export function createPartners(dependencies: Dependencies) {
       ),
       // The image is a PNG or JPEG file in base64.
       setLogo: mutation(SetLogo, PartnerView, async ({ partnerId, image }, actor) => {
-        const png = remakeLogo(Buffer.from(image, 'base64'));
+        await limit('logo', partnerId, { perMinute: logosPerMinute });
+        const png = await makeLogo(Buffer.from(image, 'base64'));
         // Another picture has another id. So pages can cache a picture by its id, without a check for changes.
         const id = createHash('sha256').update(partnerId).update(png).digest('hex').slice(0, 32);
         // Throws if the partner does not exist, so that no picture is stored for it.

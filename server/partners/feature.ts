@@ -2,6 +2,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { PartnerNames } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
+import type { RequestLimit } from '../platform/http/request-limits.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
 import { createClientProcedures, type Source } from './admin-clients.ts';
 import { createEndpointProcedures } from './admin-endpoints.ts';
@@ -9,6 +10,7 @@ import { createKeyProcedures } from './admin-keys.ts';
 import { createPartners } from './admin-partners.ts';
 import { createDirectory } from './directory.ts';
 import type { ApiKey } from './key-store.ts';
+import { createLogoMaking } from './logo-making.ts';
 import { createClientSecrets } from './secrets.ts';
 import type { PartnersStores } from './store.ts';
 import { createWarningSettings } from './warning-settings.ts';
@@ -31,6 +33,7 @@ interface Dependencies {
   onResumed: (keyId: string) => Promise<void>;
   /** Called after a partner was suspended. */
   onSuspended: (partnerId: string) => Promise<void>;
+  limit: RequestLimit;
   /** The verification sources of this installation. Without the list, any name is accepted. */
   sources?: readonly Source[];
 }
@@ -38,7 +41,7 @@ interface Dependencies {
 /** Makes the feature of partners, API keys and clients: a directory for other features, and procedures of the admin API. */
 export function createPartnersFeature(dependencies: Dependencies) {
   const { stores, onSecretUsed, clock, sealing, partnerNames, checkWebhookUrl, sources } = dependencies;
-  const { openWallets, onResumed, onSuspended } = dependencies;
+  const { openWallets, onResumed, onSuspended, limit } = dependencies;
   const directory = createDirectory({ stores, clock, onSecretUsed: onSecretUsed.apiKey });
   function assertWebhookUrl(url: string, mode: Mode): void {
     const fault = checkWebhookUrl(url, mode);
@@ -48,6 +51,8 @@ export function createPartnersFeature(dependencies: Dependencies) {
     store: stores.partners,
     searches: stores.search,
     logos: stores.logos,
+    makeLogo: createLogoMaking(),
+    limit,
     clock,
     openWallets,
     directory,

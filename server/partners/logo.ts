@@ -1,14 +1,9 @@
-import { decode as decodeJpeg } from 'jpeg-js';
 import { PNG } from 'pngjs';
 import { ApiError } from '../platform/errors.ts';
+import { decodeJpeg, type Picture, sidesOfJpeg } from './jpeg.ts';
 
-/** A decoded picture. */
-interface Picture {
-  width: number;
-  height: number;
-  /** Red, green, blue and opacity of each pixel, 0 to 255, row by row. */
-  data: Uint8Array;
-}
+/** The result of a worker thread: the new file, or why the uploaded one is refused. */
+export type RemadeLogo = { png: Uint8Array } | { refused: string };
 
 /** The most pixels of an upload. They bound the memory and time of decoding. */
 const mostPixels = 1_048_576;
@@ -53,28 +48,24 @@ function readPng(file: Buffer): Picture {
   return PNG.sync.read(file);
 }
 
-function readJpeg(file: Buffer): Picture {
+function readJpeg(file: Buffer): Promise<Picture> {
   // As latin1 text, each byte is one character. So the text between two marks is one scan.
   const [, ...scans] = file.toString('latin1').split(startOfScan);
   if (scans.length > mostScans) throw refused('is a JPEG with too many scans: save it again');
-  return decodeJpeg(file, {
-    maxResolutionInMP: mostPixels / 1e6,
-    maxMemoryUsageInMB: 64,
-    // Decodes to a Uint8Array, as `Picture` has it, and refuses a damaged file.
-    useTArray: true,
-    formatAsRGBA: true,
-    tolerantDecoding: false,
-  });
+  const sides = sidesOfJpeg(file);
+  if (!sides) throw refused('could not be read');
+  assertSides(sides.width, sides.height);
+  return decodeJpeg(file);
 }
 
 const startsWith = (file: Buffer, signature: Buffer): boolean =>
   file.subarray(0, signature.length).equals(signature);
 
 /** Decodes a file. Its first bytes decide the format, because the file's name and declared type are not trusted. */
-function decode(file: Buffer): Picture {
+async function decode(file: Buffer): Promise<Picture> {
   try {
     if (startsWith(file, pngSignature)) return readPng(file);
-    if (startsWith(file, jpegSignature)) return readJpeg(file);
+    if (startsWith(file, jpegSignature)) return await readJpeg(file);
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw refused('could not be read, or is too large', error);
@@ -133,11 +124,12 @@ function scaleDown(picture: Picture, height: number): PNG {
 }
 
 /**
- * Makes a new PNG from an uploaded PNG or JPEG. Only the pixels are kept, none of the uploaded bytes.
+ * Makes a new PNG from an uploaded PNG or JPEG. Only the pixels are kept, none of the uploaded bytes. It takes up to a second, so it
+ * runs in a worker thread.
  * @throws ApiError `refused` with the reason if the file is not acceptable
  */
-export function remakeLogo(file: Buffer): Buffer {
-  const picture = decode(file);
+export async function remakeLogo(file: Buffer): Promise<Buffer> {
+  const picture = await decode(file);
   assertSides(picture.width, picture.height);
   for (const height of heights) {
     const logo = PNG.sync.write(scaleDown(picture, height));

@@ -132,6 +132,7 @@ export function createServices(foundation: Foundation) {
     charges.past({ partnerId, mode, cause: codeHash });
 
   const partners = createPartnersFeature({
+    limit,
     stores: stores.partners,
     onSecretUsed: used,
     clock,

@@ -1,8 +1,8 @@
 import { deflateSync } from 'node:zlib';
-import { encode as encodeJpeg } from 'jpeg-js';
 import { PNG } from 'pngjs';
 import { describe, expect, it } from 'vitest';
 import { largestLogo, remakeLogo } from '../../server/partners/logo.ts';
+import { encodeJpeg } from './jpeg-files.ts';
 
 /** Returns the checksum of a PNG chunk (RFC 2083, section 15). */
 function crc32(data: Buffer): number {
@@ -37,33 +37,33 @@ function forged({ width = 64, height = 64, interlace = 0 }): Buffer {
 }
 
 describe('remakeLogo', () => {
-  it('reduces a 600 × 300 picture to 264 × 132, with the same colours', () => {
-    const made = PNG.sync.read(remakeLogo(png(600, 300, (x) => (x < 300 ? red : clear))));
+  it('reduces a 600 × 300 picture to 264 × 132, with the same colours', async () => {
+    const made = PNG.sync.read(await remakeLogo(png(600, 300, (x) => (x < 300 ? red : clear))));
     expect([made.width, made.height]).toEqual([264, 132]);
     expect([...made.data.subarray(0, 4)]).toEqual(red);
     const last = made.data.subarray(-4);
     expect(last[3]).toBe(0);
   });
 
-  it('does not enlarge a small picture', () => {
-    const made = PNG.sync.read(remakeLogo(png(20, 16, () => red)));
+  it('does not enlarge a small picture', async () => {
+    const made = PNG.sync.read(await remakeLogo(png(20, 16, () => red)));
     expect([made.width, made.height]).toEqual([20, 16]);
   });
 
-  it('does not mix a colour with the black of transparent pixels when it reduces a picture', () => {
-    const made = PNG.sync.read(remakeLogo(png(528, 528, (x) => (x % 4 < 2 ? red : clear))));
+  it('does not mix a colour with the black of transparent pixels when it reduces a picture', async () => {
+    const made = PNG.sync.read(await remakeLogo(png(528, 528, (x) => (x % 4 < 2 ? red : clear))));
     expect([...made.data.subarray(0, 4)]).toEqual([200, 10, 20, 128]);
   });
 
-  it('accepts a JPEG file', () => {
-    const { data } = encodeJpeg({ width: 300, height: 200, data: picture(300, 200, () => red).data }, 95);
-    const made = PNG.sync.read(remakeLogo(data));
+  it('accepts a JPEG file', async () => {
+    const data = await encodeJpeg(picture(300, 200, () => red));
+    const made = PNG.sync.read(await remakeLogo(data));
     expect([made.width, made.height]).toEqual([198, 132]);
     for (const [channel, value] of red.entries())
       expect(Math.abs((made.data[channel] ?? 0) - value)).toBeLessThan(6);
   });
 
-  it('drops a comment in a PNG file: the result equals that of the same picture without comment', () => {
+  it('drops a comment in a PNG file: the result equals that of the same picture without comment', async () => {
     const plain = png(100, 100, () => red);
     const comment = Buffer.from('tEXtComment\0<script>alert(1)</script>');
     const chunk = Buffer.alloc(comment.length + 8);
@@ -72,13 +72,14 @@ describe('remakeLogo', () => {
     chunk.writeInt32BE(crc32(comment), comment.length + 4);
     const file = Buffer.concat([plain.subarray(0, 33), chunk, plain.subarray(33)]);
     expect(file.includes('<script>')).toBe(true);
-    expect(remakeLogo(file)).toEqual(remakeLogo(plain));
+    expect(await remakeLogo(file)).toEqual(await remakeLogo(plain));
   });
 
   it.each([64, 264, 1024])(
     'returns a file within the size limit of logos, even for noise that is %d pixels wide',
-    (side) => {
-      expect(remakeLogo(png(side, Math.min(side, 512), noise)).length).toBeLessThanOrEqual(largestLogo);
+    async (side) => {
+      const made = await remakeLogo(png(side, Math.min(side, 512), noise));
+      expect(made.length).toBeLessThanOrEqual(largestLogo);
     },
   );
 });
@@ -104,11 +105,11 @@ describe('an uploaded logo file', () => {
       'too many scans',
     ],
     ['half a JPEG file', jpeg, 'could not be read'],
-  ])('causes an error that names the fault if it is %s', (_what, file, because) => {
-    expect(() => remakeLogo(file)).toThrow(because);
+  ])('causes an error that names the fault if it is %s', async (_what, file, because) => {
+    await expect(remakeLogo(file)).rejects.toThrow(because);
   });
 
-  it('is refused without full decompression if it has more pixels than its header states', () => {
+  it('is refused without full decompression if it has more pixels than its header states', async () => {
     const bomb = deflateSync(Buffer.alloc(64 * 1024 * 1024));
     const chunk = Buffer.alloc(bomb.length + 12);
     chunk.writeUInt32BE(bomb.length, 0);
@@ -116,7 +117,7 @@ describe('an uploaded logo file', () => {
     bomb.copy(chunk, 8);
     const header = png(64, 64, () => red).subarray(0, 33);
     const before = process.memoryUsage().arrayBuffers;
-    expect(() => remakeLogo(Buffer.concat([header, chunk]))).toThrow('could not be read');
+    await expect(remakeLogo(Buffer.concat([header, chunk]))).rejects.toThrow('could not be read');
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * 1024 * 1024);
   });
 });

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartner, redirectUri, type TestPartner } from '../harness/partner.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
 import { newStart, startUrl } from '../journey/pkce.ts';
+import { encodeJpeg } from './jpeg-files.ts';
 
 let service: TestServer;
 let partner: TestPartner;
@@ -45,6 +46,18 @@ async function consentPage(): Promise<string> {
 }
 
 describe('the logo of a partner', () => {
+  it('is read in a worker thread, also a progressive JPEG; the eleventh in a minute is refused (429)', async () => {
+    const image = await encodeJpeg({ width: 200, height: 100, data: randomBytes(80_000) });
+    const other = await createPartner(service);
+    const calls = Array.from({ length: 11 }, () => refusal(set(image, other.partnerId)));
+    const results = await Promise.all(calls);
+    // A process lets 8 files wait.
+    expect(new Set(results)).toEqual(new Set(['no refusal', 'rate_limited', 'service_unavailable']));
+    expect(results.filter((result) => result === 'rate_limited')).toHaveLength(1);
+    const { logo } = await service.admin.partners.show.query({ partnerId: other.partnerId });
+    expect((await fetch(addressOf(logo))).headers.get('content-type')).toBe('image/png');
+  });
+
   it("is shown on the consent page from the service's own origin, with strict headers", async () => {
     expect(await consentPage()).not.toContain('<img class="logo"');
     const { logo } = await set(file(90));
