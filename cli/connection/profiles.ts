@@ -24,7 +24,9 @@ export const profilesFile = (configDir: string): string => join(configDir, 'prof
 /** Reads the stored profiles. There are none before the first login. @throws SyntaxError if the file is damaged */
 export function readProfiles(configDir: string): Profiles {
   try {
-    return JSON.parse(readFileSync(profilesFile(configDir), 'utf8')) as Profiles;
+    const { profiles, current } = JSON.parse(readFileSync(profilesFile(configDir), 'utf8')) as Profiles;
+    // Without a prototype, so that there is no profile `constructor` that was never stored.
+    return { current, profiles: Object.assign(Object.create(null), profiles) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { profiles: {} };
     throw error;

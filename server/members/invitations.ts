@@ -1,5 +1,7 @@
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import { isDuplicateKey } from '../platform/database/failures.ts';
+import { ApiError } from '../platform/errors.ts';
 import { isWellFormedSecret, sha256 } from '../platform/ids.ts';
 import type { PasskeyKey } from '../platform/webauthn/relying-party.ts';
 import { memberName } from './member-name.ts';
@@ -24,6 +26,7 @@ export function createInvitations(
      * Uses an invitation. The new passkey replaces an earlier one, and ends its sessions.
      * @param invited the member that `find` found
      * @returns undefined if another request has used or replaced the invitation since then
+     * @throws ApiError `unauthorized` if another member has this passkey
      */
     async accept(
       invited: Member,
@@ -31,7 +34,7 @@ export function createInvitations(
       call: Omit<Actor, 'operatorId' | 'operatorName'>,
     ): Promise<Member | undefined> {
       const { _id: id, invitation, passkey: oldPasskey } = invited;
-      const member = await members.change(id, ({ invitation: current, role, status }) => {
+      const accepted = members.change(id, ({ invitation: current, role, status }) => {
         if (current?.hash !== invitation?.hash) return undefined;
         const now = clock.now();
         // The role may have changed since `find`, and the audit log names the present one.
@@ -53,6 +56,11 @@ export function createInvitations(
           },
           entry: auditEntry(actor, { id, at: now }, difference),
         };
+      });
+      const member = await accepted.catch((error: unknown) => {
+        if (!isDuplicateKey(error)) throw error;
+        const description = 'The passkey was not accepted: it belongs to another member; make a new one';
+        throw new ApiError('unauthorized', { description });
       });
       // Nothing was changed if the invitation was not the same any more. The member then does not have the new passkey.
       if (member.passkey?.credentialId !== passkey.credentialId) return undefined;

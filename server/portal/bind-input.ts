@@ -59,7 +59,7 @@ export function createInputBinding(isOwn: IsOwn) {
     cursorKind: OwnedKind | undefined,
   ): Promise<void> {
     const named = Object.entries(fields).flatMap(([name, value]) => {
-      const kind = name === 'after' ? cursorKind : identifyingFields[name];
+      const kind = name === 'after' ? cursorKind : identifyingFields.get(name);
       return kind ? [...new Set(idsIn(value))].map((id) => ({ kind, id })) : [];
     });
     // Each id costs a read of the database, and the procedure's schema has not checked their number yet.

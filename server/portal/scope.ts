@@ -17,8 +17,8 @@ const kindOfField = {
 } as const;
 /** The kinds of records that an input can name. A warning or an audit entry can be named only by the field `after` of a list. */
 export type OwnedKind = (typeof kindOfField)[keyof typeof kindOfField] | 'warning' | 'auditEntry';
-/** The input fields that name a record, each with the kind of the record. */
-export const identifyingFields: Readonly<Record<string, OwnedKind>> = kindOfField;
+/** The input fields that name a record, each with the kind of the record. A map, because callers choose the names. */
+export const identifyingFields: ReadonlyMap<string, OwnedKind> = new Map(Object.entries(kindOfField));
 
 /** Which members may call a procedure, and with what input. */
 export interface ScopeRow {

@@ -24,3 +24,15 @@ describe('the input of a call by a member of a partner', () => {
     expect(await bindWithDeliveries(501)).toEqual({ outcome: 'bad_input', reads: 0 });
   });
 });
+
+describe('a filter with the name of a member of every object', () => {
+  it.each(['constructor', 'toString', 'hasOwnProperty', '__proto__', 'valueOf'])(
+    'names no record, so %s is left to the schema of the procedure',
+    async (name) => {
+      const bindInput = createInputBinding(async () => false);
+      const filter = JSON.parse(`{"${name}":"x"}`) as object;
+      const bound = await bindInput(member, 'bulk.start', { action: 'resend', filter });
+      expect(bound).toMatchObject({ action: 'resend', filter: { partnerId: member.partnerId } });
+    },
+  );
+});

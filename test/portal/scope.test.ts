@@ -184,14 +184,14 @@ function namingFields(path: string): { field: string; kind: OwnedKind; inputOf: 
   const row = scope[path];
   const { cursorKind } = row ?? {};
   const plain = (row?.fields ?? []).flatMap((field) => {
-    const kind = field === 'after' ? cursorKind : identifyingFields[field];
+    const kind = field === 'after' ? cursorKind : identifyingFields.get(field);
     if (!kind) return [];
     return [{ field, kind, inputOf: (id: string) => ({ [field]: field.endsWith('Ids') ? [id] : id }) }];
   });
   if (path !== 'bulk.start') return plain;
   const filters = ['partnerId', 'keyId'].map((field) => ({
     field: `filter.${field}`,
-    kind: identifyingFields[field] ?? 'partner',
+    kind: identifyingFields.get(field) ?? 'partner',
     inputOf: (id: string) => ({ action: 'replay', dryRun: true, filter: { [field]: id } }),
   }));
   return [...plain, ...filters];

@@ -69,6 +69,15 @@ describe('an invitation', () => {
     expect((await acceptInvitation(browser, link, one)).status).toBe(303);
   });
 
+  it("is refused with 401 for another member's passkey, and can then be used with a new one", async () => {
+    const other = await member();
+    const wanted = { partnerId: partner.partnerId, email: 'same@shop.example', role: 'viewer' } as const;
+    const { link } = await server.admin.members.invite.mutate(wanted);
+    const browser = createPortalBrowser(server);
+    expect((await acceptInvitation(browser, link, other.authenticator)).status).toBe(401);
+    expect((await acceptInvitation(browser, link, authenticator())).status).toBe(303);
+  });
+
   it('signs the member in, although the answer is 503, if deleting the earlier session of the browser fails', async () => {
     const { browser } = await member();
     const earlier = browser.cookies.get('svc_portal');
