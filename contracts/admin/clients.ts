@@ -68,6 +68,7 @@ const claims = z
     }),
   )
   .min(1, { error: 'at least one claim' })
+  .max(32)
   .transform((names) => [...new Set(names)]);
 export const mostRedirectUris = 20;
 const redirectUris = z

@@ -42,6 +42,7 @@ const Shop = z
   .string()
   .trim()
   .toLowerCase()
+  .max(253)
   .regex(hostName, { error: ({ input }) => `${String(input)} is not the host name of a shop` });
 
 export const mostShops = 100;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BillableKind, EntryKind } from '../charge.ts';
+import { displayText } from '../display-text.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { page, reference } from './references.ts';
 
@@ -8,6 +9,9 @@ export const smallestFunding = 5_000;
 export const largestFunding = 100_000_000;
 
 const cents = z.number().int();
+/** The largest sum in cents, and the highest position in a statement, that a call can name. */
+const largestTotal = 1_000_000_000_000;
+const Position = z.number().int().min(0).max(largestTotal);
 
 export const WalletReference = z.strictObject({
   partnerId: reference('partner'),
@@ -15,13 +19,8 @@ export const WalletReference = z.strictObject({
 });
 export type WalletReference = z.infer<typeof WalletReference>;
 
-/** A note for the books. Control characters are refused, because it is shown unchanged. */
-const Note = z
-  .string()
-  .trim()
-  .min(1, { error: 'must not be empty' })
-  .max(200)
-  .regex(/^\P{Cc}*$/u, { error: 'must not contain control characters' });
+/** A note for the books, which is shown unchanged. */
+const Note = displayText(200);
 
 export const FundWallet = z.strictObject({
   partnerId: reference('partner'),
@@ -108,8 +107,8 @@ export const ReadStatement = z.strictObject({
   mode: Mode.default('test'),
   from: DateTime.optional(),
   to: DateTime.optional(),
-  afterSeq: z.number().int().min(0).optional(),
-  untilSeq: z.number().int().min(0).optional(),
+  afterSeq: Position.optional(),
+  untilSeq: Position.optional(),
   limit: z.number().int().min(1).max(1000).default(500),
 });
 
@@ -151,7 +150,7 @@ export const AuditWallets = z.strictObject({
   /** Whether to check only the pages since the last audit without findings. */
   sinceCheckpoint: z.boolean().default(false),
   limit: z.number().int().min(1).max(100).default(20),
-  after: z.string().optional(),
+  after: page.after,
 });
 
 /** A fault in a ledger. `page`, `entry` and `seq` are set if the fault is about one page or one entry. */
@@ -254,7 +253,7 @@ export const SetPrice = z.strictObject({
 export const ListWallets = z.strictObject({
   mode: Mode.optional(),
   /** Only wallets with a balance below this, in cents. */
-  below: cents.optional(),
+  below: cents.min(-largestTotal).max(largestTotal).optional(),
   daysLeft: z.number().min(0).max(3_650).optional(),
   unfunded: z.literal(true).optional(),
   ...page,

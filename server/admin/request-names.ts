@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { textFault } from '../../contracts/input-text.ts';
 import { sha256 } from '../platform/ids.ts';
 import { maskedAddress } from '../platform/telemetry/masked-address.ts';
 import { maskSecrets } from '../platform/telemetry/masking.ts';
@@ -19,7 +20,9 @@ export interface NameOwner {
 }
 
 const shortText = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.length > 0 && value.length <= 128 ? value : undefined;
+  typeof value === 'string' && value.length > 0 && value.length <= 128 && textFault(value) === undefined
+    ? value
+    : undefined;
 
 /** Returns a field of a body or query if it is a text that is not empty. */
 function textIn(source: unknown, field: string): string | undefined {

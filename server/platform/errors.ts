@@ -18,16 +18,20 @@ interface ErrorExtras {
   cause?: unknown;
 }
 
+/** The most characters of a description: callers read it, and each log line of a refusal has it. */
+const longestDescription = 2_048;
+
 /** An error response. Its status and texts come from the error table. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly extras: ErrorExtras;
 
   constructor(code: ErrorCode, extras: ErrorExtras = {}) {
-    super(extras.description ?? errorTable[code].text, { cause: extras.cause });
+    const description = extras.description?.slice(0, longestDescription);
+    super(description ?? errorTable[code].text, { cause: extras.cause });
     this.name = 'ApiError';
     this.code = code;
-    this.extras = extras;
+    this.extras = { ...extras, description };
   }
 
   get status(): number {

@@ -64,14 +64,13 @@ export const errorShape = ({ code, message, extras }: ApiError) => ({
   data: dataOf(code === 'invalid_request' ? 'bad_input' : code, extras.retryAfter),
 });
 
-/** The most faults of an input that an error names, and the most characters of each and of the whole text. */
+/** The most faults of an input that an error names, and the most characters of each. */
 const mostFaults = 10;
 const longestFault = 200;
-const longestMessage = 2_048;
 
 /** The first faults of an input in one line, each as `field: message`. */
 export function messageOf(error: TRPCError): string {
-  if (!(error.cause instanceof ZodError)) return error.message.slice(0, longestMessage);
+  if (!(error.cause instanceof ZodError)) return error.message;
   const { issues } = error.cause;
   const faults = issues
     .slice(0, mostFaults)

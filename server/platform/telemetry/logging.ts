@@ -27,16 +27,28 @@ const nestedPaths = [
   'query.code',
 ];
 
+/** The most characters of a text about an error in a log line. A message may repeat what a caller sent. */
+const longestText = 2_048;
+
 /** An error in one line, with the errors that caused it. */
 export function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const text = `${error.name}: ${error.message}`;
-  return error.cause === undefined ? text : `${text} ← ${causeOf(error.cause)}`;
+  if (!(error instanceof Error)) return String(error).slice(0, longestText);
+  const text = `${error.name}: ${error.message}`.slice(0, longestText);
+  return (error.cause === undefined ? text : `${text} ← ${causeOf(error.cause)}`).slice(0, longestText);
+}
+
+/** The texts and numbers of an error. Its other fields, such as all faults of an input, can be very long. */
+function describeUnknown(error: Error): Record<string, unknown> {
+  const fields = Object.entries(stdSerializers.err(error)).flatMap(([name, value]: [string, unknown]) => {
+    if (typeof value === 'string') return [[name, value.slice(0, longestText)]];
+    return typeof value === 'number' || typeof value === 'boolean' ? [[name, value]] : [];
+  });
+  return Object.fromEntries(fields);
 }
 
 /** Failures of the database are expected: they are logged without a stack. */
 const describeError = (error: Error) =>
-  isUnavailable(error) ? { type: error.name, message: causeOf(error) } : stdSerializers.err(error);
+  isUnavailable(error) ? { type: error.name, message: causeOf(error) } : describeUnknown(error);
 
 /**
  * The process's log, as JSON lines.

@@ -47,7 +47,7 @@ const Form = z.object({
 
 /** The argument of `navigator.credentials.get`, for tests that replace the browser's function by this wallet. */
 const Digital = z.object({
-  requests: z.array(z.object({ protocol: z.string(), data: z.unknown() })).max(8),
+  requests: z.array(z.object({ protocol: z.string().max(64), data: z.unknown() })).max(8),
   act: z.enum(acts).exclude(['refuse']).default('present'),
   holder: Holder,
 });

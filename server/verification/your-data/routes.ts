@@ -30,7 +30,8 @@ const nonceCookie = 'svc_you_nonce';
 
 const Form = z.object({ csrf: z.string().max(256).optional() });
 const SignInForm = Form.extend({ credential: z.string().max(32_768).optional() });
-const Params = z.record(z.string(), z.string().max(64));
+const Id = z.string().max(64).optional();
+const Params = z.object({ partner: Id, passkey: Id });
 
 /** The limit of sign-ins from one address. */
 const signInLimit = { perMinute: 30, refusal: 'Too many requests' };
@@ -103,7 +104,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
     (path: string, { find, act }: Action): FastifyPluginAsyncZod =>
     async (app) => {
       /** The address has one parameter at most. */
-      const idIn = ({ params }: { params: Record<string, string> }) => Object.values(params)[0] ?? '';
+      const idIn = ({ params }: { params: z.infer<typeof Params> }) => Object.values(params)[0] ?? '';
 
       app.get(path, { schema: { params: Params }, exposeHeadRoute: false }, async (request, reply) => {
         const signedIn = await requireUser(request, reply);
