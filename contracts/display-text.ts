@@ -1,19 +1,27 @@
 import { z } from 'zod';
+import { placeOfCharacter } from './input-text.ts';
 
 /** Control characters that change the direction of the text after them, for use in a regular expression class. */
 export const directionControls = '\\u202A-\\u202E\\u2066-\\u2069';
-const printable = new RegExp(`^[^\\p{Cc}${directionControls}]+$`, 'u');
 
 /**
- * Makes a schema for a text of at most `max` characters that people read on lists and pages. Control characters are refused,
- * also those that change the direction of the text.
+ * Characters that are not seen, and so make two texts look alike, or that change how the text beside them is shown: control and
+ * format characters, and the separators of lines and paragraphs.
  */
-export const displayText = (max: number) =>
-  z
-    .string()
-    .trim()
-    .min(1, { error: 'must not be empty' })
-    .max(max)
-    .regex(printable, { error: 'must not contain control characters' });
+const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/** Names the first hidden character of a text, and its place. Undefined if there is none. */
+export const hiddenCharacter = (text: string): string | undefined => placeOfCharacter(text, hidden);
+
+/** Adds the rule that a text has no hidden characters. The error names the first one. */
+export const withoutHidden = <Schema extends z.ZodType<string>>(schema: Schema) =>
+  schema.refine((text) => hiddenCharacter(text) === undefined, {
+    error: ({ input }) =>
+      `must not contain control characters or invisible ones: ${hiddenCharacter(String(input))}`,
+  });
+
+/** Makes a schema for a text of at most `max` characters that people read on lists and pages. */
+export const displayText = (max: number, empty = 'must not be empty') =>
+  withoutHidden(z.string().trim().min(1, { error: empty }).max(max));
 
 export const DisplayName = displayText(120);

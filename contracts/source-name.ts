@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { displayText } from './display-text.ts';
 
 export const sourceNamePattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 export const SourceName = z
@@ -6,7 +7,7 @@ export const SourceName = z
   .regex(sourceNamePattern, { error: 'expected lower case letters, digits and dashes' });
 
 /** The label of a verification source that users see, for example `EU age verification app`. */
-export const SourceLabel = z.string().trim().min(1).max(60);
+export const SourceLabel = displayText(60);
 
 /** Makes the schema of a list of sources, which must not share a name. */
 export const sourceList = <S extends z.ZodType<{ name: string }>>(source: S) =>

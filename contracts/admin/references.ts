@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { displayText } from '../display-text.ts';
 import { type IdentifierKind, identifierKind, identifierPrefixes } from '../identifiers.ts';
 
 /** The names of the kinds of records in messages. */
@@ -42,12 +43,7 @@ export function reference(kind: IdentifierKind) {
 }
 
 /** The reason of an operator for a change or for reading personal data. Other operators can read it. */
-export const OperatorReason = z
-  .string()
-  .trim()
-  .min(1, { error: 'say why' })
-  .max(200)
-  .regex(/^\P{Cc}+$/u, { error: 'must not contain control characters' });
+export const OperatorReason = displayText(200, 'say why');
 
 /** The field of every read of personal data. The reason is kept in the audit log, and is required for live users. */
 export const readReason = { reason: OperatorReason.optional() };

@@ -48,6 +48,10 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
     return { entry: { ...written.entry, walletId }, repeated: written.outcome === 'used' };
   }
 
+  /** The id of an entry. References that people cannot tell apart, such as two forms of `é`, are the same (Unicode, form NFKC). */
+  const idByReference = (kind: 'funding' | 'adjustment', walletId: string, reference: string) =>
+    deriveId(idKey, 'entry', [kind, walletId, reference.normalize('NFKC')]);
+
   function requireSameAmount(moved: Moved, amount: number): Moved {
     if (moved.entry.amount === amount) return moved;
     throw new ApiError('conflict', {
@@ -71,7 +75,7 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
      * @throws ApiError `conflict` if the reference was used with another amount
      */
     async fund(walletId: string, amount: number, memo: MemoWithReference): Promise<Moved> {
-      const id = deriveId(idKey, 'entry', ['funding', walletId, memo.reference]);
+      const id = idByReference('funding', walletId, memo.reference);
       return requireSameAmount(await write({ walletId, id, kind: 'funding', amount, memo }), amount);
     },
 
@@ -80,7 +84,7 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
      * @throws ApiError `refused` if the balance would fall below zero; `conflict` if the reference was used with another amount
      */
     async adjust(walletId: string, amount: number, memo: MemoWithReference): Promise<Moved> {
-      const id = deriveId(idKey, 'entry', ['adjustment', walletId, memo.reference]);
+      const id = idByReference('adjustment', walletId, memo.reference);
       return requireSameAmount(await write({ walletId, id, kind: 'adjustment', amount, memo }), amount);
     },
 

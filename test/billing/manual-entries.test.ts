@@ -56,6 +56,21 @@ describe('funding', () => {
     expect((await ledger()).state.balance).toBe(12_000);
   });
 
+  it('adds money once for two references that only differ in how Unicode writes them', async () => {
+    await newPartner();
+    const same = [
+      ['caf\u00e9 1', 'cafe\u0301 1', 'cafe\u0301\u00a01'],
+      ['No 7', '\u2116 7', '\uff2e\uff4f 7'],
+    ];
+    for (const [first = '', ...others] of same) {
+      const { id } = await fund(5_000, first);
+      for (const other of others) expect(await fund(5_000, other)).toMatchObject({ id, repeated: true });
+      await expect(fund(6_000, others[0] ?? '')).rejects.toMatchObject(refused('conflict'));
+    }
+    expect((await adjust(100, 'caf\u00e9')).id).toBe((await adjust(100, 'cafe\u0301')).id);
+    expect((await ledger()).state.balance).toBe(10_100);
+  });
+
   it('adds money once for one reference, and reports `repeated` to all other callers', async () => {
     await newPartner();
     const answers = await Promise.all(Array.from({ length: 10 }, () => fund(5_000, 'invoice 1')));
