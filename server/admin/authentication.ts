@@ -7,7 +7,7 @@ import { ApiError, unavailableRetryAfter } from '../platform/errors.ts';
 import { subscriberOf } from '../platform/http/client-network.ts';
 import { minute, secondsUntilRollover, windowStart } from '../platform/http/windows.ts';
 import { isWellFormedSecret, sameText, sha256 } from '../platform/ids.ts';
-import { wrongKind } from '../platform/keys/credential-kinds.ts';
+import { describeMistake } from '../platform/keys/credential-kinds.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import type { Operator, OperatorStore } from './operator-store.ts';
 
@@ -59,7 +59,7 @@ const wrongTokensPerMinute = 10;
 
 /** Returns the error for a wrong token. If the token is another credential, such as an API key, the error says so. */
 function unknownOperator(token = ''): ApiError {
-  const description = wrongKind('The bearer token', token, 'operatorToken');
+  const description = describeMistake('The bearer token', token, 'operatorToken');
   return new ApiError('operator_unknown', {
     headers: { 'www-authenticate': 'Bearer' },
     ...(description && { description }),

@@ -3,7 +3,7 @@ import type { ExchangingClient } from '../../contracts/grant.ts';
 import { ApiError } from '../platform/errors.ts';
 import { subscriberOf } from '../platform/http/client-network.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
-import { wrongKind } from '../platform/keys/credential-kinds.ts';
+import { describeMistake } from '../platform/keys/credential-kinds.ts';
 
 /** The fields of a client that the OAuth endpoints need. */
 export interface OAuthClient extends ExchangingClient {
@@ -74,8 +74,8 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
     await limit('wrong-secret', caller, { perMinute: wrongSecretsPerMinute, refusal });
     // Explains a mix-up, such as an API key in place of the client secret.
     const mixUp =
-      wrongKind('client_id', clientId, 'clientId') ??
-      wrongKind('client_secret', clientSecret, 'clientSecret');
+      describeMistake('client_id', clientId, 'clientId') ??
+      describeMistake('client_secret', clientSecret, 'clientSecret');
     throw new ApiError('invalid_client', {
       ...(mixUp && { description: mixUp }),
       ...(basic && { headers: basicChallenge }),

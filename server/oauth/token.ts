@@ -5,7 +5,7 @@ import { accessTokenLifetimeSeconds, type TokenRequest, type TokenResponse } fro
 import { ApiError } from '../platform/errors.ts';
 import type { RequestContext } from '../platform/http/deadline.ts';
 import { sameText, sha256 } from '../platform/ids.ts';
-import { wrongKind } from '../platform/keys/credential-kinds.ts';
+import { describeMistake } from '../platform/keys/credential-kinds.ts';
 import { showSent } from '../platform/keys/sent-text.ts';
 import type { AccessTokens } from './access-token.ts';
 import type { ClientAuthentication, Credentials, OAuthClient } from './client-authentication.ts';
@@ -31,7 +31,7 @@ const invalidGrant = (description: string) => new ApiError('invalid_grant', { de
 /** Returns the grant of a code. @throws ApiError `invalid_grant` if the code is unknown or of another client (interface 7.4) */
 function requireOwnCode(grant: Grant | undefined, code: string, client: OAuthClient): Grant {
   if (!grant || grant.clientId !== client._id)
-    throw invalidGrant(wrongKind('code', code, 'code') ?? 'Unknown authorization code for this client');
+    throw invalidGrant(describeMistake('code', code, 'code') ?? 'Unknown authorization code for this client');
   if (client.kind !== 'oauth') {
     throw invalidGrant('Codes of a storefront client are exchanged at the storefront endpoint');
   }

@@ -3,7 +3,7 @@ import type { UserinfoResponse } from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
 import { bearerChallenge, bearerToken } from '../platform/http/bearer.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
-import { wrongKind } from '../platform/keys/credential-kinds.ts';
+import { describeMistake } from '../platform/keys/credential-kinds.ts';
 import type { AccessTokens } from './access-token.ts';
 import type { FindClient, OAuthClient } from './client-authentication.ts';
 
@@ -29,7 +29,7 @@ function describeForeign(authorization: string | undefined): string {
   if (!authorization) return 'No Authorization header: send Authorization: Bearer {access token}';
   const token = bearerToken(authorization);
   if (token === undefined) return 'The Authorization header is not of the form Bearer {access token}';
-  return wrongKind('The bearer token', token, 'accessToken') ?? unknownToken;
+  return describeMistake('The bearer token', token, 'accessToken') ?? unknownToken;
 }
 
 /** `GET /api/oauth/userinfo` (interface 4.3): returns the claims as they were when the token was issued. */

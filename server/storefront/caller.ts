@@ -7,7 +7,7 @@ import {
 import { ApiError } from '../platform/errors.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
 import { randomSecret } from '../platform/ids.ts';
-import { nameKind, wrongKind } from '../platform/keys/credential-kinds.ts';
+import { describeMistake, nameKind } from '../platform/keys/credential-kinds.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
 import type { Integration } from './integration-store.ts';
 import { explainMismatch, fingerprintOf, isSignedWith, type Signature } from './request-signature.ts';
@@ -100,7 +100,8 @@ export function createCallerAuthentication(dependencies: Dependencies) {
     const secret = await sealing.open(integration?.sealedSecret ?? (await decoySecret));
     // A secret is checked even if the integration is unknown, so that the time does not reveal which integrations exist.
     const hasSigned = isSignedWith(secret, signature, raw);
-    if (!integration) throw signatureError(wrongKind('X-SVC-Integration-Id', integrationId, 'integrationId'));
+    if (!integration)
+      throw signatureError(describeMistake('X-SVC-Integration-Id', integrationId, 'integrationId'));
     const version = hasSigned
       ? integration.secretVersion
       : await findOldVersionThatSigned(integration, signature, raw);

@@ -11,7 +11,7 @@ import { codeLifetimeSeconds } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { RequestContext } from '../platform/http/deadline.ts';
 import { sha256 } from '../platform/ids.ts';
-import { wrongKind } from '../platform/keys/credential-kinds.ts';
+import { describeMistake } from '../platform/keys/credential-kinds.ts';
 import { showSent } from '../platform/keys/sent-text.ts';
 import type { Caller, IntegrationHolder } from './caller.ts';
 import { customerHash } from './customer-hash.ts';
@@ -31,7 +31,7 @@ interface Dependencies {
  */
 function requireOwnCode(grant: Grant | undefined, code: string, client: IntegrationHolder['client']): Grant {
   if (grant?.clientId === client._id && client.kind === 'storefront') return grant;
-  throw new ApiError('code_not_found', { description: wrongKind('code', code, 'code') });
+  throw new ApiError('code_not_found', { description: describeMistake('code', code, 'code') });
 }
 
 /** The most shops that an error names. */

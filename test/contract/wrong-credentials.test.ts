@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { secretPrefixes } from '../../contracts/identifiers.ts';
-import { nameKind, wrongKind } from '../../server/platform/keys/credential-kinds.ts';
+import { randomId, randomSecret } from '../../server/platform/ids.ts';
+import { describeMistake, nameKind } from '../../server/platform/keys/credential-kinds.ts';
 import { type TestPartner, tokenForm, type Verified } from '../harness/partner.ts';
 import { adminToken } from '../harness/server.ts';
 import { fields, type Shop } from '../storefront/shop.ts';
@@ -47,10 +48,60 @@ describe('the kind of a credential', () => {
   });
 
   it('is not named if the credential has the expected kind or an unknown prefix', () => {
-    expect(wrongKind('code', 'svc_code_x', 'code')).toBeUndefined();
-    expect(wrongKind('key', 'svc_live_x', 'apiKey')).toBeUndefined();
-    expect(wrongKind('code', 'x', 'code')).toBeUndefined();
-    expect(wrongKind('code', '', 'code')).toBeUndefined();
+    expect(describeMistake('code', randomSecret('code'), 'code')).toBeUndefined();
+    expect(describeMistake('key', randomSecret('liveKey'), 'apiKey')).toBeUndefined();
+    expect(describeMistake('client_id', randomId('client'), 'clientId')).toBeUndefined();
+    expect(describeMistake('code', 'x', 'code')).toBeUndefined();
+    expect(describeMistake('code', '', 'code')).toBeUndefined();
+  });
+});
+
+describe('the error for a credential that was copied badly', () => {
+  const checksum = 'fails its checksum: it is mistyped or cut';
+
+  it('says that there is white space, or that the checksum fails, without the credential', () => {
+    for (const [expected, text] of [
+      ['clientSecret', randomSecret('clientSecret')],
+      ['apiKey', randomSecret('testKey')],
+      ['code', randomSecret('code')],
+      ['operatorToken', randomSecret('operatorToken')],
+    ] as const) {
+      const mistake = (changed: string) => describeMistake('it', changed, expected);
+      for (const space of [' ', '\n', '\t', '\u00a0', '\ufeff']) {
+        expect(mistake(text + space)).toBe('it has white space at its ends');
+        expect(mistake(space + text)).toBe('it has white space at its ends');
+      }
+      expect(mistake(`${text.slice(0, 20)} ${text.slice(20)}`)).toBe('it has white space in it');
+      const other = text.at(-1) === 'a' ? 'b' : 'a';
+      for (const wrong of [text.slice(0, -1), `${text}a`, text.slice(0, -1) + other])
+        expect(mistake(wrong)).toBe(`it ${checksum}`);
+    }
+  });
+
+  it('is sent for a client_id, a client_secret, a code and an operator token; a right secret of another client gets no hint', async () => {
+    const invalidClient = (description: string) => oauth(401, 'invalid_client', description);
+    const { clientId, clientSecret } = partner;
+    const exchange = (changes: Record<string, string>) => harness.exchange(partner, someCode, changes);
+    expect(await exchange({ client_secret: `${clientSecret}\n` })).toMatchObject(
+      invalidClient('client_secret has white space at its ends'),
+    );
+    expect(await exchange({ client_secret: clientSecret.slice(0, -1) })).toMatchObject(
+      invalidClient(`client_secret ${checksum}`),
+    );
+    expect(await exchange({ client_id: ` ${clientId}` })).toMatchObject(
+      invalidClient('client_id has white space at its ends'),
+    );
+    const code = await exchange({ code: ` ${randomSecret('code')}` });
+    expect(code.body).toMatchObject({ error_description: 'code has white space at its ends' });
+    const of = await exchange({ client_secret: randomSecret('clientSecret') });
+    const unknown = await exchange({ client_id: randomId('client') });
+    expect(of).toMatchObject({ status: unknown.status, body: unknown.body });
+  });
+
+  it('has the text of the contract at the session query, and the hint only in its challenge', async () => {
+    const answer = await harness.session('ses_1', `Bearer ${partner.apiKey.slice(0, -1)}`);
+    expect(answer).toMatchObject(general(401, 'Invalid or inactive API key'));
+    expect(answer.headers.get('www-authenticate')).toContain(`The bearer token ${checksum}`);
   });
 });
 

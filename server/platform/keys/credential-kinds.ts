@@ -1,4 +1,5 @@
-import { identifierPrefixes, secretPrefixes } from '../../../contracts/identifiers.ts';
+import { identifierPrefixes, type SecretKind, secretPrefixes } from '../../../contracts/identifiers.ts';
+import { isWellFormedSecret } from '../ids.ts';
 
 /** Credentials and ids that a caller may confuse, each recognised by its prefix. */
 const kinds = {
@@ -24,6 +25,11 @@ const kinds = {
 
 export type CredentialKind = keyof typeof kinds;
 
+const secretKinds = Object.keys(secretPrefixes) as SecretKind[];
+
+const hasPrefix = (text: string, prefixes: readonly string[]) =>
+  prefixes.some((prefix) => text.startsWith(prefix));
+
 const prefixesInWords = (prefixes: readonly string[]) =>
   prefixes.map((prefix) => `${prefix}...`).join(' or ');
 
@@ -36,13 +42,35 @@ export function nameKind(text: string): string | undefined {
   return undefined;
 }
 
-/**
- * Explains a confusion in printable ASCII, such as `client_secret is an API key (svc_test_...), not a client secret
- * (svc_secret_...)`. Looks only at the prefix. Undefined if the prefix is unknown or the expected one.
- */
-export function wrongKind(field: string, text: string, expected: CredentialKind): string | undefined {
+/** Explains that a credential is one of another kind. Undefined if the prefix is unknown or the expected one. */
+function wrongKind(text: string, expected: CredentialKind): string | undefined {
   const { name, prefixes } = kinds[expected];
-  if (prefixes.some((prefix) => text.startsWith(prefix))) return undefined;
+  if (hasPrefix(text, prefixes)) return undefined;
   const kind = nameKind(text);
-  return kind && `${field} is ${kind}, not ${name} (${prefixesInWords(prefixes)})`;
+  return kind && `is ${kind}, not ${name} (${prefixesInWords(prefixes)})`;
+}
+
+function whiteSpace(text: string): string | undefined {
+  if (text.trim() !== text) return 'has white space at its ends';
+  return /\s/.test(text) ? 'has white space in it' : undefined;
+}
+
+/** Explains that a secret with the expected prefix cannot be one, because the end of each secret is a checksum of the rest. */
+function wrongChecksum(text: string, expected: CredentialKind): string | undefined {
+  const possible = secretKinds.filter((kind) => hasPrefix(secretPrefixes[kind], kinds[expected].prefixes));
+  const isMistyped = possible.length > 0 && !possible.some((kind) => isWellFormedSecret(kind, text));
+  return isMistyped ? 'fails its checksum: it is mistyped or cut' : undefined;
+}
+
+/**
+ * Explains a mistake in printable ASCII, such as `client_secret is an API key (svc_test_...), not a client secret
+ * (svc_secret_...)`. Looks only at the form of the text, so it tells nothing about what exists. Undefined if the form is right, or
+ * the text is no credential of ours.
+ */
+export function describeMistake(field: string, text: string, expected: CredentialKind): string | undefined {
+  const isOurs = nameKind(text.trim()) !== undefined;
+  const mistake = isOurs
+    ? (whiteSpace(text) ?? wrongKind(text, expected) ?? wrongChecksum(text, expected))
+    : undefined;
+  return mistake && `${field} ${mistake}`;
 }

@@ -1,7 +1,7 @@
 import { type ClaimName, canBePositive, isClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { StartQuery } from '../../../contracts/verification.ts';
-import { wrongKind } from '../../platform/keys/credential-kinds.ts';
+import { describeMistake } from '../../platform/keys/credential-kinds.ts';
 import { nearestOf, showSent } from '../../platform/keys/sent-text.ts';
 
 /** The fields of a client that the checks read. */
@@ -123,7 +123,7 @@ function noSourceReason({ mode, source }: StartingClient): string {
 export function checkStart(query: StartQuery, facts: StartFacts): StartVerdict {
   const { client, partner, key } = facts;
   if (!client || !partner) {
-    return refuse(wrongKind('client_id', query.client_id, 'clientId') ?? 'client_id: unknown client');
+    return refuse(describeMistake('client_id', query.client_id, 'clientId') ?? 'client_id: unknown client');
   }
   if (client.status !== 'active') return refuse('client_id: this client is disabled');
   if (partner.status !== 'active') return refuse('client_id: the partner account is not active');

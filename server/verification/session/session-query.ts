@@ -7,7 +7,7 @@ import { notePartner } from '../../platform/http/answer-log.ts';
 import { bearerChallenge } from '../../platform/http/bearer.ts';
 import { asGeneral, renderErrors } from '../../platform/http/errors.ts';
 import type { RequestLimit } from '../../platform/http/request-limits.ts';
-import { wrongKind } from '../../platform/keys/credential-kinds.ts';
+import { describeMistake } from '../../platform/keys/credential-kinds.ts';
 import type { Session } from './session.ts';
 import type { SessionStore } from './session-store.ts';
 
@@ -41,7 +41,7 @@ function keyRefusal(
   code: 'missing_api_key' | 'invalid_api_key',
   { header, sentKey = '' }: { header: string | undefined; sentKey?: string },
 ): ApiError {
-  const description = wrongKind('The bearer token', sentKey, 'apiKey');
+  const description = describeMistake('The bearer token', sentKey, 'apiKey');
   const headers = bearerChallenge(header, description ?? errorTable[code].text);
   return new ApiError(code, { headers, ...(description && { description }) });
 }
