@@ -17,6 +17,8 @@ export function textFault(text: string): string | undefined {
 
 /** The most values of one input: members of objects and items of lists, at any depth. */
 export const mostValues = 2_000;
+/** The deepest nesting of objects and lists. The database stores at most 100 levels, and code may use recursion. */
+export const deepestNesting = 32;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,24 +26,29 @@ type Fields = Readonly<Record<string, unknown>>;
 const shownPath = (path: string): string => (/^\w[\w.-]{0,255}$/.test(path) ? path : 'A value');
 
 /**
- * Finds a fault of an input: a text or a name that is no well-formed Unicode or has NUL, or too many values. Call it before a
- * schema reads the input, because a schema reports a fault for every value. There is no recursion, so nesting can be deep.
+ * Finds a fault of an input: a text or a name that is no well-formed Unicode or has NUL, too many values, or too deep nesting.
+ * Call it before a schema reads the input, because a schema reports a fault for every value. There is no recursion.
  */
 export function inputFault(input: unknown): string | undefined {
-  const waiting: { path: string; value: unknown }[] = [{ path: '', value: input }];
+  const waiting: { path: string; depth: number; value: unknown }[] = [{ path: '', depth: 0, value: input }];
   let count = 0;
   for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const { path, value } = next;
+    const { path, depth, value } = next;
     const fault = typeof value === 'string' ? textFault(value) : undefined;
     if (fault) return `${shownPath(path)} ${fault}`;
     if (typeof value !== 'object' || value === null) continue;
+    if (depth === deepestNesting) return `The request is nested deeper than ${deepestNesting} levels`;
     const names = Object.keys(value);
     count += names.length;
     if (count > mostValues) return `The request has more than ${mostValues} values`;
     for (const name of names) {
       const faultOfName = textFault(name);
       if (faultOfName) return `The name of a value ${faultOfName}`;
-      waiting.push({ path: path === '' ? name : `${path}.${name}`, value: (value as Fields)[name] });
+      waiting.push({
+        path: path === '' ? name : `${path}.${name}`,
+        depth: depth + 1,
+        value: (value as Fields)[name],
+      });
     }
   }
   return undefined;

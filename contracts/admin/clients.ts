@@ -64,7 +64,9 @@ export const ClientWithSecret = z.strictObject({ ...ClientView.shape, clientSecr
 const claims = z
   .array(
     z.enum(ClaimName.options, {
-      error: ({ input }) => `unknown claim ${String(input)}; known: ${claimNames.join(' ')}`,
+      // An object may have a `toString` that is no function, so only a text is repeated.
+      error: ({ input }) =>
+        `unknown claim ${typeof input === 'string' ? input : ''}; known: ${claimNames.join(' ')}`,
     }),
   )
   .min(1, { error: 'at least one claim' })

@@ -52,7 +52,7 @@ describe('the order of checks at the token endpoint', () => {
         /^Token endpoint rate limit exceeded$/,
         () => admin.clients.update.mutate({ clientId, tokenRequestsPerMinute: 50 }),
       ],
-      [400, 'invalid_grant', /^Unknown authorization code/, mend('code')],
+      [400, 'invalid_grant', /^code fails its checksum/, mend('code')],
       [400, 'invalid_redirect_uri', /redirect_uri/, mend('redirect_uri')],
       [400, 'invalid_grant', /^code_verifier does not match/, mend('code_verifier')],
       [

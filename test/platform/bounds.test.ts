@@ -165,12 +165,14 @@ describe('an input with every value one over its bound', () => {
   });
 });
 
-it('a list of 180,000 claims gets a short refusal, and so do 2,000 faults', async () => {
+it('a list of 180,000 claims gets a short refusal, and so do 2,000 faults and objects with names of a prototype', async () => {
   const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
-  for (const claims of [Array(180_000).fill(1), Array(1_990).fill(1), ['x'.repeat(300_000)]]) {
+  const hostile: unknown[] = [{ toString: 1 }, { constructor: {} }];
+  const lists = [Array(180_000).fill(1), Array(1_990).fill(1), ['x'.repeat(300_000)], hostile];
+  for (const claims of lists) {
     const body = JSON.stringify({ clientId: partner.clientId, claims });
     const sent = fetch(`${server.adminUrl}/trpc/clients.update`, { method: 'POST', headers, body });
     await refused('clients.update', sent);
   }
-  expect(JSON.stringify(lines.slice(-3)).length).toBeLessThan(20_000);
+  expect(JSON.stringify(lines.slice(-4)).length).toBeLessThan(20_000);
 });

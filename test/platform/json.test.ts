@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mostValues } from '../../contracts/input-text.ts';
+import { deepestNesting, mostValues } from '../../contracts/input-text.ts';
 import { bodyText } from '../../server/platform/http/body-text.ts';
 import { parseJson } from '../../server/platform/http/json.ts';
 
@@ -59,17 +59,26 @@ describe('the parser of JSON bodies', () => {
     );
   });
 
-  it('accepts 2,000 nested lists or objects, finds a repeated member in the innermost, and refuses more values', () => {
+  it('accepts 32 nested lists or objects, finds a repeated member in the innermost, and refuses deeper ones', () => {
     for (const [open, close] of [
       ['[', ']'],
       ['{"a":', '}'],
     ] as const) {
       const nest = (depth: number, inner: string) => `${open.repeat(depth)}${inner}${close.repeat(depth)}`;
-      expect(() => parseJson(nest(mostValues, '1'))).not.toThrow();
-      expect(() => parseJson(nest(mostValues, '{"b":1,"b":2}'))).toThrow(twice('b'));
-      for (const depth of [mostValues + 1, 10_000])
-        expect(() => parseJson(nest(depth, '1'))).toThrow('The request has more than 2000 values');
+      expect(() => parseJson(nest(deepestNesting, '1'))).not.toThrow();
+      expect(() => parseJson(nest(deepestNesting, '{"b":1,"b":2}'))).toThrow(twice('b'));
+      for (const depth of [deepestNesting + 1, 1_000, 10_000])
+        expect(() => parseJson(nest(depth, '1'))).toThrow('The request is nested deeper than 32 levels');
     }
+  });
+
+  it('accepts 2,000 values, and refuses more', () => {
+    expect(() => parseJson(JSON.stringify(Array(mostValues).fill(1)))).not.toThrow();
+    for (const more of [
+      Array(mostValues + 1).fill(1),
+      { a: Array(1_500).fill({}), b: Array(1_500).fill([]) },
+    ])
+      expect(() => parseJson(JSON.stringify(more))).toThrow('The request has more than 2000 values');
   });
 
   it.each([

@@ -102,6 +102,7 @@ const jsonFaults: [what: string, body: Body, message: RegExp][] = [
   ['two surrogates in the wrong order', '{"more":["\\udc00\\ud800"]}', /more\.0 has U\+DC00/],
   ['NUL', '{"more":"\\u0000"}', /more has U\+0000 at position 1/],
   ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), /is not UTF-8/],
+  ['33 nested levels', `{"more":${'['.repeat(33)}${']'.repeat(33)}}`, /nested deeper than 32 levels/],
   ['more than 2,000 values', JSON.stringify({ more: Array(2_000).fill(1) }), /more than 2000 values/],
 ];
 

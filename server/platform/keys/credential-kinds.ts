@@ -25,7 +25,8 @@ const kinds = {
 
 export type CredentialKind = keyof typeof kinds;
 
-const secretKinds = Object.keys(secretPrefixes) as SecretKind[];
+/** The secrets that only the service makes. An operator chooses SVC_ADMIN_TOKEN, which need not have a checksum. */
+const secretKinds = (Object.keys(secretPrefixes) as SecretKind[]).filter((kind) => kind !== 'operatorToken');
 
 const hasPrefix = (text: string, prefixes: readonly string[]) =>
   prefixes.some((prefix) => text.startsWith(prefix));
