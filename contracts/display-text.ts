@@ -11,7 +11,7 @@ export const directionControls = '\\u202A-\\u202E\\u2066-\\u2069';
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /** Names the first hidden character of a text, and its place. Undefined if there is none. */
-export const hiddenCharacter = (text: string): string | undefined => placeOfCharacter(text, hidden);
+const hiddenCharacter = (text: string): string | undefined => placeOfCharacter(text, hidden);
 
 /** Adds the rule that a text has no hidden characters. The error names the first one. */
 export const withoutHidden = <Schema extends z.ZodType<string>>(schema: Schema) =>
