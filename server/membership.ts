@@ -1,6 +1,7 @@
 import { createPeerApp } from './app.ts';
 import type { Billing } from './billing/feature.ts';
 import type { Clock } from './platform/clock.ts';
+import { isPrivateHost } from './platform/config/admin-host.ts';
 import type { Config } from './platform/config/config.ts';
 import { addressTowards } from './platform/config/own-address.ts';
 import type { Database } from './platform/database/connect.ts';
@@ -53,6 +54,13 @@ export function createMembership(dependencies: Dependencies) {
     if (!billing.handOver || !peer || !roles.has('api')) return;
     // Other processes need one address of this machine, also if the listener is open on every interface.
     const reachableHost = peer.host && !everywhere.includes(peer.host) ? peer.host : await ownAddress();
+    if (peer.host === undefined && !isPrivateHost(reachableHost) && !config.peerAllowsPublic) {
+      logger.warn(
+        { address: reachableHost },
+        'this process takes no hand-overs, because its own address is public; set SVC_PEER_ADDRESS to a private one',
+      );
+      return;
+    }
     const variables = { host: 'SVC_PEER_ADDRESS', port: 'SVC_PEER_ADDRESS' };
     const app = createPeerApp(billing.handOver.routes, { logger, isStopping, closed: outdated });
     const url = new URL(await serve(app, { host: peer.host ?? reachableHost, port: peer.port, variables }));

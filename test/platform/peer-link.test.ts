@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createPeerLink, peerRoutes, type Receive } from '../../server/platform/http/peer-link.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
@@ -31,6 +31,27 @@ describe('a message to another process', () => {
     expect([await send('a'), await send('b')]).toEqual(['A', 'B']);
     expect(await Promise.all(['c', 'd', 'e'].map(send))).toEqual(['C', 'D', 'E']);
     expect(await send('ä'.repeat(500_000))).toBe('Ä'.repeat(500_000));
+  });
+
+  it('is read only with few other large ones; above these, it gets 503 before its body has arrived', async () => {
+    const { app, send } = await open(async (body) => body);
+    const { port } = app.server.address() as AddressInfo;
+    const head =
+      'POST /messages HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 4000000\r\n\r\n';
+    const sockets = Array.from({ length: 9 }, () => connect(port, '127.0.0.1'));
+    let refused = '';
+    for (const socket of sockets) {
+      socket
+        .on('error', () => undefined)
+        .on('data', (chunk) => {
+          refused += String(chunk);
+        });
+      socket.write(head);
+    }
+    await expect.poll(() => refused).toMatch(/^HTTP\/1.1 503 /);
+    expect(refused.match(/HTTP/g)).toHaveLength(1);
+    expect(await send('small')).toBe('small');
+    for (const socket of sockets) socket.destroy();
   });
 
   it('waits more than a second for its answer while the other process sends signs of life', async () => {

@@ -72,7 +72,7 @@ describe('a process to which other processes can hand charges over', () => {
   });
 
   it('announces a reachable address of the machine if SVC_PEER_ADDRESS is 0.0.0.0', async () => {
-    const one = await membership({ SVC_PEER_ADDRESS: '0.0.0.0:8084' });
+    const one = await membership({ SVC_PEER_ADDRESS: '0.0.0.0:8084', SVC_PEER_ALLOW_PUBLIC: 'on' });
     expect(one.did).toEqual([
       'listen at 0.0.0.0:8084',
       expect.stringMatching(/^join (?!0\.0\.0\.0)/),

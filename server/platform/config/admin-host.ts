@@ -18,6 +18,9 @@ function isInternal(host: string): boolean {
  * as public. So does a name, because its address may change.
  */
 export function adminHostFault(host: string): string | undefined {
-  if (host === 'localhost' || isInternal(host)) return undefined;
+  if (isPrivateHost(host)) return undefined;
   return `the admin API has no TLS of its own and must not be public: ${host} is not a loopback or private address`;
 }
+
+/** Whether a host is a loopback or private address. The address of all interfaces is not, and a name is not. */
+export const isPrivateHost = (host: string): boolean => host === 'localhost' || isInternal(host);

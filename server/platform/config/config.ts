@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { readVariables, type Variables } from '../../../contracts/settings.ts';
-import { adminHostFault } from './admin-host.ts';
+import { adminHostFault, isPrivateHost } from './admin-host.ts';
 import { Environment } from './environment.ts';
 import { readIdentityWalletSources } from './identity-wallet-config.ts';
 import { missingImprint, readImprint } from './imprint.ts';
@@ -96,6 +96,16 @@ function exposedAdmin(given: Given): string[] {
   return [`SVC_ADMIN_HOST: ${fault}; SVC_ADMIN_ALLOW_PUBLIC=on says that a proxy adds TLS`];
 }
 
+/** The fault of a private listener that would be open to the Internet. The address of all interfaces counts as public. */
+function exposedPeer(given: Given): string[] {
+  const peer = parseVariable(given, 'SVC_PEER_ADDRESS');
+  if (peer === undefined || peer === 'off' || peer.host === undefined || isPrivateHost(peer.host)) return [];
+  if (parseVariable(given, 'SVC_PEER_ALLOW_PUBLIC')) return [];
+  return [
+    `SVC_PEER_ADDRESS: ${peer.host} is not a loopback or private address; SVC_PEER_ALLOW_PUBLIC=on says that a firewall or network policy keeps strangers away`,
+  ];
+}
+
 /** Reads the sources of a variable. A fault is returned and not thrown. */
 function sourcesOf<T>(name: string, read: () => readonly T[]): { sources: readonly T[]; faults: string[] } {
   try {
@@ -155,6 +165,7 @@ export function readConfig(environment: Variables) {
     ...fileFaults,
     ...missingSettings(given),
     ...exposedAdmin(given),
+    ...exposedPeer(given),
     ...missingSender(given),
     ...passkeys.faults,
     ...oidc.faults,
@@ -176,6 +187,7 @@ export function readConfig(environment: Variables) {
     /** A listener with the probes and this process's metrics; undefined for none. */
     health: healthOf(env),
     /** Where other processes reach this one; without a host, at the machine's address. Undefined: no process hands work over. */
+    peerAllowsPublic: env.SVC_PEER_ALLOW_PUBLIC,
     peer: env.SVC_PEER_ADDRESS === 'off' ? undefined : (env.SVC_PEER_ADDRESS ?? { port: anyFreePort }),
     /** Issuer and root of all links, without a trailing slash. */
     baseUrl,

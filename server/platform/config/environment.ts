@@ -81,6 +81,7 @@ export const Environment = z.object({
   SVC_HEALTH_PORT: offOr(port).optional(),
   SVC_PEER_ADDRESS: PeerAddress.optional(),
   SVC_ADMIN_ALLOW_PUBLIC: flag.default(false),
+  SVC_PEER_ALLOW_PUBLIC: flag.default(false),
   SVC_BASE_URL: baseUrl.optional(),
   SVC_ENVIRONMENT: z.enum(['development', 'staging', 'production']).default('development'),
   SVC_ROLES: list(role).default(['api', 'admin', 'worker']),

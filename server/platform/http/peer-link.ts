@@ -8,6 +8,9 @@ export type Receive = (body: string, isClosed: () => boolean) => Promise<string 
 
 const path = '/messages';
 const longestBody = 4 * 1_024 * 1_024;
+/** Most bodies are smaller. Of larger ones, and of those that do not say their length, only so many are read at a time. */
+const largeBody = 256 * 1_024;
+const mostLargeBodies = 8;
 const mostPeers = 1_000;
 /** Two connections for each peer, so that an urgent message does not wait for the response to another. */
 const connections = 2;
@@ -28,6 +31,17 @@ export const peerRoutes =
     scope.removeAllContentTypeParsers();
     const settings = { parseAs: 'string', bodyLimit: longestBody } as const;
     scope.addContentTypeParser('*', settings, async (_: unknown, body: unknown) => body);
+    // The sender is known only after its whole body was read, so the memory and time of large bodies are bounded before.
+    let largeBodies = 0;
+    scope.addHook('onRequest', async ({ headers }, reply) => {
+      const length = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
+      if (length <= largeBody) return;
+      if (largeBodies >= mostLargeBodies) return reply.status(503).send('');
+      largeBodies += 1;
+      reply.raw.once('close', () => {
+        largeBodies -= 1;
+      });
+    });
     scope.post(path, { logLevel: 'silent' }, async ({ body }, reply) => {
       const confirm = setTimeout(() => reply.raw.writeProcessing(), confirmAfterMs);
       const answer = await receive(String(body), () => reply.raw.destroyed);

@@ -1,5 +1,11 @@
 import { hmac, sameText } from '../ids.ts';
 
+/** The length of an HMAC-SHA256 in base64url. */
+const macLength = 43;
+
+/** Whether a text has the form of a sealed one, which costs less to see than its HMAC. */
+const isSealed = (text: string): boolean => /^[\w-]{43}\{/.test(text) && text.endsWith('}');
+
 /** Returns the HMAC-SHA256 of a value's JSON, followed by the JSON. */
 export function seal(key: Uint8Array, value: object): string {
   const json = JSON.stringify(value);
@@ -8,7 +14,7 @@ export function seal(key: Uint8Array, value: object): string {
 
 /** Returns the value in a sealed text. Undefined if the text was not sealed with this key. */
 export function open<T extends object>(key: Uint8Array, sealed: string): T | undefined {
-  // The HMAC is in base64url, which has no brace, so the first brace begins the JSON.
-  const json = sealed.slice(sealed.indexOf('{'));
-  return sameText(hmac(key, json) + json, sealed) ? (JSON.parse(json) as T) : undefined;
+  if (!isSealed(sealed)) return undefined;
+  const json = sealed.slice(macLength);
+  return sameText(hmac(key, json), sealed.slice(0, macLength)) ? (JSON.parse(json) as T) : undefined;
 }

@@ -81,7 +81,7 @@ describe('the listener for probes and metrics', () => {
 });
 
 describe('SVC_PEER_ADDRESS', () => {
-  const peerOf = (text: string) => readConfig({ SVC_PEER_ADDRESS: text }).peer;
+  const peerOf = (text: string) => readConfig({ SVC_PEER_ADDRESS: text, SVC_PEER_ALLOW_PUBLIC: 'on' }).peer;
 
   it('can be a host, a host with a port, or off; a missing port is read as 0, which means any free port', () => {
     expect(readConfig({}).peer).toEqual({ port: 0 });
@@ -159,6 +159,7 @@ describe('every variable', () => {
     SVC_HEALTH_PORT: '9002',
     SVC_PEER_ADDRESS: '10.0.0.5:9003',
     SVC_ADMIN_ALLOW_PUBLIC: 'off',
+    SVC_PEER_ALLOW_PUBLIC: 'off',
     SVC_BASE_URL: 'https://verify.example',
     SVC_ENVIRONMENT: 'staging',
     SVC_ROLES: 'api,admin',
@@ -324,6 +325,14 @@ describe('the configuration check', () => {
       ],
     ]);
   });
+
+  it.each(['0.0.0.0:8084', '203.0.113.5', '[2001:db8::5]:8084', 'app.example:8084'])(
+    'refuses the private listener at %s, unless SVC_PEER_ALLOW_PUBLIC is on',
+    (SVC_PEER_ADDRESS) => {
+      expect(faultsOf({ SVC_PEER_ADDRESS })).toEqual([expect.stringContaining('SVC_PEER_ALLOW_PUBLIC=on')]);
+      expect(faultsOf({ SVC_PEER_ADDRESS, SVC_PEER_ALLOW_PUBLIC: 'on' })).toEqual([]);
+    },
+  );
 
   it('accepts a public admin listener if SVC_ADMIN_ALLOW_PUBLIC is on', () => {
     expect(faultsOf({ SVC_ADMIN_HOST: '0.0.0.0', SVC_ADMIN_ALLOW_PUBLIC: 'on' })).toEqual([]);
