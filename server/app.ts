@@ -13,7 +13,7 @@ import { createHttpServer, type HttpServer } from './platform/http/server.ts';
 import type { Keyring } from './platform/keys/keyring.ts';
 import type { Logger } from './platform/telemetry/logging.ts';
 import { createPortal } from './portal/feature.ts';
-import { readShell, siteRoutes } from './site/site.ts';
+import { readShell, siteHeaders, siteRoutes } from './site/site.ts';
 import { pageCallerPlace } from './verification/pages/caller-place.ts';
 import type { Services } from './wiring/services.ts';
 
@@ -66,8 +66,9 @@ export async function createPublicApp(services: Services, context: Context): Pro
   services.status.observe(app);
   await describeApi(app, config.baseUrl);
   await app.register(siteRoutes(config.baseUrl));
+  const statusShell = { html: readShell('status', config.baseUrl), headers: siteHeaders };
   const isReady = () => readiness.reasons().length === 0;
-  await app.register(services.status.routes(readShell('status', config.baseUrl), isReady));
+  await app.register(services.status.routes(statusShell, isReady));
   await app.register(healthRoutes(readiness));
   // The routes under `/.well-known`, and the metadata under the path of the issuer.
   await app.register(discoveryRoutes(config.baseUrl, keyring));

@@ -4,9 +4,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../platform/errors.ts';
 import { isOwnOrigin, isTokenOf } from '../platform/http/csrf.ts';
 
-const sessionCookie = 'svc_portal';
-/** The cookie with a random nonce. Before the sign-in, it ties challenges and forms to one browser. */
-const nonceCookie = 'svc_portal_nonce';
 /** The header with the CSRF token of calls of `/portal/trpc` that change something. */
 const csrfHeader = 'x-csrf-token';
 
@@ -20,12 +17,19 @@ export function createBrowser(baseUrl: string) {
   const { origin, pathname, protocol } = new URL(baseUrl);
   const basePath = pathname.replace(/\/$/, '');
   const root = `${basePath}${mountPath}`;
+  const isSecure = protocol === 'https:';
+  // With `__Host-`, a browser takes the cookie from this host by https only, not from another host of the same domain. Such a cookie
+  // has the path `/`.
+  const prefix = isSecure ? '__Host-' : '';
+  const sessionCookie = `${prefix}svc_portal`;
+  /** The cookie with a random nonce. Before the sign-in, it ties challenges and forms to one browser. */
+  const nonceCookie = `${prefix}svc_portal_nonce`;
   const cookieOptions = {
-    path: root,
+    path: isSecure ? '/' : root,
     httpOnly: true,
     // Not `strict`: a link in an e-mail then shows a page to a member who is signed in.
     sameSite: 'lax',
-    secure: protocol === 'https:',
+    secure: isSecure,
   } as const;
 
   /** Whether the request can come from one of our own pages. */
@@ -42,7 +46,7 @@ export function createBrowser(baseUrl: string) {
     basePath,
     /** The path of the portal's pages, as browsers see it. */
     root,
-    isSecure: cookieOptions.secure,
+    isSecure,
     isFromOwnPage,
 
     /** The path of the requested page below `/portal`, such as `/clients`. */

@@ -25,8 +25,8 @@ const types: Readonly<Record<string, string>> = {
   '.tgz': 'application/gzip',
 };
 
-/** Headers of every response of the site. The site loads nothing from other origins, and has no inline style or script. */
-const siteHeaders = {
+/** Headers of every page of the site. The site loads nothing from other origins, and has no inline style or script. */
+export const siteHeaders = {
   'content-security-policy':
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',

@@ -8,7 +8,7 @@ import { hour, minute, windowStart } from '../platform/http/windows.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createRecorder } from './recorder.ts';
 import { type Report, reportOf } from './report.ts';
-import { statusRoutes } from './routes.ts';
+import { type StatusShell, statusRoutes } from './routes.ts';
 import { daysKept, type ServiceHourStore } from './service-hour-store.ts';
 
 interface Dependencies {
@@ -75,8 +75,8 @@ export function createStatusFeature({ stores, clock, servesApi, databaseFault, l
     ...recorder,
     /** Writes the counts so far. Call this when the process stops. It does not fail if the database is away. */
     flush: (): Promise<void> => recorder.flush().catch(() => undefined),
-    /** Returns the routes. @param shell the HTML page into which the status is put */
-    routes: (shell: string, isReady: () => boolean): FastifyPluginAsync =>
+    /** Returns the routes. @param shell the page into which the status is put */
+    routes: (shell: StatusShell, isReady: () => boolean): FastifyPluginAsync =>
       statusRoutes(shell, () => readStatus(isReady())),
   };
 }

@@ -42,7 +42,7 @@ export function createPortalBrowser({ baseUrl, publicUrl }: Omit<PortalServer, '
     open,
     /** The token of forms, which is the same until the next sign-in. */
     async csrf(): Promise<string> {
-      const session = cookies.get('svc_portal') ?? '';
+      const session = cookies.get('svc_portal') ?? cookies.get('__Host-svc_portal') ?? '';
       const token = tokens.get(session) || fieldIn((await open('/devices')).html, 'csrf');
       tokens.set(session, token);
       return token;

@@ -45,18 +45,27 @@ export const arrivalTimes: ArrivalTimes = { headers: 10_000, request: 15_000, ch
 
 export type HttpServer = FastifyInstance;
 
+/** An escape of a letter, a digit or `-._~`. No address of the service has one (RFC 3986, 2.3). */
+const needlessEscape = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/i;
+
+/** Whether the router can take a path as it is. */
+function isRoutable(path: string): boolean {
+  try {
+    decodeURI(path);
+    return !needlessEscape.test(path);
+  } catch {
+    return false;
+  }
+}
+
 /**
- * Escapes the percent signs of a path that has a malformed escape. The router would otherwise refuse the path before an
- * endpoint could check credentials. The query stays unchanged.
+ * Escapes the percent signs of a path that has a malformed escape or a needless one. With a malformed one, the router would refuse
+ * the path before an endpoint could check credentials. With a needless one, it would find a route that a proxy's rule for the path
+ * does not recognise: `/%70ortal` is not `/portal`. The query stays unchanged.
  */
 function routableUrl(url: string): string {
   const [path = ''] = url.split('?', 1);
-  try {
-    decodeURI(path);
-    return url;
-  } catch {
-    return path.replaceAll('%', '%25') + url.slice(path.length);
-  }
+  return isRoutable(path) ? url : path.replaceAll('%', '%25') + url.slice(path.length);
 }
 
 interface Settings {
