@@ -2,6 +2,7 @@
 export const topics: Readonly<Record<string, { description: string; hidden?: boolean }>> = {
   'audit-log': { description: 'changes by operators' },
   autocomplete: { description: 'completion in your shell', hidden: true },
+  brands: { description: 'changes of live brands that wait for approval' },
   bulk: { description: 'jobs of the server on many deliveries' },
   clients: { description: 'OAuth and storefront clients of partners' },
   deliveries: { description: 'deliveries of events' },

@@ -4,6 +4,9 @@
  */
 export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'audit-log list': ['auditLog.count', 'auditLog.list', 'operators.whoami'],
+  'brands approve': ['brands.approve', 'brands.show'],
+  'brands list': ['brands.list'],
+  'brands refuse': ['brands.refuse', 'brands.show'],
   'bulk cancel': ['bulk.cancel', 'bulk.show', 'bulk.start'],
   'bulk list': ['bulk.list'],
   'bulk show': ['bulk.show', 'bulk.start'],
@@ -125,6 +128,7 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'wallets entry': ['wallets.entry'],
   'wallets fund': ['wallets.fund', 'wallets.show'],
   'wallets list': ['wallets.count', 'wallets.list'],
+  'wallets refill': ['wallets.refill'],
   'wallets refund': ['wallets.entry', 'wallets.refund', 'wallets.show'],
   'wallets repair': ['wallets.repair'],
   'wallets show': ['wallets.show'],

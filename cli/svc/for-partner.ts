@@ -5,6 +5,9 @@ import { rewordFor } from '../program/program.ts';
 /** Arguments and flags that members do not have, because they are for operators, or because the login determines them. */
 const operatorFields: ReadonlySet<string> = new Set([
   'partner',
+  'ceiling-per-hour',
+  'ceiling-per-minute',
+  'no-ceiling',
   'reason',
   'source',
   'token-requests-per-minute',

@@ -14,6 +14,7 @@ export const topics: Readonly<Record<string, { description: string; hidden?: boo
   profiles: { description: 'servers that you signed in to' },
   requests: { description: 'requests of your programs and users' },
   sessions: { description: 'sessions of the hosted flow' },
+  wallet: { description: 'your wallet, and play money for it' },
   warnings: { description: 'warnings, and who gets them' },
   webhooks: { description: 'webhook URLs of API keys' },
 };

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { brandText } from '../brand-text.ts';
 import { ClaimName, claimNames } from '../claims.ts';
-import { DisplayName, displayText } from '../display-text.ts';
+import { DisplayName } from '../display-text.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { sourceNamePattern } from '../source-name.ts';
 import { WebAddress } from '../web-address.ts';
+import { BrandRequest } from './brands.ts';
 import { keepOldSeconds } from './keys.ts';
 import { page, reference } from './references.ts';
 
@@ -34,6 +36,8 @@ export const ClientView = z.strictObject({
   brandColor: z.string().nullable(),
   /** The purpose of the answers, in the partner's words. If it is null, the hosted pages show a text that depends on the claims. */
   purpose: z.string().nullable(),
+  /** A member's change of the live brand that waits for an operator, or was refused. */
+  brandRequest: BrandRequest.nullable(),
   /** The address of the partner's privacy notice. The hosted pages link to it besides our notice. */
   privacyUrl: z.string().nullable(),
   /** Whether users of the client may save a passkey and return with it, if passkeys are on in this installation. */
@@ -90,7 +94,8 @@ const brandColor = z
   .toLowerCase()
   .regex(/^#[0-9a-f]{6}$/, { error: 'expected a colour such as #0a7f5c' });
 
-const purpose = displayText(140);
+const brandName = brandText(120);
+const purpose = brandText(140);
 const maxVerificationAgeSeconds = z
   .number()
   .int()
@@ -105,7 +110,7 @@ export const CreateClient = z.strictObject({
   redirectUris,
   claims,
   sources: sources.optional(),
-  brandName: DisplayName.optional(),
+  brandName: brandName.optional(),
   brandColor: brandColor.optional(),
   purpose: purpose.optional(),
   privacyUrl: WebAddress.optional(),
@@ -130,7 +135,7 @@ export const UpdateClient = z
     removeRedirectUris: redirectUris.optional(),
     claims: claims.optional(),
     sources: sources.nullable().optional(),
-    brandName: DisplayName.nullable().optional(),
+    brandName: brandName.nullable().optional(),
     brandColor: brandColor.nullable().optional(),
     purpose: purpose.nullable().optional(),
     privacyUrl: WebAddress.nullable().optional(),

@@ -21,6 +21,10 @@ export const MemberView = z.strictObject({
   invitedBy: z.string(),
   /** Until when the invitation can be used. Null if there is none. */
   invitedUntil: DateTime.nullable(),
+  /** Until when an invitation by support waits for an owner, who can confirm or refuse it. Null if it does not wait. */
+  heldUntil: DateTime.nullable(),
+  /** The role that an active member gets with a waiting invitation. */
+  invitedAs: MemberRole.nullable(),
   lastSignInAt: DateTime.nullable(),
   createdAt: DateTime,
   removedAt: DateTime.nullable(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DisplayName } from '../display-text.ts';
 import { DateTime } from '../identifiers.ts';
+import { BrandRequest } from './brands.ts';
 import { CreateClient } from './clients.ts';
 import { SetEndpoint } from './keys.ts';
 import { page, reference } from './references.ts';
@@ -16,6 +17,8 @@ export const PartnerView = z.strictObject({
   status: PartnerStatus,
   /** Id of the logo that the hosted pages show; null for the first letter of the name. */
   logo: z.string().nullable(),
+  /** A member's change of the logo that waits for an operator, or was refused. */
+  brandRequest: BrandRequest.nullable(),
   createdAt: DateTime,
 });
 export type PartnerView = z.infer<typeof PartnerView>;

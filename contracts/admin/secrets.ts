@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { DateTime, Mode, type SecretKind, secretPrefixes } from '../identifiers.ts';
 
 /**
- * The kinds of secrets whose owner an operator can find, for example after a leak. Codes are not included, because they expire within
- * minutes. Secrets of members are not included, because an operator ends all of them by removing the member.
+ * The kinds of secrets whose owner an operator can find, for example after a leak: all of the product but authorization codes, which
+ * expire within minutes and are not found by their hash.
  */
 export const OwnedSecretKind = z
   .enum(Object.keys(secretPrefixes) as [SecretKind, ...SecretKind[]])
-  .exclude(['code', 'invitation', 'memberSession', 'deviceCode', 'deviceToken']);
+  .exclude(['code']);
 export type OwnedSecretKind = z.infer<typeof OwnedSecretKind>;
 
 /** Finds a secret by its hash, because a secret is never sent. `hash` is the SHA-256 of the whole secret, in base64url. */
@@ -17,7 +17,7 @@ export const FindSecret = z.strictObject({
 });
 export type FindSecret = z.infer<typeof FindSecret>;
 
-/** The owner of a secret. `id` is the id of the API key, client, integration or operator. */
+/** The owner of a secret. `id` is the id of the API key, client, integration, operator or member. */
 export const SecretOwner = z.strictObject({
   kind: OwnedSecretKind,
   id: z.string(),

@@ -31,6 +31,9 @@ export const FundWallet = z.strictObject({
   reference: Note,
 });
 
+/** Fills the test wallet. */
+export const RefillWallet = z.strictObject({ partnerId: reference('partner') });
+
 export const AdjustWallet = z.strictObject({
   partnerId: reference('partner'),
   mode: Mode,
@@ -215,6 +218,9 @@ export const LimitsView = z.strictObject({
   perMinute: z.number().int(),
   perHour: z.number().int(),
   used: z.strictObject({ minute: z.number().int(), hour: z.number().int() }),
+  /** The highest spend caps that members may set. Null for none. */
+  ceilingPerMinute: z.number().int().nullable(),
+  ceilingPerHour: z.number().int().nullable(),
 });
 export type LimitsView = z.infer<typeof LimitsView>;
 
@@ -225,7 +231,11 @@ export const SetLimits = z.strictObject({
   mode: Mode,
   perMinute: cap,
   perHour: cap,
+  /** For operators: the highest caps that members may set. Null removes a ceiling. */
+  ceilingPerMinute: cap.nullable(),
+  ceilingPerHour: cap.nullable(),
 });
+export type SetLimits = z.infer<typeof SetLimits>;
 
 /** The prices of billable events in cents. `overridden` lists the kinds with an individual price of the partner. */
 export const PricesView = z.strictObject({

@@ -30,6 +30,10 @@ const remedies: Readonly<Record<OwnedSecretKind, readonly [path: string, command
   webhookSecret: ['webhooks.rotateSecret', 'webhooks rotate-secret'],
   integrationSecret: ['integrations.rotateSecret', 'integrations rotate-secret'],
   operatorToken: ['operators.revoke', 'operators revoke'],
+  invitation: ['members.remove', 'members remove'],
+  memberSession: ['members.remove', 'members remove'],
+  deviceCode: ['members.remove', 'members remove'],
+  deviceToken: ['members.remove', 'members remove'],
 };
 
 /** SVC_ADMIN_TOKEN, which has no record. */

@@ -21,13 +21,12 @@ import { createAuditedChange, type Decide } from '../platform/database/audited-c
 import { isDuplicateKey } from '../platform/database/failures.ts';
 import { ApiError } from '../platform/errors.ts';
 import { deriveId, randomSecret, sha256 } from '../platform/ids.ts';
+import { heldUntil, invitationTimes, isByMember } from './held-invitations.ts';
 import { isMemberId } from './member-name.ts';
 import type { Member } from './member-store.ts';
 import { createOwners, isActiveOwner } from './owners.ts';
 import type { MembersStores } from './store.ts';
 
-/** The lifetime of an invitation, in milliseconds. */
-export const invitationLifetimeMs = 48 * 3_600_000;
 /** The time that a removed member stays in the list, without the e-mail address, in milliseconds. */
 export const removedRetentionMs = 30 * 86_400_000;
 
@@ -49,6 +48,8 @@ interface Dependencies {
   /** The public address of the service, without a trailing slash. */
   baseUrl: string;
   auditEntriesOf: AuditEntriesOf;
+  /** Sends an e-mail to all active owners of a partner. */
+  mailOwners: (partnerId: string, text: { cause: string; subject: string; text: string }) => Promise<void>;
 }
 
 const removedMemberError = (memberId: string) =>
@@ -60,6 +61,14 @@ const seenByPartner = (entry: AuditLogEntry): AuditLogEntry =>
     ? entry
     : { ...entry, operatorId: 'support', operatorName: 'support', address: masked, input: null };
 
+/** The entry without the operator who invited the member. */
+const withoutInviter = (entry: AuditLogEntry): AuditLogEntry => {
+  const invitedBy = entry.after?.['invitedBy'];
+  return typeof invitedBy !== 'string' || isMemberId(invitedBy)
+    ? entry
+    : { ...entry, after: { ...entry.after, invitedBy: 'support' } };
+};
+
 function viewMember(member: Member, now: number): MemberView {
   const { invitation } = member;
   const isInvitationValid = invitation && invitation.expiresAt.getTime() > now;
@@ -67,7 +76,22 @@ function viewMember(member: Member, now: number): MemberView {
     ...member,
     id: member._id,
     invitedUntil: isInvitationValid ? invitation.expiresAt : null,
+    heldUntil: heldUntil(member, now),
+    invitedAs: isInvitationValid ? invitation.role : null,
   });
+}
+
+/** What owners read when support has invited a person. */
+function invitationMail({ _id, email, role, invitation }: Member, baseUrl: string) {
+  const { heldUntil: until, role: newRole = role } = invitation ?? {};
+  const advice = until
+    ? `It can be used from ${until.toISOString()}, or when an owner confirms it. Refuse it if you did not ask for it.`
+    : 'If you did not ask for it, remove the member.';
+  return {
+    cause: `invitation ${invitation?.hash ?? _id}`,
+    subject: 'Support invited a person to your portal',
+    text: `Support invited ${email ?? _id} with the role ${newRole}.\n${advice}\n${baseUrl}/portal/members/${_id}\n`,
+  };
 }
 
 /** The e-mails that the member wants to get. */
@@ -78,7 +102,7 @@ const wishesOf = ({ _id: memberId, warnings }: Member): MemberWishes => ({
 
 /** Makes the procedures of `svcadmin members`, by which members of partners are invited, changed and removed. */
 export function createMemberProcedures(dependencies: Dependencies) {
-  const { isOn, clock, idKey, requirePartner, baseUrl, auditEntriesOf } = dependencies;
+  const { isOn, clock, idKey, requirePartner, baseUrl, auditEntriesOf, mailOwners } = dependencies;
   const { members, memberSessions } = dependencies.stores;
   const view = (member: Member) => viewMember(member, clock.now());
   const change = createAuditedChange(members, clock);
@@ -115,6 +139,23 @@ export function createMemberProcedures(dependencies: Dependencies) {
     }
   }
 
+  /** Decides about a held invitation for an owner. @param next the invitation afterwards; undefined ends it */
+  async function decideHeld(
+    memberId: string,
+    actor: Actor,
+    next: (held: NonNullable<Member['invitation']>) => Member['invitation'],
+  ): Promise<MemberView> {
+    if (!isByMember(actor))
+      throw new ApiError('not_permitted', { description: 'An owner of the partner decides, in the portal' });
+    const member = await change(memberId, actor, (before, now) => {
+      if (!before.invitation || !heldUntil(before, now))
+        throw new ApiError('refused', { description: `No invitation of ${memberId} waits for an owner` });
+      const invitation = next(before.invitation);
+      return { set: { invitation }, before: { held: true }, after: { confirmed: invitation !== undefined } };
+    });
+    return view(member);
+  }
+
   return router({
     /** Invites a person, or gives a member a new link. The passkey that the member makes with it replaces the old one. */
     invite: mutation(InviteMember, InvitedMember, async ({ partnerId, email, role }, actor) => {
@@ -126,26 +167,47 @@ export function createMemberProcedures(dependencies: Dependencies) {
       const now = clock.now();
       // Only the hash of the secret is stored. The link of the result has the secret itself.
       const secret = randomSecret('invitation');
-      const invitation = { hash: sha256(secret), expiresAt: new Date(now + invitationLifetimeMs) };
-      const fields = { email, role, invitedBy: actor.operatorId, invitation };
+      const hash = sha256(secret);
+      const hasActiveOwner = await members.hasActiveOwner(partnerId);
+      const invitationFor = (before?: Member) => ({
+        hash,
+        ...invitationTimes(role, { actor, now, hasActiveOwner, before }),
+      });
+      const fields = { email, invitedBy: actor.operatorId };
       const newMember = {
         _id: id,
         partnerId,
         status: 'invited' as const,
         ...fields,
+        role,
+        invitation: invitationFor(),
         createdAt: new Date(now),
       };
       const inviteAgain: Decide<Member> = (before) => {
         // An active member can still sign in with the old passkey until the new link is used.
         const status = before.status === 'active' ? 'active' : 'invited';
+        const invitation = invitationFor(before);
+        // An owner who loses the role by a held invitation would lose it later, when it could be the last one.
+        if (invitation.role && isActiveOwner(before) && role !== 'owner')
+          throw new ApiError('refused', {
+            description: `${id} is an active owner; change the role: svcadmin members role ${id} --role ${role}`,
+          });
         return {
-          set: { ...fields, status, removedAt: undefined, purgeAt: undefined },
+          set: {
+            ...fields,
+            role: invitation.role ? before.role : role,
+            invitation,
+            status,
+            removedAt: undefined,
+            purgeAt: undefined,
+          },
           before: { role: before.role, status: before.status },
-          after: { role, status, invited: true },
+          after: { role, status, invited: true, ...(invitation.heldUntil ? { held: true } : {}) },
         };
       };
       const member = (await add(newMember, actor)) ?? (await changeOther(id, actor, inviteAgain));
-      return { ...view(member), link: `${baseUrl}/portal/invitations/${secret}` };
+      if (!isByMember(actor) && hasActiveOwner) await mailOwners(partnerId, invitationMail(member, baseUrl));
+      return { ...view(member), link: `${baseUrl}/portal/invitations#${secret}` };
     }),
 
     show: query(MemberReference, MemberView, async ({ memberId }) => view(await members.get(memberId))),
@@ -156,12 +218,27 @@ export function createMemberProcedures(dependencies: Dependencies) {
 
     count: query(ListMembers.omit(pageFields), Total, (filter) => members.count(filter)),
 
+    /** Lets an invitation by support be used now. Only an owner of the partner can do it. */
+    confirmInvitation: mutation(MemberReference, MemberView, ({ memberId }, actor) =>
+      decideHeld(memberId, actor, ({ heldUntil: _held, ...invitation }) => invitation),
+    ),
+
+    /** Ends an invitation by support. */
+    refuseInvitation: mutation(MemberReference, MemberView, ({ memberId }, actor) =>
+      decideHeld(memberId, actor, () => undefined),
+    ),
+
     /** Changes the role, with effect from the member's next request. Ends the sessions of the member's programs. */
     setRole: mutation(SetMemberRole, MemberView, async ({ memberId, role }, actor) => {
       refuseSelf(memberId, actor);
-      const member = await changeOther(memberId, actor, (before) => {
+      const member = await changeOther(memberId, actor, async (before) => {
         if (before.status === 'removed') throw removedMemberError(memberId);
         if (before.role === role) return undefined;
+        // Otherwise support could make a member of its own an owner without the owners' knowledge.
+        if (role === 'owner' && !isByMember(actor) && (await members.hasActiveOwner(before.partnerId)))
+          throw new ApiError('refused', {
+            description: `The partner has an owner, who makes other owners. Or invite the member as one: svcadmin members invite ${before.partnerId} EMAIL --role owner`,
+          });
         return { set: { role }, before: { role: before.role }, after: { role } };
       });
       // The member allowed these programs to act in the old role only.
@@ -210,7 +287,7 @@ export function createMemberProcedures(dependencies: Dependencies) {
     }),
 
     acts: query(ListActs, z.array(AuditLogEntry), async ({ partnerId, ...page }) =>
-      (await auditEntriesOf(partnerId, page)).map(seenByPartner),
+      (await auditEntriesOf(partnerId, page)).map(seenByPartner).map(withoutInviter),
     ),
   });
 }

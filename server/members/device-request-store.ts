@@ -54,6 +54,10 @@ export function createDeviceRequestStore(db: Db) {
       await requests.insertOne(request);
     },
 
+    /** @param id SHA-256 of the device code */
+    find: async (id: string): Promise<DeviceRequest | undefined> =>
+      (await requests.findOne({ _id: id })) ?? undefined,
+
     findPending: async (userCode: string, now: Date): Promise<DeviceRequest | undefined> =>
       (await requests.findOne(pending(userCode, now))) ?? undefined,
 

@@ -4,6 +4,7 @@ import { isDuplicateKey } from '../platform/database/failures.ts';
 import { ApiError } from '../platform/errors.ts';
 import { isWellFormedSecret, sha256 } from '../platform/ids.ts';
 import type { PasskeyKey } from '../platform/webauthn/relying-party.ts';
+import { requireReleased } from './held-invitations.ts';
 import { memberName } from './member-name.ts';
 import type { Member } from './member-store.ts';
 import type { MembersStores } from './store.ts';
@@ -34,16 +35,28 @@ export function createInvitations(
       call: Omit<Actor, 'operatorId' | 'operatorName'>,
     ): Promise<Member | undefined> {
       const { _id: id, invitation, passkey: oldPasskey } = invited;
-      const accepted = members.change(id, ({ invitation: current, role, status }) => {
+      const accepted = members.change(id, (before) => {
+        const { invitation: current, role, status, invitedBy } = before;
         if (current?.hash !== invitation?.hash) return undefined;
         const now = clock.now();
+        requireReleased(before, now);
         // The role may have changed since `find`, and the audit log names the present one.
         const actor = { ...call, operatorId: id, operatorName: memberName(role) };
         // The audit log has the word "replaced" also for a member's first passkey.
-        const difference = { before: { status }, after: { status: 'active', passkey: 'replaced' } };
+        const newRole = current?.role ?? role;
+        const difference = {
+          before: { status },
+          after: {
+            status: 'active',
+            passkey: 'replaced',
+            invitedBy,
+            ...(newRole === role ? {} : { role: newRole }),
+          },
+        };
         return {
           set: {
             status: 'active',
+            role: newRole,
             invitation: undefined,
             passkey: {
               ...passkey,

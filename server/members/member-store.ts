@@ -13,8 +13,11 @@ export interface Member extends AuditedRecord {
   status: MemberStatus;
   /** The operator or the member who sent the last invitation. */
   invitedBy: string;
-  /** The link with which the member makes a passkey. It works once, and is then removed. */
-  invitation?: { hash: string; expiresAt: Date };
+  /**
+   * The link with which the member makes a passkey. It works once, and is then removed. An invitation by support is held until
+   * `heldUntil`, and gives an active member the role only when it is used.
+   */
+  invitation?: { hash: string; expiresAt: Date; heldUntil?: Date; role?: MemberRole };
   /**
    * `answeredAt`: when the last challenge that the passkey answered was issued, in ms since 1970. Only answers to later challenges
    * are accepted, so that no answer works twice.
@@ -33,8 +36,8 @@ export interface Member extends AuditedRecord {
   purgeAt?: Date;
 }
 
-/** The most members of one partner that get e-mails about warnings. */
-const mostWarningEmails = 1_000;
+/** The most members of one partner that get an e-mail. */
+const mostEmails = 1_000;
 
 const collection = 'members';
 export const indexes: IndexDeclaration[] = [
@@ -56,7 +59,16 @@ export function createMemberStore(db: Db) {
     async warningEmails(partnerId: string): Promise<string[]> {
       const found = await members
         .find({ partnerId, status: 'active', warnings: true }, { projection: { email: 1 } })
-        .limit(mostWarningEmails)
+        .limit(mostEmails)
+        .toArray();
+      return found.flatMap(({ email }) => email ?? []);
+    },
+
+    /** The e-mail addresses of active owners. */
+    async ownerEmails(partnerId: string): Promise<string[]> {
+      const found = await members
+        .find({ partnerId, status: 'active', role: 'owner' }, { projection: { email: 1 } })
+        .limit(mostEmails)
         .toArray();
       return found.flatMap(({ email }) => email ?? []);
     },

@@ -25,6 +25,7 @@ import type { Change } from '../platform/database/records.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId } from '../platform/ids.ts';
 import { assertActive } from './admin-keys.ts';
+import { needsApproval, requestBrand, splitBrand, storedRequest } from './brand-requests.ts';
 import { type Client, type ClientStore, sourcesOf } from './client-store.ts';
 import { createCachedChange, type Directory } from './directory.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
@@ -153,7 +154,11 @@ export function createClientProcedures(dependencies: Dependencies) {
       const { secret, stored } = newClientSecret(now);
       const id = randomId('client');
       const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, keyId, mode, ...wanted } });
-      const { sources: sourceNames, ...settings } = wanted;
+      const { sources: sourceNames, ...given } = wanted;
+      const { brand, rest } = splitBrand(given);
+      const waits = needsApproval(mode, actor);
+      const settings = waits ? rest : given;
+      const request = waits ? requestBrand({}, givenFields(brand), { actor, now }) : undefined;
       const client = await store.insert(
         {
           _id: id,
@@ -164,6 +169,7 @@ export function createClientProcedures(dependencies: Dependencies) {
           secrets: [stored],
           createdAt: new Date(now),
           ...givenFields(settings),
+          ...givenFields(storedRequest(request)),
           ...givenFields(storedSources(sourceNames ?? null)),
         },
         entry,
@@ -171,7 +177,10 @@ export function createClientProcedures(dependencies: Dependencies) {
       return { ...view(client), clientSecret: secret };
     }),
 
-    /** Changes a client. A field that is left out stays as it is; null sets the default. */
+    /**
+     * Changes a client. A field that is left out stays as it is; null sets the default. A member's change of a live brand waits
+     * for an operator.
+     */
     update: mutation(UpdateClient, ClientView, async (input, actor) => {
       const { clientId, addRedirectUris: add, removeRedirectUris: remove, ...wanted } = input;
       // These three never change, so the values are still right when the change is made.
@@ -185,12 +194,20 @@ export function createClientProcedures(dependencies: Dependencies) {
           description: `A ${mode} client cannot move to a key of the other mode`,
         });
       }
-      return change(clientId, actor, (current) => {
-        const after: Settings = givenFields(wanted);
+      return change(clientId, actor, (current, now) => {
+        const { brand, rest } = splitBrand<Settings>(givenFields(wanted));
+        const waits = needsApproval(mode, actor) && Object.keys(brand).length > 0;
+        const after = waits ? rest : givenFields(wanted);
+        const request = waits ? requestBrand(current, brand, { actor, now }) : current.brandRequest;
         const redirectUris = changedList(current.redirectUris, { add, remove }, redirectUriList);
         if (!isDeepStrictEqual(redirectUris, current.redirectUris)) after.redirectUris = redirectUris;
-        if (Object.keys(after).length === 0) return undefined;
-        return { set: storedSettings(after), before: previousSettings(current, after), after };
+        if (Object.keys(after).length === 0 && request === current.brandRequest) return undefined;
+        const asked = waits ? { brandRequest: request?.changes ?? null } : {};
+        return {
+          set: { ...storedSettings(after), ...storedRequest(request) },
+          before: previousSettings(current, after),
+          after: { ...after, ...asked },
+        };
       });
     }),
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import {
   CreatePartner,
@@ -16,10 +17,13 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import { givenFields } from '../platform/database/look-through.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
 import { randomId } from '../platform/ids.ts';
+import { removeUnused } from './admin-brands.ts';
 import { assertRedirectUris } from './admin-clients.ts';
+import { needsApproval, requestBrand, storedRequest } from './brand-requests.ts';
 import { createCachedChange, type Directory } from './directory.ts';
 import type { MakeLogo } from './logo-making.ts';
 import type { LogoStore } from './logo-store.ts';
@@ -82,18 +86,24 @@ export function createPartners(dependencies: Dependencies) {
   }
 
   /**
-   * Sets or removes the logo of a partner, and deletes the previous picture.
+   * Sets or removes the logo of a partner, and deletes the previous picture. A member's change waits for an operator.
    * @param logo the id of the stored picture; undefined removes the logo
    */
   async function changeLogo(partnerId: string, logo: string | undefined, actor: Actor): Promise<PartnerView> {
-    let previous: string | undefined;
-    const partner = await change(partnerId, actor, (current) => {
+    let previous: Partner | undefined;
+    const partner = await change(partnerId, actor, (current, now) => {
       // The function runs again after a concurrent change, so the last value counts.
-      previous = current.logo;
-      if (previous === logo) return undefined;
-      return { set: { logo }, before: { logo: previous ?? null }, after: { logo: logo ?? null } };
+      previous = current;
+      // The pages of test clients and of live ones show the same logo, so a member's change of it is one of live mode.
+      if (needsApproval('live', actor)) {
+        const request = requestBrand(current, { logo: logo ?? null }, { actor, now });
+        if (request === current.brandRequest) return undefined;
+        return { set: storedRequest(request), after: { brandRequest: request?.changes ?? null } };
+      }
+      if (current.logo === logo) return undefined;
+      return { set: { logo }, before: { logo: current.logo ?? null }, after: { logo: logo ?? null } };
     });
-    if (previous !== undefined && previous !== logo) await logos.remove(previous);
+    await removeUnused(logos, previous, partner);
     return viewPartner(partner);
   }
 
@@ -110,6 +120,17 @@ export function createPartners(dependencies: Dependencies) {
       change(partnerId, actor, ({ prices: before = {} }) => {
         const after = { ...before, [kind]: cents };
         return { set: { prices: after }, before, after };
+      }),
+
+    /** Sets the highest spend caps that members may set. A ceiling that is left out is removed. */
+    setCeilings: (
+      { partnerId, mode }: { partnerId: string; mode: Mode },
+      ceilings: { perMinute?: number | undefined; perHour?: number | undefined },
+      actor: Actor,
+    ): Promise<Partner> =>
+      change(partnerId, actor, ({ ceilings: before = {} }) => {
+        const after = { ...before, [mode]: givenFields(ceilings) };
+        return isDeepStrictEqual(before, after) ? undefined : { set: { ceilings: after }, before, after };
       }),
 
     /** The procedures of `svcadmin partners`. */

@@ -3,7 +3,9 @@ import type { ClientKind, ClientStatus } from '../../contracts/admin/clients.ts'
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { readPage } from '../platform/database/pages.ts';
 import { type AuditedRecord, createRecordStore, recordIndexes } from '../platform/database/records.ts';
+import type { BrandPage, BrandRequest } from './brand-requests.ts';
 
 /** An application of a partner. Its sessions and events belong to the API key `keyId`. */
 export interface Client extends AuditedRecord {
@@ -30,6 +32,9 @@ export interface Client extends AuditedRecord {
   brandColor?: string;
   /** The purpose of the answers, in the partner's words. */
   purpose?: string;
+  /** A member's change of the live brand, and since when it waits for an operator. */
+  brandRequest?: BrandRequest;
+  brandWaitsSince?: Date;
   /** Address of the partner's privacy notice. */
   privacyUrl?: string;
   /** False if the client's users may not use passkeys. Absent means that they may. */
@@ -65,6 +70,8 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { redirectUris: 1 } },
   { collection, key: { 'secrets.hash': 1 } },
   { collection, key: { 'secrets.last4': 1 }, sparse: true },
+  // For the list of waiting changes of brands.
+  { collection, key: { brandWaitsSince: 1, _id: 1 }, sparse: true },
   // For warnings of old secrets that expire soon.
   { collection, key: { 'secrets.expiresAt': 1 }, sparse: true },
 ];
@@ -75,6 +82,13 @@ export function createClientStore(db: Db) {
   const clients = db.collection<Client>(collection);
   return {
     ...createRecordStore<Client>(db, collection, 'client'),
+    /** The clients whose brand has a waiting change, the longest waiting first. */
+    brandsWaiting: (partnerId: string | undefined, page: BrandPage): Promise<Client[]> =>
+      readPage(
+        clients,
+        { brandWaitsSince: { $exists: true }, ...(partnerId === undefined ? {} : { partnerId }) },
+        { ...page, oldestFirst: true, by: 'brandWaitsSince' },
+      ),
     /** Returns the client that lists a secret with this hash, which may have expired. */
     findBySecretHash: async (hash: string): Promise<Client | undefined> =>
       (await clients.findOne({ 'secrets.hash': hash })) ?? undefined,

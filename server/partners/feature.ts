@@ -4,6 +4,7 @@ import type { PartnerNames } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
+import { type BrandDecision, createBrandProcedures } from './admin-brands.ts';
 import { createClientProcedures, type Source } from './admin-clients.ts';
 import { createEndpointProcedures } from './admin-endpoints.ts';
 import { createKeyProcedures } from './admin-keys.ts';
@@ -34,6 +35,10 @@ interface Dependencies {
   /** Called after a partner was suspended. */
   onSuspended: (partnerId: string) => Promise<void>;
   limit: RequestLimit;
+  /** The address of a stored logo. */
+  logoAddress: (id: string) => string;
+  /** Called after an operator has decided about a member's change of a live brand. */
+  onBrandDecided: (decision: BrandDecision) => Promise<void>;
   /** The verification sources of this installation. Without the list, any name is accepted. */
   sources?: readonly Source[];
 }
@@ -67,6 +72,14 @@ export function createPartnersFeature(dependencies: Dependencies) {
     clientSecrets: createClientSecrets({ clock, onSecretUsed: onSecretUsed.client }),
     procedures: {
       partners: procedures,
+      brands: createBrandProcedures({
+        ...stores,
+        clock,
+        directory,
+        partnerNames,
+        logoAddress: dependencies.logoAddress,
+        onDecided: dependencies.onBrandDecided,
+      }),
       keys: createKeyProcedures({ store: stores.keys, partners: stores.partners, clock, partnerNames }),
       clients: createClientProcedures({
         store: stores.clients,

@@ -1,8 +1,11 @@
 import type { Db } from 'mongodb';
 import type { PartnerStatus } from '../../contracts/admin/partners.ts';
 import type { LowBalance } from '../../contracts/admin/warnings.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { readPage } from '../platform/database/pages.ts';
 import { type AuditedRecord, createRecordStore, recordIndexes } from '../platform/database/records.ts';
+import type { BrandPage, BrandRequest } from './brand-requests.ts';
 
 /** A company that verifies its users with us. */
 export interface Partner extends AuditedRecord {
@@ -10,11 +13,16 @@ export interface Partner extends AuditedRecord {
   status: PartnerStatus;
   /** Prices in cents by billable kind, if they differ from the configured price. */
   prices?: { token?: number; storefront?: number; checkbox?: number };
+  /** The highest spend caps that members may set, by mode. */
+  ceilings?: Partial<Record<Mode, { perMinute?: number; perHour?: number }>>;
   branding?: { color?: string };
   /** The recipients of e-mails about warnings, and the threshold of a low balance if it is not the default. */
   warnings?: { emails?: string[]; lowBalance?: LowBalance };
   /** Id of the logo that the hosted pages show. */
   logo?: string;
+  /** A member's change of the logo, and since when it waits for an operator. */
+  brandRequest?: BrandRequest;
+  brandWaitsSince?: Date;
 }
 
 const collection = 'partners';
@@ -22,6 +30,8 @@ export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
   // For searches by name.
   { collection, key: { name: 1 } },
+  // For the list of waiting changes of brands.
+  { collection, key: { brandWaitsSince: 1, _id: 1 }, sparse: true },
   // For `withLowBalance`.
   { collection, key: { 'warnings.lowBalance': 1 }, sparse: true },
 ];
@@ -32,6 +42,13 @@ export function createPartnerStore(db: Db) {
   const partners = db.collection<Partner>(collection);
   return {
     ...createRecordStore<Partner>(db, collection, 'partner'),
+    /** The partners whose logo has a waiting change, the longest waiting first. */
+    brandsWaiting: (partnerId: string | undefined, page: BrandPage): Promise<Partner[]> =>
+      readPage(
+        partners,
+        { brandWaitsSince: { $exists: true }, ...(partnerId === undefined ? {} : { _id: partnerId }) },
+        { ...page, oldestFirst: true, by: 'brandWaitsSince' },
+      ),
     /** Returns the partners that have set a threshold of a low balance. */
     withLowBalance: (): Promise<Partner[]> =>
       partners.find({ 'warnings.lowBalance': { $exists: true } }).toArray(),

@@ -1,7 +1,9 @@
+import { BrandRequest } from '../../contracts/admin/brands.ts';
 import { ClientView } from '../../contracts/admin/clients.ts';
 import { EndpointView, KeyView, OldSecret } from '../../contracts/admin/keys.ts';
 import { PartnerView } from '../../contracts/admin/partners.ts';
 import { viewAs } from '../platform/admin-api/view.ts';
+import type { Branded } from './brand-requests.ts';
 import { type Client, sourcesOf } from './client-store.ts';
 import { type ApiKey, type OldKeySecret, pauseAt } from './key-store.ts';
 import type { Partner } from './partner-store.ts';
@@ -9,9 +11,17 @@ import { isLive } from './secrets.ts';
 
 const time = (date: Date | undefined): string | null => date?.toISOString() ?? null;
 
+/** Returns a member's change of a live brand as operators and members see it. */
+const viewRequest = (request: Branded['brandRequest']): BrandRequest | null =>
+  request ? viewAs(BrandRequest, request) : null;
+
 /** Returns a partner as operators see it. */
 export const viewPartner = (partner: Partner): PartnerView =>
-  viewAs(PartnerView, { ...partner, id: partner._id });
+  viewAs(PartnerView, {
+    ...partner,
+    id: partner._id,
+    brandRequest: viewRequest(partner.brandRequest),
+  });
 
 /** Returns old secrets as operators see them, without hashes and without those that have expired. */
 const viewOldSecrets = (secrets: readonly OldKeySecret[], now: number): OldSecret[] =>
@@ -51,6 +61,7 @@ export function viewClient(client: Client, now: number): ClientView {
     ...client,
     id: client._id,
     sources: [...sourcesOf(client)],
+    brandRequest: viewRequest(client.brandRequest),
     passkeys: client.passkeys ?? true,
     secrets: client.secrets
       .filter((secret) => isLive(secret, now))

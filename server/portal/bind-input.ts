@@ -38,7 +38,10 @@ const idsIn = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter((id) => typeof id === 'string');
 
 /** Returns the row of a procedure that the caller may call. @throws ApiError `route_not_found`, `not_permitted`, `passkey_required` */
-function requirePermission({ role, isFresh }: Caller, path: string): ScopeRow {
+export function requirePermission(
+  { role, isFresh }: Pick<Caller, 'role' | 'isFresh'>,
+  path: string,
+): ScopeRow {
   // `hasOwn`, because every object also has names such as `constructor`.
   const row = Object.hasOwn(scope, path) ? scope[path] : undefined;
   if (!row) throw new ApiError('route_not_found', { description: `No procedure found on path "${path}"` });

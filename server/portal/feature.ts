@@ -70,7 +70,7 @@ interface Dependencies {
 }
 
 /** The pages, in the order of the navigation. */
-const pages = [
+export const pages = [
   ...overviewPages,
   ...warningPages,
   ...clientPages,

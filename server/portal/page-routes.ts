@@ -11,6 +11,7 @@ import type { MemberCalls } from './member-calls.ts';
 import type { SignedIn } from './member-sessions.ts';
 import type { Responses } from './responses.ts';
 import { isAllowed } from './scope.ts';
+import { askingView, questionOf, runOf } from './views/ask.ts';
 import type {
   About,
   ActionResult,
@@ -20,6 +21,7 @@ import type {
   PageContext,
   PageRow,
   PreviewConsent,
+  View,
 } from './views/page.ts';
 
 interface Dependencies {
@@ -82,6 +84,8 @@ interface Outcome {
   result?: ActionResult | undefined;
   error?: ApiError;
   given?: Given;
+  /** Shown instead of the page. */
+  view?: View;
 }
 
 /** The pages of signed-in members. Each calls the scoped procedures, as `/portal/trpc` does. */
@@ -134,12 +138,16 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
   }
 
   /** Sends a page, with the outcome of a form. If the form was refused, the status of the page is that of the error. */
-  async function show(page: PageRow, call: MemberRequest, { result, error, given = {} }: Outcome = {}) {
+  async function show(
+    page: PageRow,
+    call: MemberRequest,
+    { result, error, given = {}, view: shown }: Outcome = {},
+  ) {
     const { request, reply, signedIn } = call;
     const { email = '', role } = signedIn.member;
     if (!isAllowed(role, page.needs)) throw new ApiError('not_permitted');
     const context = contextOf(call);
-    const view = await page.view(context).catch(rethrow);
+    const view = shown ?? (await page.view(context).catch(rethrow));
     const { m } = context;
     // A form is shown only to roles that may call the procedure behind it: its own (`form.needs`), or the page's default for forms
     // (`changes`), or the procedure that the page itself calls (`needs`).
@@ -187,7 +195,13 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
     if (!action) throw new ApiError('bad_input');
     let result: ActionResult;
     try {
-      result = (await action(contextOf(call), given)) ?? {};
+      const context = contextOf(call);
+      const question = await questionOf(action, context, given);
+      if (question) {
+        const view = askingView(question, given, { m: context.m, to: browser.pathOf(request) });
+        return show(page, call, { view });
+      }
+      result = (await runOf(action)(context, given)) ?? {};
     } catch (thrown) {
       const error = toApiError(thrown);
       // After a fault of the server, the page itself could probably not be shown. So the error handler shows a simpler one.

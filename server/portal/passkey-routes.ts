@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { isMemberId } from '../members/member-name.ts';
 import type { Member } from '../members/member-store.ts';
 import { ApiError } from '../platform/errors.ts';
 import { notePartner } from '../platform/http/answer-log.ts';
@@ -34,6 +35,12 @@ const nextIn = (fields: unknown): string => {
   return path.length <= 200 && /^(\/\w[\w.-]*)+$/.test(path) ? path : '/';
 };
 
+/** The secret of an invitation: in the form, alone or in a pasted link, or in the path of a link of an earlier version. */
+const invitationIn = ({ body, params }: FastifyRequest): string => {
+  const typed = text(body, 'code') || text(params, 'secret');
+  return /svc_invite_\w+/.exec(typed)?.[0] ?? typed;
+};
+
 /** Whether the passkey was not accepted. The page that asked for it is then shown again. */
 const isRejection = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.code === 'unauthorized';
@@ -60,7 +67,7 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
 
   /** Shows the page of an invitation. @param error the rejection of a new passkey, after which the page is shown again */
   async function showInvitation(request: FastifyRequest, reply: FastifyReply, error?: ApiError) {
-    const { secret } = request.params as { secret: string };
+    const secret = invitationIn(request);
     const nonce = browser.nonceOf(request, reply);
     const { member, options } = await signIn.creationOptions(secret, nonce);
     return responses.send(request, reply, 'invitation', {
@@ -68,7 +75,9 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
       passkey: JSON.stringify(options),
       csrf: issueToken(nonce),
       email: member.email ?? '',
-      role: member.role,
+      role: member.invitation?.role ?? member.role,
+      // Members do not see the names of operators.
+      inviter: isMemberId(member.invitedBy) ? member.invitedBy : 'support',
       secret,
       failed: error !== undefined,
     });
@@ -103,21 +112,30 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
       return reply.redirect(`${root}${nextIn(request.body)}`, 303);
     });
 
+    // The fragment of the link has the secret, and a browser sends no fragment. So a script or the person sends it by this page.
+    scope.get('/invitations', async (request, reply) => {
+      await calls.admit(request);
+      const csrf = issueToken(browser.nonceOf(request, reply));
+      return responses.send(request, reply, 'invitation-code', { csrf, hasScript: true });
+    });
+
+    // A link of an earlier version, with the secret in the path.
     scope.get('/invitations/:secret', async (request, reply) => {
       await calls.admit(request);
       return showInvitation(request, reply);
     });
 
-    scope.post('/invitations/:secret', async (request, reply) => {
+    const acceptInvitation = async (request: FastifyRequest, reply: FastifyReply) => {
       const previousLogin = await calls.admit(request);
       const nonce = browser.nonceOf(request, reply);
       browser.requireOwnForm(request, nonce);
-      const { secret: invitation } = request.params as { secret: string };
+      // The form with the code has no field for the answer of a passkey yet.
+      if (!Object.hasOwn(request.body ?? {}, 'answer')) return showInvitation(request, reply);
+      const answer = text(request.body, 'answer');
       try {
-        const answer = text(request.body, 'answer');
         // Also writes the audit entry.
         const { member, secret } = await signIn.accept(
-          { secret: invitation, nonce, answer },
+          { secret: invitationIn(request), nonce, answer },
           { requestId: request.id, address: request.ip },
         );
         notePartner(request, member.partnerId);
@@ -127,7 +145,9 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
         return showInvitation(request, reply, error);
       }
       return reply.redirect(`${root}/`, 303);
-    });
+    };
+    scope.post('/invitations', acceptInvitation);
+    scope.post('/invitations/:secret', acceptInvitation);
 
     scope.post('/sign-out', async (request, reply) => {
       const signedIn = await calls.admit(request);

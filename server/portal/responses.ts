@@ -41,7 +41,9 @@ interface PageData extends Record<string, unknown> {
   status?: number;
   /** Whether the page shows a document of the portal in a frame. */
   hasFrame?: boolean;
-  /** The options for the WebAuthn call of the browser, as JSON. Only pages that have them load the script. */
+  /** Whether the page loads the script although it has no `passkey`. */
+  hasScript?: boolean;
+  /** The options for the WebAuthn call of the browser, as JSON. Pages that have them load the script. */
   passkey?: string;
 }
 
@@ -85,9 +87,9 @@ export function createResponses({ browser, acceptedLanguage }: Dependencies) {
       request: FastifyRequest,
       reply: FastifyReply,
       template: string,
-      { status = 200, hasFrame = false, ...data }: PageData,
+      { status = 200, hasFrame = false, hasScript: isScripted = false, ...data }: PageData,
     ): FastifyReply {
-      const hasScript = data.passkey !== undefined;
+      const hasScript = isScripted || data.passkey !== undefined;
       const language = languageOf(request);
       const html = eta.render(`./${template}`, {
         m: languages[language],

@@ -30,10 +30,12 @@ export interface ScopeRow {
   /** Whether `memberId` has to be the member's own. */
   isOnlySelf?: true;
   /**
-   * Whether the passkey must have been used in the last 30 minutes: for changes of API keys, clients, integrations, webhook URLs,
-   * signing secrets, members and spend caps, and for events that are brought to a member's machine.
+   * Whether the passkey must have been used in the last 30 minutes: for every change that a stolen cookie could use to harm, to
+   * silence or to redirect, and for events that are brought to a member's machine.
    */
   needsFreshPasskey: boolean;
+  /** For a mutation that does not need it: why a stolen cookie does no harm with it. A test requires it. */
+  harmless?: string;
 }
 
 const everyone: readonly MemberRole[] = ['owner', 'developer', 'finance', 'viewer'];
@@ -52,8 +54,13 @@ const allow = (roles: readonly MemberRole[], fields: string, cursorKind?: OwnedK
 });
 /** Makes the row of a procedure that needs a fresh use of the passkey. */
 const allowFresh: typeof allow = (...row) => ({ ...allow(...row), needsFreshPasskey: true });
-/** Makes the row of a procedure that each member may call, for the own membership only. */
-const allowSelf = (fields: string): ScopeRow => ({ ...allow(everyone, fields), isOnlySelf: true });
+/** Makes the row of a mutation that does no harm with a stolen cookie. */
+const allowHarmless = (harmless: string, ...row: Parameters<typeof allow>): ScopeRow => ({
+  ...allow(...row),
+  harmless,
+});
+/** Limits a row to the own membership. */
+const onlySelf = (row: ScopeRow): ScopeRow => ({ ...row, isOnlySelf: true });
 /** Makes the rows of a list and of its count. The list also has the fields of a page. @param kind the kind of the listed records */
 const listAndCount = (topic: string, roles: readonly MemberRole[], filter: string, kind: OwnedKind) => ({
   [`${topic}.list`]: allow(roles, `${filter} limit after`, kind),
@@ -69,8 +76,8 @@ const clientSettings = 'brandName brandColor purpose privacyUrl passkeys maxVeri
  */
 export const scope: Readonly<Record<string, ScopeRow>> = {
   'partners.show': allow(everyone, 'partnerId'),
-  'partners.setLogo': allow(builders, 'partnerId image'),
-  'partners.removeLogo': allow(builders, 'partnerId'),
+  'partners.setLogo': allowFresh(builders, 'partnerId image'),
+  'partners.removeLogo': allowFresh(builders, 'partnerId'),
 
   ...listAndCount('keys', everyone, 'partnerId mode status', 'apiKey'),
   'keys.show': allow(everyone, 'keyId'),
@@ -104,11 +111,11 @@ export const scope: Readonly<Record<string, ScopeRow>> = {
   'webhooks.prepareSecret': allowFresh(builders, 'keyId'),
   'webhooks.switchSecret': allowFresh(builders, 'keyId last4'),
   'webhooks.rotateSecret': allowFresh(builders, 'keyId'),
-  'webhooks.pause': allow(builders, 'keyId until'),
-  'webhooks.resume': allow(builders, 'keyId'),
-  'webhooks.setNotices': allow(builders, 'keyId notices'),
-  'webhooks.test': allow(builders, 'keyId'),
-  'webhooks.trigger': allow(builders, 'keyId event'),
+  'webhooks.pause': allowFresh(builders, 'keyId until'),
+  'webhooks.resume': allowHarmless('waiting events go to the registered URL', builders, 'keyId'),
+  'webhooks.setNotices': allowFresh(builders, 'keyId notices'),
+  'webhooks.test': allowHarmless('a marked test event goes to the registered URL', builders, 'keyId'),
+  'webhooks.trigger': allowHarmless('samples exist in test mode only', builders, 'keyId event'),
   'webhooks.verify': allow(builders, 'keyId body encoding signature computed'),
   'webhooks.relay': allowFresh(builders, 'keyId since after', 'delivery'),
 
@@ -126,12 +133,18 @@ export const scope: Readonly<Record<string, ScopeRow>> = {
     'delivery',
   ),
   'deliveries.show': allow(technicalReaders, 'deliveryId'),
-  'deliveries.resend': allow(builders, 'deliveryIds dryRun'),
-  'deliveries.cancel': allow(builders, 'deliveryId'),
-  'deliveries.reschedule': allow(builders, 'deliveryId at inSeconds'),
-  'bulk.start': allow(builders, 'action filter rate at again dryRun'),
+  'deliveries.resend': allowHarmless(
+    'receivers know a repeated event by its id, and resends are bounded',
+    builders,
+    'deliveryIds dryRun',
+  ),
+  'deliveries.cancel': allowFresh(builders, 'deliveryId'),
+  // It can also postpone a delivery.
+  'deliveries.reschedule': allowFresh(builders, 'deliveryId at inSeconds'),
+  // A job can also cancel deliveries.
+  'bulk.start': allowFresh(builders, 'action filter rate at again dryRun'),
   'bulk.show': allow(technicalReaders, 'bulkId'),
-  'bulk.cancel': allow(builders, 'bulkId'),
+  'bulk.cancel': allowFresh(builders, 'bulkId'),
 
   ...listAndCount(
     'requests',
@@ -155,19 +168,26 @@ export const scope: Readonly<Record<string, ScopeRow>> = {
   'wallets.statement': allow(moneyReaders, 'partnerId mode from to afterSeq untilSeq limit'),
   'wallets.signedStatement': allow(moneyReaders, 'partnerId mode from to'),
   'wallets.entry': allow(moneyReaders, 'entryId'),
+  'wallets.refill': allowHarmless(
+    'play money, up to a balance and ten times a day',
+    ['owner', 'developer', 'finance'],
+    'partnerId',
+  ),
   'limits.show': allow(everyone, 'partnerId mode'),
   'limits.set': allowFresh(moneyEditors, 'partnerId mode perMinute perHour'),
   'prices.show': allow(moneyReaders, 'partnerId'),
   ...listAndCount('warnings', everyone, 'partnerId state', 'warning'),
   'warnings.settings': allow(everyone, 'partnerId'),
-  'warnings.set': allow([...builders, 'finance'], 'partnerId emails lowBalance'),
+  'warnings.set': allowFresh([...builders, 'finance'], 'partnerId emails lowBalance'),
 
   ...listAndCount('members', owners, 'partnerId status', 'member'),
   'members.show': allow(owners, 'memberId'),
   'members.acts': allow(owners, 'partnerId limit after', 'auditEntry'),
-  'members.wishes': allowSelf('memberId'),
-  'members.setWishes': allowSelf('memberId warnings'),
+  'members.wishes': onlySelf(allow(everyone, 'memberId')),
+  'members.setWishes': onlySelf(allowFresh(everyone, 'memberId warnings')),
   'members.invite': allowFresh(owners, 'partnerId email role'),
+  'members.confirmInvitation': allowFresh(owners, 'memberId'),
+  'members.refuseInvitation': allowFresh(owners, 'memberId'),
   'members.setRole': allowFresh(owners, 'memberId role'),
   'members.remove': allowFresh(owners, 'memberId'),
 };

@@ -1,3 +1,4 @@
+import { requireReleased } from '../members/held-invitations.ts';
 import type { Invitations } from '../members/invitations.ts';
 import type { Member } from '../members/member-store.ts';
 import type { MembersStores } from '../members/store.ts';
@@ -82,6 +83,7 @@ export function createSignIn(dependencies: Dependencies) {
     async creationOptions(secret: string, nonce: string) {
       const member = await invitations.find(secret);
       if (!member) throw invitationError();
+      requireReleased(member, clock.now());
       const user = { handle: handleOf(member), name: member.email ?? member._id };
       const challenge = challenges.issue(forInvitation(secret, nonce));
       // No credential is excluded: the new passkey may replace one on the same authenticator.

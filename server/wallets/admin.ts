@@ -12,6 +12,7 @@ import {
   MovedView,
   PricesView,
   ReadStatement,
+  RefillWallet,
   RefundCharge,
   RepairView,
   RepairWallets,
@@ -33,14 +34,23 @@ import type { ManualEntries } from '../billing/manual-entries.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
-import { givenFields } from '../platform/database/look-through.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomRequestId } from '../platform/ids.ts';
 import type { WalletAudit } from './audit/audit-wallet.ts';
 import type { WalletRepair } from './audit/repair-wallet.ts';
+import { cappedBy } from './ceilings.ts';
+import { refill } from './refill.ts';
 import type { SignStatement as Sign } from './signed-statement.ts';
 import { readStatement } from './statement.ts';
-import { viewEntryDetail, viewLimits, viewMoved, viewPrices, viewStatement, viewWallet } from './views.ts';
+import {
+  type Ceilings,
+  viewEntryDetail,
+  viewLimits,
+  viewMoved,
+  viewPrices,
+  viewStatement,
+  viewWallet,
+} from './views.ts';
 import type { WalletList } from './wallet-list.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
 
@@ -57,7 +67,8 @@ export interface WalletsAdmin {
   standardPrice: number;
   partners: {
     /** @throws ApiError not_found */
-    show(partnerId: string): Promise<{ prices?: Prices }>;
+    show(partnerId: string): Promise<{ prices?: Prices; ceilings?: Partial<Record<Mode, Ceilings>> }>;
+    setCeilings(wallet: WalletReference, ceilings: Ceilings, actor: Actor): Promise<unknown>;
     setPrice(
       partnerId: string,
       price: { kind: BillableKind; cents: number },
@@ -113,6 +124,29 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     return { actor: actor.operatorId, audit };
   }
 
+  async function limitsOf(wallet: WalletReference): Promise<LimitsView> {
+    const { ceilings } = await partners.show(wallet.partnerId);
+    return viewLimits(wallet, await walletOf(wallet), {
+      now: clock.now(),
+      ceilings: ceilings?.[wallet.mode],
+    });
+  }
+
+  /** Changes the ceilings that an operator has given. @returns the ceilings that hold now */
+  async function changeCeilings(
+    wallet: WalletReference,
+    { ceilingPerMinute, ceilingPerHour }: Pick<SetLimits, 'ceilingPerMinute' | 'ceilingPerHour'>,
+    actor: Actor,
+  ): Promise<Ceilings> {
+    const { ceilings } = await partners.show(wallet.partnerId);
+    const present = ceilings?.[wallet.mode] ?? {};
+    if (ceilingPerMinute === undefined && ceilingPerHour === undefined) return present;
+    const perMinute = ceilingPerMinute === undefined ? present.perMinute : (ceilingPerMinute ?? undefined);
+    const perHour = ceilingPerHour === undefined ? present.perHour : (ceilingPerHour ?? undefined);
+    await partners.setCeilings(wallet, { perMinute, perHour }, actor);
+    return { perMinute, perHour };
+  }
+
   const walletRouter = router({
     list: query(ListWallets, z.array(WalletListing), (input) => list.list(input)),
     count: query(ListWallets.omit(pageFields), Total, (input) => list.count(input)),
@@ -124,6 +158,22 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       const { walletId } = await walletOf(wallet);
       const memo = { reference, ...operatorMemo(actor, walletId, { amount, reference }) };
       return viewMoved(await manualEntries.fund(walletId, amount, memo));
+    }),
+    /** Fills the test wallet, for members who have no way to pay in. */
+    refill: mutation(RefillWallet, MovedView, async ({ partnerId }, actor) => {
+      const wallet = { partnerId, mode: 'test' as const };
+      const { walletId } = await walletOf(wallet);
+      return viewMoved(
+        await refill({
+          readBalance: async () => (await walletOf(wallet)).state.balance,
+          fund: (amount, reference) =>
+            manualEntries.fund(walletId, amount, {
+              reference,
+              ...operatorMemo(actor, walletId, { amount, reference }),
+            }),
+          now: clock.now(),
+        }),
+      );
     }),
     // Without a reference, each call makes an adjustment of its own.
     adjust: mutation(
@@ -170,19 +220,25 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
   });
 
   const limitRouter = router({
-    show: query(WalletReference, LimitsView, async (wallet) =>
-      viewLimits(wallet, await walletOf(wallet), clock.now()),
-    ),
-    set: mutation(SetLimits, LimitsView, async ({ perMinute, perHour, ...wallet }, actor) => {
+    show: query(WalletReference, LimitsView, limitsOf),
+    /** Sets spend caps. Members cannot exceed the ceilings, which operators set; a new ceiling lowers a higher cap. */
+    set: mutation(SetLimits, LimitsView, async ({ partnerId, mode, ...wanted }, actor) => {
+      const wallet = { partnerId, mode };
       const { walletId, state } = await walletOf(wallet);
-      const caps = givenFields({ perMinute, perHour });
+      const ceilings = await changeCeilings(wallet, wanted, actor);
+      const caps = cappedBy(ceilings, {
+        wanted,
+        present: state.caps,
+        isMember: actor.partnerId !== undefined,
+      });
+      if (Object.keys(caps).length === 0) return limitsOf(wallet);
       const target = { id: walletId, at: clock.now() };
       await manualEntries.setCaps(
         walletId,
         caps,
         auditEntry(actor, target, { before: state.caps, after: caps }),
       );
-      return viewLimits(wallet, await walletOf(wallet), clock.now());
+      return limitsOf(wallet);
     }),
   });
 

@@ -85,16 +85,29 @@ export function viewWallet(
 }
 
 /** Shows the spend caps and their use. A window that has ended counts as empty. @param now milliseconds of the database's clock */
+/** The highest spend caps that members may set. */
+export interface Ceilings {
+  perMinute?: number | undefined;
+  perHour?: number | undefined;
+}
+
 export function viewLimits(
   { partnerId, mode }: WalletReference,
   { state }: Pick<Head, 'state'>,
-  now: number,
+  { now, ceilings }: { now: number; ceilings: Ceilings | undefined },
 ): LimitsView {
   const used = {
     minute: windowAt(state.minute, minute, now).used,
     hour: windowAt(state.hour, hour, now).used,
   };
-  return { partnerId, mode, ...state.caps, used };
+  return {
+    partnerId,
+    mode,
+    ...state.caps,
+    used,
+    ceilingPerMinute: ceilings?.perMinute ?? null,
+    ceilingPerHour: ceilings?.perHour ?? null,
+  };
 }
 
 export function viewStatement({ partnerId, mode }: WalletReference, statement: Statement): StatementView {

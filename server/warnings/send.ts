@@ -1,7 +1,7 @@
 import type { NoticeName } from '../../contracts/event-names.ts';
 import type { EventDraft, Publish } from '../platform/database/event-draft.ts';
 import { sha256 } from '../platform/ids.ts';
-import type { SendMail } from './mail.ts';
+import type { SendWarningMail } from './mail.ts';
 import type { UnsentWarning, Warning } from './warning.ts';
 import type { WarningStore } from './warning-store.ts';
 
@@ -23,7 +23,7 @@ interface Dependencies {
   findRecipients: (warning: Pick<Warning, 'partnerId' | 'mode'>) => Promise<Recipients>;
   publish: Publish;
   /** Sends an e-mail. Undefined if no mail server is configured. */
-  sendMail: SendMail | undefined;
+  sendMail: SendWarningMail | undefined;
 }
 
 /** Returns 132 bits of a SHA-256 in base64url, which are enough to tell texts apart. */

@@ -25,6 +25,7 @@ export function createAdminRouter({ partners, wallets, verification, admin, ...p
   const { webhooks } = parts;
   return router({
     partners: partners.partners,
+    brands: partners.brands,
     keys: partners.keys,
     clients: partners.clients,
     webhooks: mergeRouters(partners.webhooks, webhooks.webhooks),

@@ -21,6 +21,7 @@ import type { Webhooks } from '../webhooks/webhooks.ts';
 import { createAdminRouter } from './admin-router.ts';
 import { existingNames } from './existing-names.ts';
 import type { Foundation } from './foundation.ts';
+import type { MemberMail } from './member-mail.ts';
 import { createOwnRecords } from './own-records.ts';
 import { sealedFields } from './sealed-fields.ts';
 import { createSecretOwners } from './secret-owners.ts';
@@ -41,6 +42,7 @@ interface Parts {
   integrations: Integrations;
   warnings: ReturnType<typeof createWarnings>;
   webhooks: Webhooks;
+  memberMail: MemberMail;
 }
 
 /** Makes the parts for operators and members: the admin API over all features, the pages for ops, and what the portal is made of. */
@@ -90,6 +92,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
       idKey: keyring.id,
       requirePartner: partners.partners.show,
       baseUrl: config.baseUrl,
+      mailOwners: parts.memberMail.toOwners,
       auditEntriesOf: async (partnerId, page) =>
         (await stores.admin.audit.list({ partnerId, ...page })).map(viewEntry),
     }),

@@ -11,7 +11,7 @@ import type { Stores } from './stores.ts';
 
 interface Dependencies {
   db: Database['db'];
-  stores: Pick<Stores, 'partners' | 'storefront' | 'admin'>;
+  stores: Pick<Stores, 'partners' | 'storefront' | 'admin' | 'members'>;
   sealing: Pick<Sealing, 'open'>;
   clock: Pick<Clock, 'now'>;
 }
@@ -33,6 +33,7 @@ const revokedFault = ({ status }: Pick<ApiKey, 'status'>): Fault =>
 export function createSecretOwners({ db, stores, sealing, clock }: Dependencies) {
   const { partners, keys, clients } = stores.partners;
   const { integrations } = stores.storefront;
+  const { members, memberSessions, deviceRequests } = stores.members;
 
   /** Returns the id of the record whose encrypted secret in `field` has this hash. */
   const findHolder = (field: SealedField, hash: string) =>
@@ -113,6 +114,53 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     return key && describePartnerSecret(key, undefined, [preparedFault, revokedFault(key)]);
   }
 
+  /** Describes a secret of a member. Removing the member ends it. @param memberId undefined before a member has confirmed it */
+  async function describeMemberSecret(
+    { memberId, expiresAt }: { memberId: string | undefined; expiresAt: Date },
+    faults: readonly Fault[] = [],
+  ): Promise<FoundSecret> {
+    const member = memberId === undefined ? undefined : await members.find(memberId);
+    const { partnerId = null } = member ?? {};
+    const partner = partnerId === null ? undefined : await partners.find(partnerId);
+    const expired = permanentFault(isPast(expiresAt), 'it has expired');
+    const found = [expired, ...faults].filter((fault) => fault !== undefined);
+    return {
+      id: memberId ?? 'a program that no member has let in',
+      partnerId,
+      partnerName: partner?.name ?? null,
+      mode: null,
+      inactiveReason: found[0]?.text,
+      // Nothing has to be ended before a member has confirmed the program.
+      ended: memberId === undefined || found.some((fault) => fault.isPermanent),
+      expiresAt,
+    };
+  }
+
+  async function findInvitation(hash: string): Promise<FoundSecret | undefined> {
+    const member = await members.findInvited(hash);
+    if (!member?.invitation) return undefined;
+    const { expiresAt, heldUntil } = member.invitation;
+    const isHeld = heldUntil !== undefined && !isPast(heldUntil);
+    return describeMemberSecret({ memberId: member._id, expiresAt }, [
+      temporaryFault(isHeld, 'it waits for an owner of the partner'),
+    ]);
+  }
+
+  async function findMemberSession(hash: string): Promise<FoundSecret | undefined> {
+    const session = await memberSessions.find(hash);
+    return session && describeMemberSecret(session);
+  }
+
+  async function findDeviceCode(hash: string): Promise<FoundSecret | undefined> {
+    const request = await deviceRequests.find(hash);
+    if (!request) return undefined;
+    const { status, confirmation, expiresAt } = request;
+    return describeMemberSecret({ memberId: confirmation?.memberId, expiresAt }, [
+      permanentFault(status === 'used' || status === 'denied', `the login was ${status}`),
+      temporaryFault(status === 'pending', 'no member has let the program in'),
+    ]);
+  }
+
   /** @returns undefined if no record has the secret */
   return async function find({ kind, hash }: FindSecret): Promise<FoundSecret | undefined> {
     switch (kind) {
@@ -127,6 +175,13 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
         return findIntegrationSecret(hash);
       case 'operatorToken':
         return findOperatorToken(hash);
+      case 'invitation':
+        return findInvitation(hash);
+      case 'memberSession':
+      case 'deviceToken':
+        return findMemberSession(hash);
+      case 'deviceCode':
+        return findDeviceCode(hash);
     }
   };
 }

@@ -9,6 +9,7 @@ import { createCapacity } from '../platform/http/in-flight.ts';
 import { createRequestLimit } from '../platform/http/request-limits.ts';
 import { createScheduler } from '../platform/jobs/scheduler.ts';
 import { createLastUses } from '../platform/keys/last-uses.ts';
+import { createMailer } from '../platform/mail.ts';
 import { createStatusFeature } from '../status/feature.ts';
 import { createIntegrations } from '../storefront/admin.ts';
 import { customerHash } from '../storefront/customer-hash.ts';
@@ -24,6 +25,7 @@ import { createWebhooks } from '../webhooks/webhooks.ts';
 import { createBillableEndpoints } from './billable-endpoints.ts';
 import { createChargedCodes } from './charged-codes.ts';
 import type { Foundation } from './foundation.ts';
+import { createMemberMail } from './member-mail.ts';
 import { createOperators } from './operators.ts';
 import { createPartnerNames } from './partner-names.ts';
 import { createPersonAccesses } from './person-accesses.ts';
@@ -65,6 +67,8 @@ export function createServices(foundation: Foundation) {
   const partnerNames = createPartnerNames(stores.partners.partners);
   const lastUses = createLastUses({ db, clock, logger, flushEvery: pace.usesEvery });
   const used = createSecretUses(lastUses);
+  const send = config.smtp && createMailer({ ...config.smtp, baseUrl: config.baseUrl });
+  const memberMail = createMemberMail({ stores, send, logger });
   const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
 
   const scheduler = createScheduler({ db, logger, processEvery: pace.jobsEvery });
@@ -142,6 +146,15 @@ export function createServices(foundation: Foundation) {
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
     onResumed: webhooks.resume,
     onSuspended: (partnerId) => stores.members.memberSessions.endDevices({ partnerId }),
+    logoAddress: (id) => `${config.baseUrl}/verify/assets/logo/${id}.png`,
+    onBrandDecided: ({ id, partnerId, memberId, reason }) =>
+      memberMail.toMemberAndOwners(memberId, partnerId, {
+        cause: `brand of ${id}, ${clock.now()}`,
+        subject: reason === undefined ? 'Your brand was approved' : 'Your brand was not approved',
+        text: `The change of the brand of ${id} that a member asked for was ${
+          reason === undefined ? 'approved, and is on the live pages' : `refused: ${reason}`
+        }.\n${config.baseUrl}/portal/clients\n`,
+      }),
     sources: [
       sandboxSource,
       ...testIdentityWalletSettings,
@@ -227,6 +240,7 @@ export function createServices(foundation: Foundation) {
   const warnings = createWarnings({
     stores,
     config,
+    send,
     publish: webhooks.publish,
     clock,
     logger,
@@ -252,6 +266,7 @@ export function createServices(foundation: Foundation) {
     integrations,
     warnings,
     webhooks,
+    memberMail,
   });
 
   return {

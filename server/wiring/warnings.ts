@@ -2,9 +2,10 @@ import type { PartnersFeature } from '../partners/feature.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config/config.ts';
 import type { Publish } from '../platform/database/event-draft.ts';
+import type { SendMail } from '../platform/mail.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createWarningProcedures } from '../warnings/admin.ts';
-import { createMailer } from '../warnings/mail.ts';
+import { createWarningMailer } from '../warnings/mail.ts';
 import { createWarningSender, type Recipients } from '../warnings/send.ts';
 import type { Warning } from '../warnings/warning.ts';
 import { createWarningWatch } from '../warnings/watch.ts';
@@ -13,7 +14,9 @@ import { createWarningSources } from './warning-conditions.ts';
 
 interface Dependencies {
   stores: Stores;
-  config: Pick<Config, 'smtp' | 'baseUrl' | 'portal'>;
+  config: Pick<Config, 'baseUrl' | 'portal'>;
+  /** Undefined if no mail server is configured. */
+  send: SendMail | undefined;
   settings: PartnersFeature['warningSettings'];
   publish: Publish;
   clock: Clock;
@@ -24,10 +27,10 @@ interface Dependencies {
 const mostKeysPerPartner = 50;
 
 /** Makes the feature of warnings. It finds problems in the records of all features. */
-export function createWarnings({ stores, config, settings, publish, clock, logger }: Dependencies) {
+export function createWarnings({ stores, config, send, settings, publish, clock, logger }: Dependencies) {
   const store = stores.warnings.warnings;
   const { partners, keys } = stores.partners;
-  const { smtp, baseUrl } = config;
+  const { baseUrl } = config;
 
   async function findRecipients({
     partnerId,
@@ -47,7 +50,7 @@ export function createWarnings({ stores, config, settings, publish, clock, logge
     };
   }
 
-  const sendMail = smtp && createMailer({ ...smtp, baseUrl, hasPortal: config.portal });
+  const sendMail = send && createWarningMailer(send, { baseUrl, hasPortal: config.portal });
   const sender = createWarningSender({ store, findRecipients, publish, sendMail });
   return {
     procedures: createWarningProcedures({ store, settings }),

@@ -11,7 +11,8 @@ import { requestRetentionMs } from '../../server/admin/request-store.ts';
 import { grantRetentionMs } from '../../server/billing/page-builder.ts';
 import { revocationRetentionMs } from '../../server/billing/revocation-store.ts';
 import { checkEveryMs } from '../../server/identity-wallet/trust.ts';
-import { invitationLifetimeMs, removedRetentionMs } from '../../server/members/admin.ts';
+import { removedRetentionMs } from '../../server/members/admin.ts';
+import { heldMs, invitationLifetimeMs } from '../../server/members/held-invitations.ts';
 import { discoveryLifetimeSeconds } from '../../server/oauth/metadata.ts';
 import { concurrentUseWindowMs } from '../../server/oauth/token.ts';
 import { longestPauseMs } from '../../server/partners/admin-endpoints.ts';
@@ -363,6 +364,11 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ['after "Not now" TIME'],
   ],
   [
+    'the time that owners have to refuse an invitation by support',
+    heldMs,
+    ['or has TIME to refuse it', 'or for TIME \\(heldUntil', 'it can be used after TIME'],
+  ],
+  [
     'the lifetime of an invitation to the portal',
     invitationLifetimeMs,
     ['a stolen invitation \\| TIME, one use', 'The link is valid for TIME, works once'],
@@ -381,7 +387,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   [
     'the time for which a passkey sign-in of a member counts as recent',
     freshForMs,
-    ['need a passkey of the last TIME', 'with a passkey of TIME', 'no secrets after TIME'],
+    ['needs? a passkey of the last TIME', 'with a passkey of TIME', 'no secrets after TIME'],
   ],
   [
     'the time to confirm the code of a login',

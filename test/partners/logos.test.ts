@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, redirectUri, type TestPartner } from '../harness/partner.ts';
+import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
-import { newStart, startUrl } from '../journey/pkce.ts';
+import { consentPageOf } from './consent-page.ts';
 import { encodeJpeg } from './jpeg-files.ts';
 
 let service: TestServer;
@@ -30,20 +30,7 @@ const set = (image: Buffer, partnerId = partner.partnerId) =>
   service.admin.partners.setLogo.mutate({ partnerId, image: image.toString('base64') });
 const addressOf = (id: string | null) => `${service.baseUrl}/verify/assets/logo/${id}.png`;
 
-async function consentPage(): Promise<string> {
-  const { codeChallenge, state } = newStart();
-  const { baseUrl } = service;
-  const scope = 'age_18_plus';
-  const start = await fetch(
-    startUrl({ baseUrl, clientId: partner.clientId, redirectUri, scope, state, codeChallenge }),
-    { redirect: 'manual' },
-  );
-  const cookie = start.headers.getSetCookie().map((each) => each.split(';')[0]);
-  const page = await fetch(start.headers.get('location') ?? '', {
-    headers: { cookie: cookie.join('; '), accept: 'text/html' },
-  });
-  return page.text();
-}
+const consentPage = () => consentPageOf(service, partner);
 
 describe('the logo of a partner', () => {
   it('is read in a worker thread, also a progressive JPEG; the eleventh in a minute is refused (429)', async () => {

@@ -9,7 +9,7 @@ import { createReceiver } from '../harness/receiver.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { within } from '../harness/time-limits.ts';
 import { actOnDevices, createDevice } from '../portal/device/device-harness.ts';
-import { signedIn, signInBy } from '../portal/signed-in.ts';
+import { openInvitation, signedIn, signInBy } from '../portal/signed-in.ts';
 import { createServerProcess, type ServerProcess } from './server-process.ts';
 
 const program = fileURLToPath(new URL('../../dist/server/svc-gateway.js', import.meta.url));
@@ -84,7 +84,7 @@ async function membersOf(server: ServerProcess) {
   const access = async () => [
     (await browser.open('/members')).status,
     (await device.withToken(token)).status,
-    (await browser.open(new URL(link).pathname.replace('/portal', ''))).status,
+    (await openInvitation(browser, link)).status,
   ];
   return {
     access,

@@ -253,7 +253,7 @@ it('logs, request log and audit log contain no invitation secret, no session coo
   const made = await owner.browser.post('/keys', { csrf, act: 'create', mode: 'test' });
   const [, apiKey = ''] = /<pre>(svc_test_\w+)/.exec(made.html) ?? [];
   expect(apiKey.length).toBeGreaterThan(40);
-  const secrets = [apiKey, owner.link.split('/').at(-1) ?? '', owner.browser.cookies.get('svc_portal') ?? ''];
+  const secrets = [apiKey, new URL(owner.link).hash.slice(1), owner.browser.cookies.get('svc_portal') ?? ''];
   await server.sweep();
   await server.services.admin.flush();
   const rows = await server.db.collection('requestLog').find().toArray();

@@ -3,7 +3,7 @@ import { closeRestored } from '../../server/restored.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
 import { actOnDevices, createDevice } from './device/device-harness.ts';
-import { createPortalBrowser, signedIn, signInBy } from './signed-in.ts';
+import { createPortalBrowser, openInvitation, signedIn, signInBy } from './signed-in.ts';
 
 const clock = manualClock();
 let server: TestServer;
@@ -20,17 +20,14 @@ const entriesOf = (target: string) => server.admin.auditLog.list.query({ target 
 const stored = (memberId: string) =>
   server.db.collection<{ _id: string; revision: number }>('members').findOne({ _id: memberId });
 /** Opens the page of an invitation. */
-const statusOfPage = async (link: string) => {
-  const { pathname } = new URL(link);
-  return (await fetch(`${server.publicUrl}${pathname}`, { headers: { accept: 'text/html' } })).status;
-};
+const statusOfPage = async (link: string) => (await openInvitation(createPortalBrowser(server), link)).status;
 
 describe('members of a partner', () => {
   it('are invited by a link whose secret is valid for 48 hours, and is neither stored nor in the audit log', async () => {
     const { link, ...member } = await invite('Kim@Shop.Example ');
     expect(member).toMatchObject({ email: 'kim@shop.example', role: 'owner', status: 'invited' });
     expect(member.invitedUntil).toBe(new Date(clock.now() + 48 * 3_600_000).toISOString());
-    const [, secret = ''] = /\/portal\/invitations\/(svc_invite_\w+)$/.exec(link) ?? [];
+    const [, secret = ''] = /\/portal\/invitations#(svc_invite_\w+)$/.exec(link) ?? [];
     const record = JSON.stringify(await stored(member.id));
     expect(secret.length).toBeGreaterThan(50);
     expect(record).not.toContain(secret);
@@ -192,7 +189,7 @@ describe('members of a partner', () => {
     expect((await device.withToken(token)).status).toBe(401);
     for (const { device_code: code } of [used, confirmed, open])
       expect(await device.poll(code)).toMatchObject({ error: 'invalid_grant' });
-    const { status } = await createPortalBrowser(restored).open(new URL(invited.link).pathname.slice(7));
+    const { status } = await openInvitation(createPortalBrowser(restored), invited.link);
     expect(status).toBe(404);
     expect(await restored.admin.members.show.query({ memberId: invited.id })).toMatchObject({
       ...{ email: wanted.email, role: 'viewer', status: 'invited', invitedUntil: null },

@@ -40,6 +40,7 @@ function processOn(stores: MembersStores) {
     requirePartner: async () => undefined,
     baseUrl: 'http://localhost',
     auditEntriesOf: async () => [],
+    mailOwners: async () => undefined,
   });
   return (memberId: string, partnerId: string) => {
     requests += 1;

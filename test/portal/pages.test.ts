@@ -334,12 +334,12 @@ describe('a member of the role finance', () => {
       ['off', '', 'off'],
       ['default', '', null],
     ] as const) {
-      const warn = { act: 'set', emails: emails.join('\n'), lowBalance, amount };
+      const warn = { act: 'set', confirmed: 'yes', emails: emails.join('\n'), lowBalance, amount };
       expect((await submit(members.finance, '/warnings', warn)).status).toBe(303);
       const settings = { partnerId, emails, lowBalance: kept };
       expect(await server.admin.warnings.settings.query({ partnerId })).toEqual(settings);
     }
-    const unclear = { act: 'set', emails: '', lowBalance: 'days', amount: 'many' };
+    const unclear = { act: 'set', confirmed: 'yes', emails: '', lowBalance: 'days', amount: 'many' };
     expect((await submit(members.finance, '/warnings', unclear)).status).toBe(400);
     expect((await members.viewer.browser.open('/warnings')).html).not.toContain('value="set"');
   });
@@ -362,7 +362,7 @@ it('an owner invites and changes members, and gets 401 from 30 minutes after the
     email: 'new@shop.example',
     role: 'viewer',
   });
-  expect(secretOn(invited.html)).toMatch(/\/portal\/invitations\/svc_invite_/);
+  expect(secretOn(invited.html)).toMatch(/\/portal\/invitations#svc_invite_/);
   const [member] = await server.admin.members.list.query({ partnerId: partner.partnerId, limit: 1 });
   const path = `/members/${member?.id}`;
   expect((await submit(members.owner, path, { act: 'role', role: 'finance' })).status).toBe(303);

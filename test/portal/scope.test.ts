@@ -78,6 +78,7 @@ const table: Record<string, string> = {
   'wallets.statement': 'ofv',
   'wallets.signedStatement': 'ofv',
   'wallets.entry': 'ofv',
+  'wallets.refill': 'odf',
   'limits.show': 'odfv',
   'limits.set': 'of',
   'prices.show': 'ofv',
@@ -92,6 +93,8 @@ const table: Record<string, string> = {
   'members.wishes': 'odfv',
   'members.setWishes': 'odfv',
   'members.invite': 'o',
+  'members.confirmInvitation': 'o',
+  'members.refuseInvitation': 'o',
   'members.setRole': 'o',
   'members.remove': 'o',
 };
@@ -215,6 +218,14 @@ function refusalOfScope(role: MemberRole, path: string, input: unknown): Promise
 
 /** Returns an unknown id of the same kind. */
 const madeUp = (id: string) => id.replace(/.{6}$/, 'zzzzzz');
+
+it('each mutation that members may call needs a fresh passkey, or the scope says why a stolen cookie does no harm', () => {
+  for (const [path, { needsFreshPasskey, harmless }] of Object.entries(scope)) {
+    const isStated = needsFreshPasskey !== (harmless !== undefined);
+    if (typeOf(path) === 'mutation') expect([path, isStated]).toEqual([path, true]);
+    else expect([path, harmless]).toEqual([path, undefined]);
+  }
+});
 
 describe('the admin API for members of a partner', () => {
   it(

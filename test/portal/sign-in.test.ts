@@ -7,7 +7,9 @@ import {
   acceptInvitation,
   createPortalBrowser,
   fieldIn,
+  invite,
   memberApi,
+  openInvitation,
   signedIn,
   signInBy,
 } from './signed-in.ts';
@@ -38,14 +40,13 @@ describe('an invitation', () => {
       name: 'Acme Cinema',
     });
     expect([...browser.cookies.keys()].toSorted()).toEqual(['svc_portal', 'svc_portal_nonce']);
-    const path = new URL(link).pathname.replace('/portal', '');
-    expect((await createPortalBrowser(server).open(path)).status).toBe(404);
+    expect((await openInvitation(createPortalBrowser(server), link)).status).toBe(404);
   });
 
   it('is accepted once (303) if two browsers use it simultaneously, and the other browser gets 404', async () => {
     clock.advance(minute);
     const wanted = { partnerId: partner.partnerId, email: 'race@shop.example', role: 'owner' } as const;
-    const { link } = await server.admin.members.invite.mutate(wanted);
+    const { link } = await invite(server, wanted);
     const both = [authenticator(), authenticator()];
     const ended = await Promise.all(
       both.map((one) => acceptInvitation(createPortalBrowser(server), link, one)),
@@ -53,19 +54,37 @@ describe('an invitation', () => {
     expect(ended.map(({ status }) => status).toSorted()).toEqual([303, 404]);
   });
 
+  it('has its secret in the fragment; a pasted link, and a link of an earlier version with the secret in the path, work too', async () => {
+    clock.advance(minute);
+    const wanted = { partnerId: partner.partnerId, email: 'pasted@shop.example', role: 'viewer' } as const;
+    const { link } = await invite(server, wanted);
+    const { pathname, hash } = new URL(link);
+    expect(pathname).toBe('/portal/invitations');
+    const browser = createPortalBrowser(server);
+    const { html, response } = await browser.open('/invitations');
+    expect(response.headers.get('content-security-policy')).toContain("script-src 'self'");
+    const pasted = await browser.post('/invitations', { csrf: fieldIn(html, 'csrf'), code: ` ${link} ` });
+    expect(pasted.html).toContain(wanted.email);
+    const old = await browser.open(`/invitations/${hash.slice(1)}`);
+    expect(old.html).toContain(wanted.email);
+    const unknown = await browser.post('/invitations', { csrf: fieldIn(html, 'csrf'), code: 'x' });
+    expect(unknown.status).toBe(404);
+  });
+
   it('gets 401 with a foreign passkey or a malformed answer, 403 with a forged CSRF token, and stays valid', async () => {
     clock.advance(minute);
     const wanted = { partnerId: partner.partnerId, email: 'forged@shop.example', role: 'owner' } as const;
-    const { link } = await server.admin.members.invite.mutate(wanted);
+    const { link } = await invite(server, wanted);
     const one = authenticator();
     for (const forgery of [{ origin: 'https://evil.example' }, { crossOrigin: true }, { verified: false }])
       expect((await acceptInvitation(createPortalBrowser(server), link, one, forgery)).status).toBe(401);
     const browser = createPortalBrowser(server);
-    const path = new URL(link).pathname.replace('/portal', '');
-    const page = await browser.open(path);
+    const path = '/invitations';
+    const page = await openInvitation(browser, link);
+    const code = fieldIn(page.html, 'code');
     for (const answer of ['', '{}', 'x', JSON.stringify({ id: 'x', response: {} })])
-      expect((await browser.post(path, { csrf: fieldIn(page.html, 'csrf'), answer })).status).toBe(401);
-    expect((await browser.post(path, { csrf: 'forged', answer: '{}' })).status).toBe(403);
+      expect((await browser.post(path, { csrf: fieldIn(page.html, 'csrf'), code, answer })).status).toBe(401);
+    expect((await browser.post(path, { csrf: 'forged', code, answer: '{}' })).status).toBe(403);
     expect((await acceptInvitation(browser, link, one)).status).toBe(303);
   });
 
@@ -82,7 +101,7 @@ describe('an invitation', () => {
     const { browser } = await member();
     const earlier = browser.cookies.get('svc_portal');
     const wanted = { partnerId: partner.partnerId, email: 'kept@shop.example', role: 'viewer' } as const;
-    const { link } = await server.admin.members.invite.mutate(wanted);
+    const { link } = await invite(server, wanted);
     const { deleteOne } = Collection.prototype;
     const deletion = vi.spyOn(Collection.prototype, 'deleteOne').mockImplementation(function (
       this: Collection,
@@ -100,7 +119,7 @@ describe('an invitation', () => {
   it("replaces an existing member's passkey, and ends the sessions of the old passkey", async () => {
     const lost = await member();
     const wanted = { partnerId: partner.partnerId, email: lost.email, role: 'owner' } as const;
-    const again = await server.admin.members.invite.mutate(wanted);
+    const again = await invite(server, wanted);
     expect(again.id).toBe(lost.id);
     expect((await lost.browser.open('/trpc/partners.show?input={}')).status).toBe(200);
     const fresh = authenticator();
@@ -126,7 +145,7 @@ describe("a member's passkey", () => {
     expect((await beforeSignIn.open('/keys')).status).toBe(303);
     const beforeInvitation = copyOf(first);
     const wanted = { partnerId: partner.partnerId, email: 'third@shop.example', role: 'viewer' } as const;
-    const { link } = await server.admin.members.invite.mutate(wanted);
+    const { link } = await invite(server, wanted);
     expect((await acceptInvitation(first.browser, link, authenticator())).status).toBe(303);
     expect((await first.browser.open('/keys')).status).toBe(200);
     expect((await beforeInvitation.open('/keys')).status).toBe(303);

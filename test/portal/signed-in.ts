@@ -6,7 +6,7 @@ import { type Forgery, TestAuthenticator } from '../harness/authenticator.ts';
 import type { TestServer } from '../harness/server.ts';
 
 type Form = Record<string, string>;
-type PortalServer = Pick<TestServer, 'admin' | 'baseUrl' | 'publicUrl'>;
+type PortalServer = Pick<TestServer, 'admin' | 'baseUrl' | 'publicUrl'> & { db?: TestServer['db'] };
 
 const unescaped = (text: string) =>
   text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&');
@@ -18,7 +18,7 @@ export const fieldIn = (html: string, name: string): string =>
 const optionsIn = (html: string) => JSON.parse(unescaped(/data-passkey="([^"]*)"/.exec(html)?.[1] ?? '{}'));
 
 /** Creates a browser with cookies for the pages of the portal. */
-export function createPortalBrowser({ baseUrl, publicUrl }: Omit<PortalServer, 'admin'>) {
+export function createPortalBrowser({ baseUrl, publicUrl }: Omit<PortalServer, 'admin' | 'db'>) {
   const cookies = new Map<string, string>();
   const cookie = () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
 
@@ -57,7 +57,11 @@ export function createPortalBrowser({ baseUrl, publicUrl }: Omit<PortalServer, '
 }
 export type PortalBrowser = ReturnType<typeof createPortalBrowser>;
 
-const pathOf = (link: string) => new URL(link).pathname.replace(/^.*\/portal/, '');
+/** Opens an invitation link as a browser does: its script sends the fragment. */
+export async function openInvitation(browser: PortalBrowser, link: string) {
+  const { html } = await browser.open('/invitations');
+  return browser.post('/invitations', { csrf: fieldIn(html, 'csrf'), code: new URL(link).hash.slice(1) });
+}
 
 /** Opens an invitation link, and accepts the invitation with a new passkey. */
 export async function acceptInvitation(
@@ -66,10 +70,11 @@ export async function acceptInvitation(
   authenticator: TestAuthenticator,
   forgery: Forgery = {},
 ) {
-  const page = await browser.open(pathOf(link));
+  const page = await openInvitation(browser, link);
   expect(page.status).toBe(200);
   const answer = authenticator.create(optionsIn(page.html), forgery);
-  return browser.post(pathOf(link), { csrf: fieldIn(page.html, 'csrf'), answer });
+  const code = fieldIn(page.html, 'code');
+  return browser.post('/invitations', { csrf: fieldIn(page.html, 'csrf'), code, answer });
 }
 
 /** Signs in with an existing passkey. */
@@ -83,6 +88,17 @@ export async function signInBy(
   return browser.post('/sign-in', { csrf: fieldIn(page.html, 'csrf'), answer });
 }
 
+/** Invites a member by support. If the invitation waits for an owner, it is released, as if an owner had confirmed it. */
+export async function invite(
+  { admin, db }: Pick<PortalServer, 'admin' | 'db'>,
+  wanted: { partnerId: string; email: string; role: MemberRole },
+) {
+  const invited = await admin.members.invite.mutate(wanted);
+  const release = { $unset: { 'invitation.heldUntil': '' as const } };
+  await db?.collection<{ _id: string }>('members').updateOne({ _id: invited.id }, release);
+  return invited;
+}
+
 /** Invites a member, who accepts. Returns the member with a browser and the scoped API. */
 export async function signedIn(
   server: PortalServer,
@@ -91,7 +107,7 @@ export async function signedIn(
   name: string = role,
 ) {
   const email = `${name}@shop.example`;
-  const { id, link } = await server.admin.members.invite.mutate({ partnerId, email, role });
+  const { id, link } = await invite(server, { partnerId, email, role });
   const browser = createPortalBrowser(server);
   const authenticator = new TestAuthenticator(new URL(server.baseUrl).origin);
   const accepted = await acceptInvitation(browser, link, authenticator);

@@ -15,10 +15,27 @@ export default class LimitsSet extends CarefulCommand<typeof LimitsSet> {
     mode,
     'per-minute': Flags.integer({ description: 'events in a minute', min: 0 }),
     'per-hour': Flags.integer({ description: 'events in an hour', min: 0 }),
+    'ceiling-per-minute': Flags.integer({
+      description: 'ceiling of --per-minute for members',
+      min: 0,
+    }),
+    'ceiling-per-hour': Flags.integer({ description: 'ceiling of --per-hour for members', min: 0 }),
+    'no-ceiling': Flags.boolean({
+      description: 'remove both ceilings',
+      exclusive: ['ceiling-per-minute', 'ceiling-per-hour'],
+    }),
   };
 
   async run() {
-    const caps = withoutUndefined({ perMinute: this.flags['per-minute'], perHour: this.flags['per-hour'] });
+    const { flags } = this;
+    // Without flags of an operator, as in svc, these are undefined.
+    const none = flags['no-ceiling'] ? null : undefined;
+    const caps = withoutUndefined({
+      perMinute: flags['per-minute'],
+      perHour: flags['per-hour'],
+      ceilingPerMinute: flags['ceiling-per-minute'] ?? none,
+      ceilingPerHour: flags['ceiling-per-hour'] ?? none,
+    });
     if (Object.keys(caps).length === 0) throw usageError('Give --per-minute, --per-hour or both');
     const wallet = { partnerId: this.args.partner, mode: this.flags.mode };
     const { used, ...limits } = await this.api.limits.show.query(wallet);

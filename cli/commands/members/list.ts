@@ -18,8 +18,18 @@ export default class MembersList extends ListCommand<typeof MembersList> {
     return this.showList({
       page: (page) => this.api.members.list.query({ ...wanted, ...page }),
       count: () => this.api.members.count.query(wanted),
-      columns: ['id', 'email', 'role', 'status', 'lastSignInAt', 'invitedUntil', 'createdAt'],
-      dropIfNarrow: ['createdAt', 'invitedUntil'],
+      columns: [
+        'id',
+        'email',
+        'role',
+        'status',
+        'lastSignInAt',
+        'invitedUntil',
+        'heldUntil',
+        'invitedBy',
+        'createdAt',
+      ],
+      dropIfNarrow: ['createdAt', 'invitedBy', 'heldUntil', 'invitedUntil'],
     });
   }
 }

@@ -7,6 +7,12 @@ export default class PartnersShow extends AdminCommand<typeof PartnersShow> {
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
 
   async run() {
-    return this.showRecord(await this.api.partners.show.query({ partnerId: this.args.partner }));
+    const partner = await this.api.partners.show.query({ partnerId: this.args.partner });
+    const { brandRequest, ...others } = partner;
+    // Most partners have no request.
+    return this.showRecord(
+      partner,
+      brandRequest ? undefined : (Object.keys(others) as (keyof typeof others)[]),
+    );
   }
 }

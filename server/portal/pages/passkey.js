@@ -1,3 +1,14 @@
+// Sends the secret of an invitation, which a link has in its fragment, so that no log on the way has it.
+(() => {
+  const form = document.querySelector('form[data-fragment]');
+  const secret = location.hash.slice(1);
+  if (!form || secret === '') return;
+  history.replaceState(null, '', location.pathname);
+  form.elements.code.value = secret;
+  form.querySelector('button').disabled = true;
+  form.submit();
+})();
+
 // Asks the browser for a passkey, and sends its answer with the form of the page.
 (() => {
   const form = document.querySelector('form[data-passkey]');

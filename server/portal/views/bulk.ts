@@ -1,5 +1,6 @@
+import { asking } from './ask.ts';
 import { checkedByProcedure, timeIn, withoutResult } from './forms.ts';
-import type { Action, PageContext, PageRow, View } from './page.ts';
+import type { Action, PageContext, PageRow, Question, View } from './page.ts';
 import { text, time } from './text.ts';
 
 /** Sends the failed, skipped or delivered events of a time span again. */
@@ -44,8 +45,21 @@ async function showBulk(context: PageContext): Promise<View> {
   };
 }
 
+/** Live and test deliveries can be in one job, so it always asks. */
+const askToCancel = async (context: PageContext): Promise<Question> => {
+  const { m, api } = context;
+  const { id, done, total } = await api.bulk.show(bulkReference(context));
+  return { text: m.endsDelivery, facts: [[m.progress, text(`${id}: ${done} / ${total}`)]] };
+};
+
 const cancel = withoutResult((context) => context.api.bulk.cancel(bulkReference(context)));
 
 export const bulkPages: readonly PageRow[] = [
-  { path: '/bulk/:bulk', needs: 'bulk.show', changes: 'bulk.cancel', view: showBulk, actions: { cancel } },
+  {
+    path: '/bulk/:bulk',
+    needs: 'bulk.show',
+    changes: 'bulk.cancel',
+    view: showBulk,
+    actions: { cancel: asking('bulk.cancel', askToCancel, cancel) },
+  },
 ];

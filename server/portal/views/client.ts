@@ -1,23 +1,23 @@
+import { type BrandRequest, logoFor } from '../../../contracts/admin/brands.ts';
 import type { UpdateClient } from '../../../contracts/admin/clients.ts';
-import { type ClaimName, claimNames } from '../../../contracts/claims.ts';
-import { keepOldField, keepOldOf, keyOptions, select, withoutResult } from './forms.ts';
+import type { Messages } from '../messages/en.ts';
+import { asking } from './ask.ts';
+import { askToChange, askToEnd, askToRotate, clientReference } from './client-questions.ts';
+import {
+  claimFields,
+  claimsIn,
+  keepOldField,
+  keepOldOf,
+  keyOptions,
+  select,
+  withoutResult,
+} from './forms.ts';
 import { integrate, integrationsOf } from './integrations.ts';
 import type { Action, DocumentRow, Field, Given, PageContext, PageRow, Section, View } from './page.ts';
-import { link, options, queryOf, tableOf, text, time } from './text.ts';
+import { link, options, queryOf, tableOf, text, time, toned } from './text.ts';
 
 type Client = Awaited<ReturnType<PageContext['api']['clients']['show']>>;
 const brandFields = ['brandName', 'brandColor', 'purpose', 'privacyUrl'] as const;
-
-/** Makes a check box for each claim. @param chosen the claims that are checked already */
-export const claimFields = (chosen: readonly ClaimName[]): Field[] =>
-  claimNames.map((claim) => ({
-    name: `claim_${claim}`,
-    label: claim,
-    kind: 'check',
-    value: chosen.includes(claim) ? 'yes' : '',
-  }));
-export const claimsIn = (given: Given): ClaimName[] =>
-  claimNames.filter((claim) => given[`claim_${claim}`] === 'yes');
 
 /** The branding in a form or a query. An empty field is null, which resets the setting to its default. */
 const brandingIn = ({ brandName = '', brandColor = '', purpose = '', privacyUrl = '' }: Given) => ({
@@ -26,9 +26,6 @@ const brandingIn = ({ brandName = '', brandColor = '', purpose = '', privacyUrl 
   purpose: purpose.trim() || null,
   privacyUrl: privacyUrl.trim() || null,
 });
-
-/** The input that names the client of the page's path. */
-const clientReference = ({ params }: PageContext) => ({ clientId: params['client'] ?? '' });
 
 function redirectUrisOf({ redirectUris }: Client, { m }: PageContext): Section {
   return {
@@ -46,14 +43,34 @@ function redirectUrisOf({ redirectUris }: Client, { m }: PageContext): Section {
   };
 }
 
+/** A change of the live brand that waits for the operator, or was refused. */
+const requestFacts = (
+  { status, changes, requestedAt, reason }: BrandRequest,
+  m: Messages,
+): NonNullable<Section['facts']> => [
+  [
+    m.status,
+    toned(status === 'waiting' ? m.brandWaits : m.brandRefused, status === 'waiting' ? undefined : 'bad'),
+  ],
+  ...brandFields.flatMap((name) =>
+    name in changes ? [[m[name], text(changes[name as keyof typeof changes])] as const] : [],
+  ),
+  [m.since, time(requestedAt)],
+  ...(reason === null ? [] : [[m.reason, text(reason)] as const]),
+];
+
 /** The form and the preview of the branding. While a member tries values that are not saved, the query has them. */
 function brandingOf(client: Client, { m, query }: PageContext): Section {
   const isTrial = 'preview' in query;
-  const { brandName, brandColor, purpose, privacyUrl } = isTrial ? query : client;
+  const { brandRequest } = client;
+  const waiting = brandRequest?.status === 'waiting' ? brandRequest.changes : {};
+  // The form shows what the member asked for, so that saving it again does not withdraw it.
+  const { brandName, brandColor, purpose, privacyUrl } = isTrial ? query : { ...client, ...waiting };
   const values = { brandName, brandColor, purpose, privacyUrl };
   return {
     title: m.branding,
-    note: isTrial ? m.notSaved : undefined,
+    note: isTrial ? m.notSaved : client.mode === 'live' ? m.brandNote : undefined,
+    facts: brandRequest ? requestFacts(brandRequest, m) : [],
     frame: { src: `/clients/${client.id}/preview?${queryOf(values)}`, title: m.preview },
     forms: [
       {
@@ -162,7 +179,8 @@ async function previewOf(context: PageContext) {
       ...branding,
       brandColor,
       name: partner.name,
-      logo: partner.logo,
+      // The preview shows a logo that waits for the operator.
+      logo: logoFor('test', partner) ?? null,
       claims: client.claims,
       mode: client.mode,
       // The page shows the host to which it leads. A client may have no redirect URI any more.
@@ -187,20 +205,32 @@ export const clientPage: readonly PageRow[] = [
     view: show,
     actions: {
       addUri: update(({ uri = '' }) => ({ addRedirectUris: [uri.trim()] })),
-      removeUri: update(({ uri = '' }) => ({ removeRedirectUris: [uri] })),
-      settings: update(({ name = '', keyId = '', ...given }) => ({ name, keyId, claims: claimsIn(given) })),
+      removeUri: asking(
+        'clients.update',
+        askToEnd('endsUri'),
+        update(({ uri = '' }) => ({ removeRedirectUris: [uri] })),
+      ),
+      settings: asking(
+        'clients.update',
+        askToChange,
+        update(({ name = '', keyId = '', ...given }) => ({ name, keyId, claims: claimsIn(given) })),
+      ),
       brand: update(brandingIn),
       preview,
       integrate,
-      disable: withoutResult((context) => context.api.clients.disable(clientReference(context))),
+      disable: asking(
+        'clients.disable',
+        askToEnd('endsClient'),
+        withoutResult((context) => context.api.clients.disable(clientReference(context))),
+      ),
       enable: withoutResult((context) => context.api.clients.enable(clientReference(context))),
-      rotate: async (context, given) => {
+      rotate: asking('clients.rotateSecret', askToRotate, async (context, given) => {
         const { clientSecret } = await context.api.clients.rotateSecret({
           ...clientReference(context),
           ...keepOldOf(given),
         });
         return { secret: { label: context.m.secret, value: clientSecret } };
-      },
+      }),
     },
   },
 ];

@@ -1,6 +1,5 @@
 import type { ClaimName } from '../../../contracts/claims.ts';
-import { claimFields, claimsIn } from './client.ts';
-import { checkedByProcedure, keyOptions, select } from './forms.ts';
+import { checkedByProcedure, claimFields, claimsIn, keyOptions, select } from './forms.ts';
 import { listView, pageSize } from './list.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
 import { anyOption, link, options, text, time, wordsOf } from './text.ts';

@@ -1,8 +1,9 @@
 import { sentNames } from '../../../contracts/event-names.ts';
+import { asking } from './ask.ts';
 import { resendSpan } from './bulk.ts';
 import { checkedByProcedure, keyOptions, select, spanFields, timeIn, withoutResult } from './forms.ts';
 import { listView, pageSize } from './list.ts';
-import type { Action, PageContext, PageRow, Section, View } from './page.ts';
+import type { Action, PageContext, PageRow, Question, Section, View } from './page.ts';
 import { anyOption, link, linkIfAny, options, text, time, toned } from './text.ts';
 
 type Delivery = Awaited<ReturnType<PageContext['api']['deliveries']['show']>>;
@@ -161,6 +162,14 @@ const resend: Action = async (context) => {
   return resent ? { to: `/deliveries/${resent.id}` } : undefined;
 };
 
+const askToCancel = async (context: PageContext): Promise<Question | undefined> => {
+  const { api, m } = context;
+  const { id, event, eventId, keyId } = await api.deliveries.show(deliveryReference(context));
+  const { mode } = await api.keys.show({ keyId });
+  if (mode !== 'live') return undefined;
+  return { text: m.endsDelivery, facts: [[m.event, { text: `${event} · ${eventId} · ${id}` }]] };
+};
+
 export const deliveryPages: readonly PageRow[] = [
   {
     path: '/deliveries',
@@ -180,7 +189,11 @@ export const deliveryPages: readonly PageRow[] = [
       now: withoutResult((context) =>
         context.api.deliveries.reschedule({ ...deliveryReference(context), inSeconds: 0 }),
       ),
-      cancel: withoutResult((context) => context.api.deliveries.cancel(deliveryReference(context))),
+      cancel: asking(
+        'deliveries.cancel',
+        askToCancel,
+        withoutResult((context) => context.api.deliveries.cancel(deliveryReference(context))),
+      ),
     },
   },
 ];

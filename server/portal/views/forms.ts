@@ -1,4 +1,5 @@
 import type { OldSecret } from '../../../contracts/admin/keys.ts';
+import { type ClaimName, claimNames } from '../../../contracts/claims.ts';
 import { Mode } from '../../../contracts/identifiers.ts';
 import type { Messages } from '../messages/en.ts';
 import type { Action, Field, Given, PageContext, Section } from './page.ts';
@@ -33,16 +34,27 @@ export const withoutResult =
 /** Reads a number in a form. NaN, which every procedure refuses, for an empty text too: `Number('')` would be 0. */
 export const numberIn = (value = ''): number => (value.trim() === '' ? Number.NaN : Number(value));
 
+const oneDay = '86400';
 /** A field that asks how long the old secret stays valid after a rotation. */
 export const keepOldField = (m: Messages): Field =>
-  select('keepOld', m.keepOld, [
-    { value: '0', text: m.notAtAll },
-    { value: '3600', text: m.hour },
-    { value: '86400', text: m.day },
-    { value: '604800', text: m.week },
-  ]);
+  select(
+    'keepOld',
+    m.keepOld,
+    [
+      { value: oneDay, text: m.day },
+      { value: '3600', text: m.hour },
+      { value: '604800', text: m.week },
+      { value: '0', text: m.notAtAll },
+    ],
+    oneDay,
+  );
+/** The gentler answer to that field. */
+export const keepOldForADay = (m: Messages) => ({ given: { keepOld: oneDay }, submit: m.keepDay });
 /** The answer to that field in a form: 0 if the old secret ends immediately. */
 export const keepOldOf = ({ keepOld }: Given) => ({ keepOldSeconds: numberIn(keepOld) });
+
+/** Whether the old secret would end with the rotation. */
+export const endsAtOnce = ({ keepOld }: Given): boolean => keepOld === '0';
 
 export const modeOptions = options(Mode.options);
 export const modeField = (m: Messages, value?: string): Field => select('mode', m.mode, modeOptions, value);
@@ -89,3 +101,14 @@ export function timeIn(value: string | undefined): string | undefined {
   const at = new Date(hasTimeOfDay ? `${typed.replace(' ', 'T')}Z` : `${typed}T00:00Z`);
   return Number.isNaN(at.getTime()) ? typed : at.toISOString();
 }
+
+/** Makes a check box for each claim. @param chosen the claims that are checked already */
+export const claimFields = (chosen: readonly ClaimName[]): Field[] =>
+  claimNames.map((claim) => ({
+    name: `claim_${claim}`,
+    label: claim,
+    kind: 'check',
+    value: chosen.includes(claim) ? 'yes' : '',
+  }));
+export const claimsIn = (given: Given): ClaimName[] =>
+  claimNames.filter((claim) => given[`claim_${claim}`] === 'yes');

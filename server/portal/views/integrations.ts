@@ -1,6 +1,15 @@
 import type { UpdateIntegration } from '../../../contracts/admin/integrations.ts';
-import { keepOldField, keepOldOf, secretTable, select, withoutResult } from './forms.ts';
-import type { Action, Given, PageContext, PageRow, Section, View } from './page.ts';
+import { asking } from './ask.ts';
+import {
+  endsAtOnce,
+  keepOldField,
+  keepOldForADay,
+  keepOldOf,
+  secretTable,
+  select,
+  withoutResult,
+} from './forms.ts';
+import type { Action, Given, PageContext, PageRow, Question, Section, View } from './page.ts';
 import { link, options, tableOf, text, time, wordsOf } from './text.ts';
 
 /** The most integrations of a client that the page shows. */
@@ -85,6 +94,24 @@ const update = (changesIn: (given: Given) => Omit<UpdateIntegration, 'integratio
     context.api.integrations.update({ ...integrationReference(context), ...changesIn(given) }),
   );
 
+/** Asks before a shop, an integration or a secret in live mode ends. */
+const askToEnd =
+  (text: 'endsShop' | 'endsIntegration' | 'endsSecret') =>
+  async (context: PageContext, given: Given): Promise<Question | undefined> => {
+    const { api, m } = context;
+    const shown = await api.integrations.show(integrationReference(context));
+    if (shown.mode !== 'live') return undefined;
+    const facts: Question['facts'] = [
+      [m.integration, { text: shown.id }],
+      [m.shops, { text: given['shop'] ?? shown.shops.join(' ') }],
+      [m.lastUsed, time(shown.lastUsedAt)],
+    ];
+    if (text !== 'endsSecret') return { text: m[text], facts };
+    return endsAtOnce(given)
+      ? { text: m.endsSecret, facts, gentle: keepOldForADay(m) }
+      : { text: m.keepsOld, facts };
+  };
+
 export const integrationPages: readonly PageRow[] = [
   {
     path: '/integrations/:integration',
@@ -93,15 +120,23 @@ export const integrationPages: readonly PageRow[] = [
     view: show,
     actions: {
       addShop: update(({ shop = '' }) => ({ addShops: [shop] })),
-      removeShop: update(({ shop = '' }) => ({ removeShops: [shop] })),
-      disable: withoutResult((context) => context.api.integrations.disable(integrationReference(context))),
-      rotate: async (context, given) => {
+      removeShop: asking(
+        'integrations.update',
+        askToEnd('endsShop'),
+        update(({ shop = '' }) => ({ removeShops: [shop] })),
+      ),
+      disable: asking(
+        'integrations.disable',
+        askToEnd('endsIntegration'),
+        withoutResult((context) => context.api.integrations.disable(integrationReference(context))),
+      ),
+      rotate: asking('integrations.rotateSecret', askToEnd('endsSecret'), async (context, given) => {
         const { integrationSecret } = await context.api.integrations.rotateSecret({
           ...integrationReference(context),
           ...keepOldOf(given),
         });
         return { secret: { label: context.m.secret, value: integrationSecret } };
-      },
+      }),
     },
   },
 ];

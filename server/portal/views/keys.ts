@@ -1,7 +1,17 @@
-import { keepOldField, keepOldOf, modeField, modeOf, secretTable, withoutResult } from './forms.ts';
+import { asking } from './ask.ts';
+import {
+  endsAtOnce,
+  keepOldField,
+  keepOldForADay,
+  keepOldOf,
+  modeField,
+  modeOf,
+  secretTable,
+  withoutResult,
+} from './forms.ts';
 import { listView, pageSize } from './list.ts';
-import type { Action, PageContext, PageRow, View } from './page.ts';
-import { link, text, time } from './text.ts';
+import type { Action, Given, PageContext, PageRow, Question, View } from './page.ts';
+import { link, tableOf, text, time } from './text.ts';
 
 /** The input that names the API key of the page's path. */
 const keyReference = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
@@ -63,6 +73,39 @@ const create: Action = async ({ api, m, partnerId }, given) => {
   return { secret: { label: `${m.key}: ${id}`, value: apiKey } };
 };
 
+/** What uses a live key: its active clients, its webhook URL, and its secret's last use. */
+async function usesOf(context: PageContext): Promise<Pick<Question, 'facts' | 'table'> | undefined> {
+  const { api, m, partnerId } = context;
+  const { id, mode, webhookUrl, last4, lastUsedAt } = await api.keys.show(keyReference(context));
+  if (mode !== 'live') return undefined;
+  const clients = await api.clients.list({ partnerId, keyId: id, status: 'active', limit: pageSize });
+  return {
+    facts: [
+      [m.key, text(`${id} …${last4}`)],
+      [m.lastUsed, time(lastUsedAt)],
+      [m.webhooks, text(webhookUrl)],
+    ],
+    table: tableOf(clients, [
+      [m.client, ({ id: clientId }) => text(clientId)],
+      [m.label, ({ name }) => text(name)],
+    ]),
+  };
+}
+
+const askToRotate = async (context: PageContext, given: Given): Promise<Question | undefined> => {
+  const { m } = context;
+  const uses = await usesOf(context);
+  if (!uses) return undefined;
+  if (endsAtOnce(given)) return { ...uses, text: m.endsSecret, gentle: keepOldForADay(m) };
+  return { ...uses, text: m.keepsOld };
+};
+
+const askToRevoke = async (context: PageContext): Promise<Question | undefined> => {
+  const { m } = context;
+  const uses = await usesOf(context);
+  return uses && { ...uses, text: m.endsKey, gentle: { ...keepOldForADay(m), act: 'rotate' } };
+};
+
 const rotate: Action = async (context, given) => {
   const { api, m } = context;
   const { apiKey } = await api.keys.rotate({ ...keyReference(context), ...keepOldOf(given) });
@@ -73,5 +116,14 @@ const revoke = withoutResult((context) => context.api.keys.revoke(keyReference(c
 
 export const keyPages: readonly PageRow[] = [
   { path: '/keys', nav: 'keys', needs: 'keys.list', changes: 'keys.create', view: list, actions: { create } },
-  { path: '/keys/:key', needs: 'keys.show', changes: 'keys.rotate', view: show, actions: { rotate, revoke } },
+  {
+    path: '/keys/:key',
+    needs: 'keys.show',
+    changes: 'keys.rotate',
+    view: show,
+    actions: {
+      rotate: asking('keys.rotate', askToRotate, rotate),
+      revoke: asking('keys.revoke', askToRevoke, revoke),
+    },
+  },
 ];

@@ -1,8 +1,9 @@
 import { MemberRole } from '../../../contracts/admin/members.ts';
+import { asking } from './ask.ts';
 import { checkedByProcedure, select, withoutResult } from './forms.ts';
 import { listView, pageSize } from './list.ts';
-import type { Action, PageContext, PageRow, View } from './page.ts';
-import { link, text, time } from './text.ts';
+import type { Action, PageContext, PageRow, Question, View } from './page.ts';
+import { link, tableOf, text, time } from './text.ts';
 
 /** The input that names the member of the page's path. */
 const memberReference = ({ params }: PageContext) => ({ memberId: params['member'] ?? '' });
@@ -23,6 +24,7 @@ export async function emailsOfMembers({ api, partnerId }: PageContext): Promise<
 async function list(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
   const members = await api.members.list({ partnerId, after: query['after'], limit: pageSize });
+  const held = members.filter(({ heldUntil }) => heldUntil !== null);
   return listView(context, {
     path: '/members',
     title: m.members,
@@ -35,6 +37,19 @@ async function list(context: PageContext): Promise<View> {
     ],
     links: [{ text: m.auditLog, to: '/log' }],
     below: [
+      ...(held.length === 0
+        ? []
+        : [
+            {
+              title: m.heldInvitations,
+              note: m.heldNote,
+              table: tableOf(held, [
+                [m.email, ({ id, email }) => link(email ?? id, `/members/${id}`)],
+                [m.role, ({ role, invitedAs }) => text(m[invitedAs ?? role])],
+                [m.validFrom, ({ heldUntil }) => time(heldUntil)],
+              ]),
+            },
+          ]),
       {
         title: m.invite,
         note: m.inviteNote,
@@ -66,6 +81,22 @@ async function show(context: PageContext): Promise<View> {
   return {
     title: member.email ?? member.id,
     sections: [
+      ...(member.heldUntil === null
+        ? []
+        : [
+            {
+              title: m.heldInvitations,
+              note: m.heldNote,
+              facts: [
+                [m.role, text(m[member.invitedAs ?? member.role])] as const,
+                [m.validFrom, time(member.heldUntil)] as const,
+              ],
+              forms: [
+                { act: 'refuseInvitation', fields: [], submit: m.deviceDeny },
+                { act: 'confirmInvitation', fields: [], submit: m.confirm, danger: true },
+              ],
+            },
+          ]),
       {
         title: member.id,
         facts: [
@@ -74,6 +105,7 @@ async function show(context: PageContext): Promise<View> {
           [m.created, time(member.createdAt)],
           [m.lastSignIn, time(member.lastSignInAt)],
           [m.invitation, time(member.invitedUntil)],
+          [m.invitedBy, text(member.invitedBy.startsWith('mem_') ? member.invitedBy : m.support)],
         ],
         forms: [
           isMember && { act: 'again', fields: [], submit: m.inviteAgain },
@@ -85,6 +117,24 @@ async function show(context: PageContext): Promise<View> {
   };
 }
 
+/** Asks before a member loses rights, or the present passkey. */
+const askAbout =
+  (text: 'endsInvitation' | 'changesRole' | 'endsMember') =>
+  async (context: PageContext): Promise<Question | undefined> => {
+    const { api, m } = context;
+    const { email, id, role, status, lastSignInAt } = await api.members.show(memberReference(context));
+    // Someone who was invited and never signed in loses nothing that is in use.
+    if (status !== 'active') return undefined;
+    return {
+      text: m[text],
+      facts: [
+        [m.email, { text: email ?? id }],
+        [m.role, { text: m[role] }],
+        [m.lastSignIn, time(lastSignInAt)],
+      ],
+    };
+  };
+
 export const memberPages: readonly PageRow[] = [
   { path: '/members', nav: 'members', needs: 'members.list', view: list, actions: { invite } },
   {
@@ -92,18 +142,28 @@ export const memberPages: readonly PageRow[] = [
     needs: 'members.show',
     view: show,
     actions: {
-      again: async (context) => {
+      again: asking('members.invite', askAbout('endsInvitation'), async (context) => {
         // A member who was removed meanwhile has no address. The procedure refuses an empty address.
         const { email, role } = await context.api.members.show(memberReference(context));
         return invite(context, { email: email ?? '', role });
-      },
-      role: withoutResult((context, { role }) =>
-        context.api.members.setRole({ ...memberReference(context), role: checkedByProcedure(role) }),
+      }),
+      confirmInvitation: withoutResult((context) =>
+        context.api.members.confirmInvitation(memberReference(context)),
       ),
-      remove: async (context) => {
+      refuseInvitation: withoutResult((context) =>
+        context.api.members.refuseInvitation(memberReference(context)),
+      ),
+      role: asking(
+        'members.setRole',
+        askAbout('changesRole'),
+        withoutResult((context, { role }) =>
+          context.api.members.setRole({ ...memberReference(context), role: checkedByProcedure(role) }),
+        ),
+      ),
+      remove: asking('members.remove', askAbout('endsMember'), async (context) => {
         await context.api.members.remove(memberReference(context));
         return { to: '/members' };
-      },
+      }),
     },
   },
 ];

@@ -156,6 +156,23 @@ export interface Document {
 
 export type Action = (context: PageContext, given: Given) => Promise<ActionResult | undefined>;
 
+/** What a member reads before something live ends: the consequence, what is concerned, and a gentler way. */
+export interface Question {
+  text: string;
+  facts?: Section['facts'];
+  table?: Section['table'];
+  /** Other values of the form, or another action of the page, which do not end it yet. */
+  gentle?: { given?: Given; act?: string; submit: string };
+}
+
+/** An action that asks first. It runs when the member has answered the question, or where there is none. */
+export interface AskingAction {
+  /** The procedure that the action calls. */
+  needs: string;
+  ask: (context: PageContext, given: Given) => Promise<Question | undefined>;
+  run: Action;
+}
+
 /** A page: its address, who may see it, its content, and the actions of its forms. */
 export interface PageRow {
   /** The path below `/portal`, with route parameters. */
@@ -167,7 +184,7 @@ export interface PageRow {
   /** The procedure that the page's forms need, if it is another one. Roles that may not call it do not see the forms. */
   changes?: string;
   view: (context: PageContext) => Promise<View>;
-  actions?: Readonly<Record<string, Action>>;
+  actions?: Readonly<Record<string, Action | AskingAction>>;
 }
 
 /** A document of the portal, with its address and who may see it. */

@@ -3,8 +3,19 @@ import { dollars } from '../../../contracts/amounts.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { barsOf, startOfDay, usageByDay } from '../usage.ts';
+import { asking } from './ask.ts';
 import { checkedByProcedure, hidden, modeField, modeOf, numberIn, timeIn } from './forms.ts';
-import type { Action, Document, DocumentRow, Given, PageContext, PageRow, Section, View } from './page.ts';
+import type {
+  Action,
+  Document,
+  DocumentRow,
+  Given,
+  PageContext,
+  PageRow,
+  Question,
+  Section,
+  View,
+} from './page.ts';
 import { link, queryOf, tableOf, text, time, toned } from './text.ts';
 
 const chartDays = 30;
@@ -119,6 +130,17 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
   };
 }
 
+/** The highest caps that members may set, if an operator has set any. */
+function ceilingsOf(
+  { ceilingPerMinute, ceilingPerHour }: Awaited<ReturnType<PageContext['api']['limits']['show']>>,
+  m: PageContext['m'],
+): NonNullable<Section['facts']> {
+  if (ceilingPerMinute === null && ceilingPerHour === null) return [];
+  const part = (name: string, ceiling: number | null) => (ceiling === null ? [] : [`${name}: ${ceiling}`]);
+  const parts = [...part(m.perMinute, ceilingPerMinute), ...part(m.perHour, ceilingPerHour)];
+  return [[m.ceiling, text(parts.join(' · '))]];
+}
+
 async function spendCaps({ api, m, partnerId }: PageContext, mode: Mode): Promise<Section> {
   const limits = await api.limits.show({ partnerId, mode });
   return {
@@ -126,6 +148,7 @@ async function spendCaps({ api, m, partnerId }: PageContext, mode: Mode): Promis
     facts: [
       [m.perMinute, text(`${limits.perMinute} · ${m.usedNow} ${limits.used.minute}`)],
       [m.perHour, text(`${limits.perHour} · ${m.usedNow} ${limits.used.hour}`)],
+      ...ceilingsOf(limits, m),
     ],
     forms: [
       {
@@ -160,7 +183,8 @@ async function view(context: PageContext): Promise<View> {
           [m.daysLeft, text(wallet.daysLeft === null ? null : Math.floor(wallet.daysLeft))],
           [m.spentPerDay, text(dollars(wallet.spentPerDay))],
         ],
-        note: m.fundNote,
+        note: mode === 'test' ? m.refillNote : m.fundNote,
+        forms: [mode === 'test' && { act: 'refill', needs: 'wallets.refill', fields: [], submit: m.refill }],
         links: [{ text: m.lowBalance, to: '/warnings' }],
       },
       statementSection,
@@ -183,6 +207,11 @@ const sign: Action = async ({ api, m, partnerId }, { mode = '', ...period }) => 
   return { text: { label: m.signedStatement, value: jws } };
 };
 
+const refillWallet: Action = async ({ api, partnerId }) => {
+  await api.wallets.refill({ partnerId });
+  return { to: '/wallet?mode=test' };
+};
+
 const setCaps: Action = async ({ api, partnerId }, { mode = '', perMinute, perHour }) => {
   await api.limits.set({
     partnerId,
@@ -192,6 +221,27 @@ const setCaps: Action = async ({ api, partnerId }, { mode = '', perMinute, perHo
     perHour: numberIn(perHour),
   });
   return { to: `/wallet?mode=${mode}` };
+};
+
+/** Asks before a cap of live mode is lowered. */
+const askToSetCaps = async (
+  { api, m, partnerId }: PageContext,
+  { mode = '', perMinute, perHour }: Given,
+): Promise<Question | undefined> => {
+  if (mode !== 'live') return undefined;
+  const now = await api.limits.show({ partnerId, mode });
+  // NaN, which the procedure refuses, is not lower.
+  const isLower = numberIn(perMinute) < now.perMinute || numberIn(perHour) < now.perHour;
+  if (!isLower) return undefined;
+  const change = (from: number, to: string | undefined, used: number) =>
+    text(`${from} → ${to ?? ''} · ${m.usedNow} ${used}`);
+  return {
+    text: m.changesCaps,
+    facts: [
+      [m.perMinute, change(now.perMinute, perMinute, now.used.minute)],
+      [m.perHour, change(now.perHour, perHour, now.used.hour)],
+    ],
+  };
 };
 
 /** Makes the same file as `svc statement --csv`. */
@@ -221,6 +271,6 @@ export const walletPages: readonly PageRow[] = [
     needs: 'wallets.show',
     changes: 'limits.set',
     view,
-    actions: { sign, caps: setCaps },
+    actions: { sign, refill: refillWallet, caps: asking('limits.set', askToSetCaps, setCaps) },
   },
 ];

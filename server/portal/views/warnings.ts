@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { LowBalance, SetWarnings, WarningKind } from '../../../contracts/admin/warnings.ts';
 import { decimal } from '../../../contracts/amounts.ts';
 import { identifierKind } from '../../../contracts/identifiers.ts';
 import type { Messages } from '../messages/en.ts';
 import { isAllowed } from '../scope.ts';
+import { asking } from './ask.ts';
 import { numberIn, select, withoutResult } from './forms.ts';
-import type { Cell, Given, PageContext, PageRow, Section, View } from './page.ts';
+import type { Cell, Given, PageContext, PageRow, Question, Section, View } from './page.ts';
 import { link, tableOf, text, time, toned, wordsOf } from './text.ts';
 
 /** The most open warnings, and the most past ones, that the page shows. */
@@ -143,11 +145,27 @@ const set = withoutResult(({ api, partnerId }, form) =>
   api.warnings.set({ partnerId, emails: wordsOf(form['emails']), lowBalance: thresholdIn(form) }),
 );
 
+/** Asks before an address gets no more warnings, or the threshold changes. Their e-mails are about live mode. */
+const askToSet = async ({ api, m, partnerId }: PageContext, form: Given): Promise<Question | undefined> => {
+  const { emails, lowBalance } = await api.warnings.settings({ partnerId });
+  const wanted = wordsOf(form['emails']);
+  const isKept = emails.every((email) => wanted.includes(email));
+  if (isKept && isDeepStrictEqual(lowBalance, thresholdIn(form))) return undefined;
+  const change = `${emails.join(' ') || '–'} → ${wanted.join(' ') || '–'}`;
+  return { text: m.changesEmails, facts: [[m.warningEmails, text(change)]] };
+};
+
 /** Sets whether the member gets e-mails about warnings. */
 const wish = withoutResult(({ api, memberId }, form) =>
   api.members.setWishes({ memberId, warnings: form['wanted'] === 'yes' }),
 );
 
 export const warningPages: readonly PageRow[] = [
-  { path: '/warnings', nav: 'warnings', needs: 'warnings.list', view, actions: { set, wish } },
+  {
+    path: '/warnings',
+    nav: 'warnings',
+    needs: 'warnings.list',
+    view,
+    actions: { set: asking('warnings.set', askToSet, set), wish },
+  },
 ];

@@ -1,7 +1,8 @@
 import { eventNames } from '../../../contracts/event-names.ts';
+import { asking } from './ask.ts';
 import { checkedByProcedure, hidden, select, withoutResult } from './forms.ts';
 import { listView, pageSize } from './list.ts';
-import type { Action, PageContext, PageRow, Section, View } from './page.ts';
+import type { Action, Given, PageContext, PageRow, Question, Section, View } from './page.ts';
 import { link, options, percent, tableOf, text, time, toned } from './text.ts';
 
 /** The input that names the API key of the page's path. */
@@ -58,7 +59,7 @@ async function healthOf(context: PageContext): Promise<Section> {
   };
 }
 
-/** The URL of an endpoint and its signing secret. The form `set` makes a new secret, `change` keeps the present one. */
+/** The URL of an endpoint. The first URL gets a signing secret, and a change of the URL keeps it. */
 function addressOf(endpoint: Endpoint, { m }: PageContext): Section {
   const hasUrl = endpoint.url !== null;
   const url = { name: 'url', label: m.url, value: endpoint.url ?? '' };
@@ -71,8 +72,9 @@ function addressOf(endpoint: Endpoint, { m }: PageContext): Section {
       [m.lastUsed, time(endpoint.lastUsedAt)],
     ],
     forms: [
-      { act: 'set', fields: [url], submit: m.setUrl },
-      hasUrl && { act: 'change', fields: [url], submit: m.changeUrl },
+      hasUrl
+        ? { act: 'change', fields: [url], submit: m.changeUrl }
+        : { act: 'set', fields: [url], submit: m.setUrl },
       hasUrl && { act: 'test', fields: [], submit: m.sendTest },
       hasUrl && { act: 'unset', fields: [], submit: m.unsetUrl, danger: true },
     ],
@@ -166,11 +168,56 @@ async function show(context: PageContext): Promise<View> {
   };
 }
 
+/** Asks before something of a live endpoint ends. @param changes whether the form changes anything */
+const askAbout =
+  (
+    text: 'endsUrl' | 'endsSigning' | 'movesEvents' | 'holdsEvents' | 'endsNotices',
+    changes: (endpoint: Endpoint, given: Given) => boolean = () => true,
+  ) =>
+  async (context: PageContext, given: Given): Promise<Question | undefined> => {
+    const { m } = context;
+    const endpoint = await context.api.webhooks.show(keyReference(context));
+    const { keyId, url, mode, last4, lastUsedAt } = endpoint;
+    if (mode !== 'live' || url === null || !changes(endpoint, given)) return undefined;
+    return {
+      text: m[text],
+      facts: [
+        [m.key, { text: keyId }],
+        [m.url, { text: url }],
+        [m.secret, { text: `…${last4 ?? ''}` }],
+        [m.lastUsed, time(lastUsedAt)],
+      ],
+      ...(text === 'endsSigning' && !endpoint.prepared
+        ? { gentle: { act: 'prepare', submit: m.prepareInstead } }
+        : {}),
+      ...(text === 'endsUrl' ? { gentle: { act: 'pause', given: { hours: '24' }, submit: m.hold } } : {}),
+    };
+  };
+
+/** Saves the URL of an endpoint. Only the first one gets a new signing secret. */
+const set: Action = async (context, given) => {
+  const reference = keyReference(context);
+  const url = (given['url'] ?? '').trim();
+  const { url: present } = await context.api.webhooks.show(reference);
+  if (present !== null) {
+    await context.api.webhooks.changeUrl({ ...reference, url });
+    return undefined;
+  }
+  const { signingSecret } = await context.api.webhooks.set({ ...reference, url });
+  return { secret: { label: context.m.secret, value: signingSecret } };
+};
+
+const saveUrl = asking(
+  'webhooks.changeUrl',
+  askAbout('movesEvents', (endpoint, { url = '' }) => endpoint.url !== url.trim()),
+  set,
+);
+
 /** Makes an action that shows a new signing secret. */
 const withNewSecret =
-  (make: (context: PageContext, url: string) => Promise<{ signingSecret: string }>): Action =>
-  async (context, { url = '' }) => {
-    const { signingSecret } = await make(context, url.trim());
+  (make: (context: PageContext) => Promise<{ signingSecret: string }>): Action =>
+  async (context) => {
+    const { signingSecret } = await make(context);
     return { secret: { label: context.m.secret, value: signingSecret } };
   };
 
@@ -196,23 +243,42 @@ export const webhookPages: readonly PageRow[] = [
     changes: 'webhooks.set',
     view: show,
     actions: {
-      set: withNewSecret((context, url) => context.api.webhooks.set({ ...keyReference(context), url })),
+      // A form of before the first URL may be sent after it, so both keep the secret of an endpoint.
+      set: saveUrl,
+      change: saveUrl,
       prepare: withNewSecret((context) => context.api.webhooks.prepareSecret(keyReference(context))),
-      rotate: withNewSecret((context) => context.api.webhooks.rotateSecret(keyReference(context))),
-      change: withoutResult((context, { url = '' }) =>
-        context.api.webhooks.changeUrl({ ...keyReference(context), url: url.trim() }),
+      rotate: asking(
+        'webhooks.rotateSecret',
+        askAbout('endsSigning'),
+        withNewSecret((context) => context.api.webhooks.rotateSecret(keyReference(context))),
       ),
-      switch: withoutResult((context, { last4 = '' }) =>
-        context.api.webhooks.switchSecret({ ...keyReference(context), last4 }),
+      switch: asking(
+        'webhooks.switchSecret',
+        askAbout('endsSigning'),
+        withoutResult((context, { last4 = '' }) =>
+          context.api.webhooks.switchSecret({ ...keyReference(context), last4 }),
+        ),
       ),
-      unset: withoutResult((context) => context.api.webhooks.unset(keyReference(context))),
-      pause: withoutResult((context, { hours = '' }) => {
-        const until = new Date(context.now + Number(hours) * 3_600_000);
-        return context.api.webhooks.pause({ ...keyReference(context), until: until.toISOString() });
-      }),
+      unset: asking(
+        'webhooks.unset',
+        askAbout('endsUrl'),
+        withoutResult((context) => context.api.webhooks.unset(keyReference(context))),
+      ),
+      pause: asking(
+        'webhooks.pause',
+        askAbout('holdsEvents'),
+        withoutResult((context, { hours = '' }) => {
+          const until = new Date(context.now + Number(hours) * 3_600_000);
+          return context.api.webhooks.pause({ ...keyReference(context), until: until.toISOString() });
+        }),
+      ),
       resume: withoutResult((context) => context.api.webhooks.resume(keyReference(context))),
-      notices: withoutResult((context, { notices }) =>
-        context.api.webhooks.setNotices({ ...keyReference(context), notices: notices === 'on' }),
+      notices: asking(
+        'webhooks.setNotices',
+        askAbout('endsNotices', (_, { notices }) => notices !== 'on'),
+        withoutResult((context, { notices }) =>
+          context.api.webhooks.setNotices({ ...keyReference(context), notices: notices === 'on' }),
+        ),
       ),
       trigger: async (context, { event }) => {
         const { id } = await context.api.webhooks.trigger({

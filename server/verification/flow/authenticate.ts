@@ -66,6 +66,8 @@ export function createAuthentication(dependencies: Dependencies) {
     const { user, isNew } = await enrolling.findOrCreateUser(session, outcome, claims);
     const { handoff, source } = session;
     const rehearsal = givenFields({ rehearse: outcome.rehearse });
+    // A shared user is not asked to save a passkey.
+    const asked = outcome.shared && session.passkey ? { passkey: 'answered' as const } : {};
     if (browser.device === 'phone' && handoff) {
       const phone = { source, handoff, phoneHash: sha256(renewed), userId: user._id, ...rehearsal };
       return move(session, handoffAuthenticated(phone, carried, now()));
@@ -73,7 +75,7 @@ export function createAuthentication(dependencies: Dependencies) {
     const at = now();
     const ids = enrolling.idsOf(session, user._id);
     const authentication = authenticated(
-      { ...ids, source, browserHash: sha256(renewed), ...rehearsal },
+      { ...ids, source, browserHash: sha256(renewed), ...rehearsal, ...asked },
       { carried, at },
     );
     // For a user whose identity is known to be a duplicate, `verify` blocks the enrollment with this client too.

@@ -32,6 +32,8 @@ export interface StartingPartner {
   name: string;
   status: 'pending' | 'active' | 'suspended';
   logo?: string;
+  /** A logo that test mode shows already; null for none. */
+  brandRequest?: { status: string; changes: { logo?: string | null | undefined } };
 }
 
 interface StartingSource {

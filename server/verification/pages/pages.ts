@@ -1,4 +1,5 @@
 import { Eta } from 'eta';
+import { logoFor } from '../../../contracts/admin/brands.ts';
 import type { ClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { Device } from '../../../contracts/verification.ts';
@@ -106,10 +107,13 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
   /** The template data that presents the partner on a page. */
   function present(settings: PartnerSettings, language: Language) {
     const { brandColor, purpose, privacyUrl, redirectUri } = settings;
-    const name = withoutDirectionControls(settings.brandName ?? settings.name);
-    const { origin, host } = new URL(redirectUri);
     const m = languages[language];
-    const partner = isolated(name, m);
+    const { brandName, name: partnerName } = settings;
+    const name = withoutDirectionControls(brandName ?? partnerName);
+    const { origin, host } = new URL(redirectUri);
+    // The operator's name for the partner stands beside every other name.
+    const isOther = brandName !== undefined && brandName !== null && brandName !== partnerName;
+    const partner = isolated(name, m) + (isOther ? ` (${isolated(partnerName, m)})` : '');
     return {
       // Replaces the notices that every page has by the same ones and the partner's privacy notice.
       ...(privacyUrl ? legalOf(imprint, m, { partner, privacyUrl }) : {}),
@@ -126,9 +130,10 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
   }
 
   /** The partner as the settings of the session's client present it. */
-  async function partnerOf({ clientId, redirectUri }: Session, language: Language) {
+  async function partnerOf({ clientId, mode, redirectUri }: Session, language: Language) {
     const { client, partner } = (await directory.client(clientId)) ?? {};
-    return present({ ...client, name: partner?.name ?? '', logo: partner?.logo, redirectUri }, language);
+    const logo = partner && logoFor(mode, partner);
+    return present({ ...client, name: partner?.name ?? '', logo, redirectUri }, language);
   }
 
   /** The time that is left, for the warning that the session ends soon. */

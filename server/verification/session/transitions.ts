@@ -97,17 +97,17 @@ export function authenticatedFields(user: AuthenticatedUser, at: Date) {
   return { ...user, status: 'authenticated' as const, authenticatedAt: at, enrollmentDueAt: at };
 }
 
-type Authentication = AuthenticatedUser & Pick<Session, 'source' | 'browserHash' | 'rehearse'>;
+type Authentication = AuthenticatedUser & Pick<Session, 'source' | 'browserHash' | 'rehearse' | 'passkey'>;
 
 /**
  * The user has authenticated at the browser that began the session.
  * @param carried the state that the source keeps for its verification
  */
 export function authenticated(
-  { source, browserHash, rehearse, ...user }: Authentication,
+  { source, browserHash, rehearse, passkey, ...user }: Authentication,
   { carried, at }: Pick<Transition, 'carried'> & { at: Date },
 ): Transition {
-  const set = { ...authenticatedFields(user, at), browserHash, ...givenFields({ rehearse }) };
+  const set = { ...authenticatedFields(user, at), browserHash, ...givenFields({ rehearse, passkey }) };
   return { set, carried, entry: { at, event: 'authenticated', note: source } };
 }
 

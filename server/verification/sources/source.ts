@@ -49,6 +49,8 @@ export interface Authenticated {
   carry?: Record<string, unknown>;
   /** Whether the source cannot recognise this user again. Such users are kept for a day. */
   oneTime?: boolean;
+  /** Whether many persons act as this user, so that it has no passkeys and no page of its own data. */
+  shared?: boolean;
   /** Sandbox people only: the refusal that the exchange of the code rehearses. */
   rehearse?: Rehearsal;
   /** The result of the verification, from a source that needs no further step for it. */

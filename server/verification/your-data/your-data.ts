@@ -82,7 +82,7 @@ export function createYourData(dependencies: Dependencies) {
       .filter(({ enrollmentId }) => enrollmentId === _id)
       .sort((one, other) => other.at.getTime() - one.at.getTime());
     const client: ClientShare = {
-      name: settings?.brandName ?? settings?.name ?? clientId,
+      name: settings?.brandName ?? partner?.name ?? clientId,
       claims: consentedClaims,
       since: createdAt,
       withdrawnAt,

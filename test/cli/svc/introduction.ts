@@ -24,7 +24,8 @@ It ends immediately with \`svc logout\`, and with **End this login** in the port
 So it does when your role or passkey changes, when you are removed, and when your partner is suspended.
 It is saved as a profile in a file that only you can read (0600): \`~/.config/svc/profiles.json\`.
 
-Secrets, addresses, caps and members can be changed for 30 minutes after your passkey.
+Secrets, addresses, caps, logo, warnings and members can be changed for 30 minutes after your passkey.
+The same holds for what holds, postpones or cancels deliveries.
 Later, such a command fails with \`passkey_required\` (exit 3).
 Open **Command line** in the portal, choose **Allow changes of secrets**, and repeat the command.
 

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { hmac } from '../../../server/platform/ids.ts';
 import { TestAuthenticator } from '../../harness/authenticator.ts';
 import { openBrowser } from '../browser.ts';
 import { baseUrl, type Hosted } from '../hosted.ts';
@@ -60,12 +61,32 @@ export function openPasskeyBrowser(hosted: Pick<Hosted, 'send'>) {
     },
 
     /** Leads from the start to the offer of a passkey, or to the redirect if there is none. */
-    async verify(clientId: string, person = 'adult') {
+    async verify(clientId: string, person = 'new-adult') {
       await browser.start(clientId);
       await browser.press({ decision: 'accept', passkey: 'can' });
       return browser.press({ person });
     },
   };
+}
+
+/**
+ * Verifies as a user who has verified before. The people of the sandbox who stay the same have no passkeys, so a new one gets the
+ * identity of the user.
+ */
+export async function verifyAgain(
+  { stores, db, services }: Pick<Hosted, 'stores' | 'db' | 'services'>,
+  browser: ReturnType<typeof openPasskeyBrowser>,
+  { clientId, userId }: { clientId: string; userId: string },
+) {
+  await browser.start(clientId);
+  await browser.press({ decision: 'accept', passkey: 'can' });
+  const { _id, mode, source, partnerId } =
+    (await stores.sessions.find(browser.sessionId())) ?? expect.fail('no session');
+  const subject = [partnerId, 'new-adult', _id].join('|');
+  const key = services.portalParts.keyring.id;
+  const identity = hmac(key, JSON.stringify(['identity', mode, source, subject]));
+  await db.collection<{ _id: string }>('users').insertOne({ _id: `idn_${identity}`, userId } as never);
+  return browser.press({ person: 'new-adult' });
 }
 
 /** Verifies as `person`, and saves a passkey. */

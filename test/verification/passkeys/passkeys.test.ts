@@ -3,7 +3,7 @@ import type { TestPartner } from '../../harness/partner.ts';
 import { adminToken } from '../../harness/server.ts';
 import { openBrowser } from '../browser.ts';
 import { addClient, baseUrl, type Hosted, onboard, startHosted } from '../hosted.ts';
-import { newAuthenticator, openPasskeyBrowser, saved } from './passkey-browser.ts';
+import { newAuthenticator, openPasskeyBrowser, saved, verifyAgain } from './passkey-browser.ts';
 
 const day = 86_400_000;
 
@@ -28,6 +28,16 @@ const ceremonies = async () => {
 };
 
 describe('the offer of a passkey', () => {
+  it('is not shown to a person of the sandbox whom all who test share, and the page says so', async () => {
+    const browser = openPasskeyBrowser(hosted);
+    await browser.start(clientId);
+    const page = await browser.press({ decision: 'accept', passkey: 'can' });
+    expect(page.body).toContain('shared by all who test');
+    const end = await browser.press({ person: 'adult' });
+    expect(end.location ?? '').toContain('code=');
+    expect(browser.passkeyForm()).toBeUndefined();
+  });
+
   it('is shown between the verification and the code, and not again after the user has declined it', async () => {
     const browser = openPasskeyBrowser(hosted);
     const page = await browser.verify(clientId);
@@ -39,7 +49,7 @@ describe('the offer of a passkey', () => {
     expect(end.location).toContain('code=');
     const events = (await timelineOf(browser.sessionId()))?.map(([event]) => event);
     expect(events?.slice(-3)).toEqual(['verified', 'passkey_declined', 'completed']);
-    const again = await browser.verify(clientId);
+    const again = await verifyAgain(hosted, browser, { clientId, userId: session?.userId ?? '' });
     expect(again.location).toContain('code=');
   });
 
@@ -81,16 +91,16 @@ describe('the offer of a passkey', () => {
   });
 
   it("names the user's existing passkeys, so that a device makes only one", async () => {
-    const { authenticator } = await saved(hosted, clientId, 'adult');
+    const { authenticator, userId } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);
-    await browser.verify(clientId);
+    await verifyAgain(hosted, browser, { clientId, userId });
     expect(JSON.stringify(browser.passkeyForm()?.options)).toContain(authenticator.id);
   });
 
   it('is not shown if the user saved a passkey in this browser, but is shown to another user', async () => {
-    const { browser } = await saved(hosted, clientId, 'adult');
-    expect((await browser.verify(clientId)).location).toContain('code=');
-    expect((await browser.verify(clientId, 'child')).body).toContain('Save a passkey');
+    const { browser, userId } = await saved(hosted, clientId);
+    expect((await verifyAgain(hosted, browser, { clientId, userId })).location).toContain('code=');
+    expect((await browser.verify(clientId)).body).toContain('Save a passkey');
   });
 });
 
@@ -350,23 +360,25 @@ describe('a new passkey', () => {
   );
 
   it('is refused with passkey_refused, and no longer offered, if the user has ten passkeys', async () => {
-    const { userId } = await saved(hosted, clientId, 'teen');
+    const { userId } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);
-    await browser.verify(clientId, 'teen');
+    await verifyAgain(hosted, browser, { clientId, userId });
     const passkeys = hosted.db.collection<{ _id: string }>('passkeys');
     const first = await passkeys.findOne({ userId });
     await passkeys.insertMany(Array.from({ length: 9 }, (_, n) => ({ ...first, _id: `pky_${n}` })));
     const { answer } = await browser.sendPasskey((options) => newAuthenticator().create(options));
     expect(answer.headers['x-svc-error']).toBe('passkey_refused');
     expect(await passkeys.countDocuments({ userId })).toBe(10);
-    expect((await openPasskeyBrowser(hosted).verify(clientId, 'teen')).location).toContain('code=');
+    const other = openPasskeyBrowser(hosted);
+    const end = await verifyAgain(hosted, other, { clientId, userId });
+    expect(end.location).toContain('code=');
     await passkeys.deleteMany({ userId });
   });
 
   it('is refused with passkey_refused if it already belongs to another user', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);
-    await browser.verify(clientId, 'child');
+    await browser.verify(clientId);
     const { answer } = await browser.sendPasskey((options) => authenticator.create(options));
     expect(answer.headers['x-svc-error']).toBe('passkey_refused');
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestPartner } from '../../harness/partner.ts';
 import { addClient, type Hosted, onboard, returned, sendCode, startHosted } from '../hosted.ts';
-import { saved } from '../passkeys/passkey-browser.ts';
+import { saved, verifyAgain } from '../passkeys/passkey-browser.ts';
 import { root, signedIn } from './signed-in.ts';
 
 let hosted: Hosted;
@@ -122,12 +122,10 @@ describe('the end of sharing with a partner', () => {
   });
 
   it('makes an unfinished session end with access_denied', async () => {
-    const user = await saved(hosted, clientId, 'adult');
-    const { browser } = user;
+    const user = await saved(hosted, clientId);
+    const { browser, userId } = user;
     browser.jar.delete('svc_passkey');
-    await browser.start(clientId);
-    await browser.press({ decision: 'accept', passkey: 'can' });
-    const question = await browser.press({ person: 'adult' });
+    const question = await verifyAgain(hosted, browser, { clientId, userId });
     expect(question.body).toContain('Save a passkey');
     await stop(user);
     await browser.open(`/verify/session/${browser.sessionId()}`);

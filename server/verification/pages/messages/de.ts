@@ -79,6 +79,8 @@ export const de: Messages = {
     title: 'Wer möchten Sie sein?',
     lead: (partner) =>
       `Im Testmodus melden Sie sich als eine dieser Personen an. Jede liefert ${partner} ein bestimmtes Ergebnis.`,
+    shared:
+      'Alle Testenden teilen sich diese Personen, außer der jedes Mal neuen. Darum haben sie keinen Passkey und keine Seite mit eigenen Daten.',
     groups: {
       claims: {
         title: 'Angaben',

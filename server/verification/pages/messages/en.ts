@@ -96,6 +96,8 @@ export const en = {
     title: 'Choose who to be',
     lead: (partner: string) =>
       `In test mode you sign in as one of these people. Each gives ${partner} one particular result.`,
+    shared:
+      'These people are shared by all who test, except a new one on every run. So they have no passkey and no page of their own data.',
     /** In the order of the page. */
     groups: {
       claims: {

@@ -75,6 +75,8 @@ export const es: Messages = {
     title: 'Elige quién quieres ser',
     lead: (partner) =>
       `En el modo de prueba entras como una de estas personas. Cada una da a ${partner} un resultado concreto.`,
+    shared:
+      'Todos los que prueban comparten estas personas, salvo la que es nueva cada vez. Por eso no tienen llave de acceso ni página de datos propios.',
     groups: {
       claims: {
         title: 'Respuestas',

@@ -79,6 +79,8 @@ export const fr: Messages = {
     title: 'Choisissez qui vous êtes',
     lead: (partner) =>
       `En mode test, vous vous connectez comme l’une de ces personnes. Chacune donne à ${partner} un résultat précis.`,
+    shared:
+      'Ces personnes sont communes à tous ceux qui testent, sauf la nouvelle à chaque essai. Elles n’ont donc ni clé d’accès ni page de données.',
     groups: {
       claims: {
         title: 'Réponses',
