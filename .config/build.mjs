@@ -50,16 +50,29 @@ function isAlive(pid) {
   }
 }
 
+/** Ends the build with one sentence if the directory cannot be written to. */
+function refuse(error) {
+  if (!['EACCES', 'EROFS', 'EPERM', 'ENOSPC', 'EEXIST', 'ENOTDIR'].includes(error.code)) throw error;
+  const reason = `${error.code} ${error.path ?? 'dist'}`;
+  process.stderr.write(`The code has changed since the last build, and dist/ cannot be written (${reason}).\n`);
+  process.stderr.write('Run `npm run build` once as a user who may write here.\n');
+  process.exit(1);
+}
+
 /** Waits for a build that is under way in another terminal: two would write the same files. */
 async function takeLock() {
-  mkdirSync('dist', { recursive: true });
+  try {
+    mkdirSync('dist', { recursive: true });
+  } catch (error) {
+    refuse(error);
+  }
   for (let told = false; ; ) {
     try {
       writeFileSync(lock, String(process.pid), { flag: 'wx' });
       process.on('exit', () => rmSync(lock, { force: true }));
       return;
     } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
+      if (error.code !== 'EEXIST') refuse(error);
     }
     const holder = Number(read(lock));
     if (holder > 0 && !isAlive(holder)) rmSync(lock, { force: true });
@@ -70,10 +83,14 @@ async function takeLock() {
 }
 
 async function build() {
-  await takeLock();
   const target = process.argv.includes('--programs') ? programs : product;
+  const isForced = process.argv.includes('--force');
+  const isBuilt = () => !isForced && read(target.stamp) === fingerprint(target);
+  // A user who may not write here can still start what is built.
+  if (isBuilt()) return;
+  await takeLock();
+  if (isBuilt()) return;
   const wanted = fingerprint(target);
-  if (read(target.stamp) === wanted && !process.argv.includes('--force')) return;
   const isFirst = read(product.stamp) === undefined;
   process.stderr.write(`Building SVC Gateway${isFirst ? '; the first time takes about half a minute' : ''} …\n`);
   const began = performance.now();

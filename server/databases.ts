@@ -1,6 +1,8 @@
 import type { EmbeddedDatabase } from '../embedded-database/embedded.ts';
 import type { Config } from './platform/config/config.ts';
 import { connect, type Database, longestScanMs } from './platform/database/connect.ts';
+import { isDiskFull } from './platform/database/failures.ts';
+import { StartFault } from './platform/http/listen.ts';
 import type { Logger } from './platform/telemetry/logging.ts';
 import type { ProcessMetrics } from './platform/telemetry/process-metrics.ts';
 import type { Tracing } from './platform/telemetry/tracing.ts';
@@ -10,6 +12,15 @@ async function startEmbedded(dataDir: string, logger: Logger): Promise<EmbeddedD
   const embedded = await import('../embedded-database/embedded.ts');
   return embedded.startEmbedded({ dataDir, logger });
 }
+
+/** Returns the fault of an embedded database whose disk is too full to make its indexes; undefined for any other error. */
+export const fullDiskFault = (error: unknown, dataDir: string): StartFault | undefined =>
+  isDiskFull(error)
+    ? new StartFault(
+        `The disk of ${dataDir} has less than 500 MB free, which the database needs to make its indexes: free some space, or set SVC_DATA_DIR to another directory.`,
+        { cause: error },
+      )
+    : undefined;
 
 /** The parts that observe this process. */
 interface Observers {

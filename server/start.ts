@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usableAddresses } from './addresses.ts';
 import { createAdminApp, createHealthApp, createPublicApp } from './app.ts';
-import { openDatabases } from './databases.ts';
+import { fullDiskFault, openDatabases } from './databases.ts';
 import { createMembership } from './membership.ts';
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts';
 import { rememberAdminAddress } from './platform/config/admin-address.ts';
@@ -236,6 +236,7 @@ export async function startServer(config: Config, logger: Logger, replacements: 
     },
     pause: () => sleep(indexRetryMs),
     logger,
+    giveUp: (error) => (engine ? fullDiskFault(error, config.dataDir) : undefined),
   });
   // The first heartbeat lists this process, before it takes postings of others or sends webhooks.
   await pulse.sweep();

@@ -10,6 +10,9 @@ import { AdminCommand } from '../program/base-command.ts';
 /** The most that the clocks may differ, in milliseconds. If they differ more, signatures and limits look wrong. */
 const mostSkewMs = 2_000;
 
+/** How many of the last requests are checked. */
+const checkedRequests = 100;
+
 /** The bits of a file mode that let the group or all users read, write or execute the file. */
 const permissionsOfOthers = 0o077;
 
@@ -49,10 +52,11 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
   async #checkWithApi(): Promise<Finding[]> {
     const { url, urlFrom, tokenFrom } = this.connection;
     const sentAt = Date.now();
-    const [{ name, role }, status, sources] = await Promise.all([
+    const [{ name, role }, status, sources, { rows: requests }] = await Promise.all([
       this.api.operators.whoami.query(),
       this.api.status.query(),
       this.api.sources.list.query(),
+      this.api.requests.list.query({ limit: checkedRequests }),
     ]);
     // The server told its time between the request and the response, so it is compared with the middle.
     const skewMs = Math.round(Date.parse(status.time) - (sentAt + Date.now()) / 2);
@@ -69,6 +73,7 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
         fix: 'let server and database keep time by NTP',
       }),
       checkSources(sources),
+      checkAddresses(requests),
       ...shards,
     ];
   }
@@ -86,6 +91,15 @@ function checkSkew(skewMs: number): Finding {
   return findingOf('your clock', Math.abs(skewMs) <= mostSkewMs, {
     found: `${Math.abs(skewMs)} ms ${skewMs > 0 ? 'behind' : 'ahead of'} the server`,
     fix: 'let the machine keep time by NTP',
+  });
+}
+
+/** Reports callers whose address is unreadable: they all share one limit. A proxy may write X-Forwarded-For in an unknown form. */
+export function checkAddresses(requests: readonly { address: string | null }[]): Finding {
+  const unreadable = requests.filter(({ address }) => address === 'unknown').length;
+  return findingOf("callers' addresses", unreadable === 0, {
+    found: `${unreadable === 0 ? 'all readable' : `${unreadable} unreadable`}, of the last ${requests.length} requests`,
+    fix: 'let the proxy put addresses into X-Forwarded-For, and name it by SVC_TRUST_PROXY of the server',
   });
 }
 

@@ -130,23 +130,25 @@ function reportFailure(failure: Failure, argv: readonly string[]): number {
 }
 
 /**
- * Resolves when the reader of a pipe closes it early, as `| head` does. This is not a failure. For every other error of the
- * stream, oclif throws.
+ * Resolves when nothing more can be written to a stream.
  * @param signal ends the waiting
+ * @returns the error of the stream
  */
-function waitForClosedReader(stream: NodeJS.WriteStream, signal: AbortSignal): Promise<void> {
+function waitForEndOfOutput(stream: NodeJS.WriteStream, signal: AbortSignal): Promise<WriteError> {
   return new Promise((resolve) => {
-    const onError = ({ code }: NodeJS.ErrnoException) => {
-      if (code === 'EPIPE') resolve();
-    };
+    // The handler of oclif would end the process with a stack trace.
+    stream.removeAllListeners('error');
+    const onError = (error: NodeJS.ErrnoException) => resolve(error);
     stream.on('error', onError);
     signal.addEventListener('abort', () => void stream.off('error', onError));
   });
 }
 
-/** Resolves when this process has written all its output, even if the reader is slow. */
+type WriteError = NodeJS.ErrnoException | null | undefined;
+
+/** Resolves when this process has written all its output, even if the reader is slow. @returns the error of a failed write */
 const waitForFlush = (stream: NodeJS.WriteStream) =>
-  new Promise<void>((resolve) => void stream.write('', () => resolve()));
+  new Promise<WriteError>((resolve) => void stream.write('', (error) => resolve(error)));
 
 /**
  * Runs one command line. Its value is written to stdout, everything else, also failures, to stderr.
@@ -156,10 +158,13 @@ export async function runCommandLine(argv: string[], program: ProgramName = 'svc
   // The commands are already compiled, so oclif must not transpile them, whatever NODE_ENV is.
   settings.enableAutoTranspile = false;
   const finished = new AbortController();
-  const readerClosed = waitForClosedReader(process.stdout, finished.signal);
+  const outputEnded = waitForEndOfOutput(process.stdout, finished.signal);
   const exit = await runCommand(argv, program);
   // The caller ends the process, which would cut output that is not written yet. To a closed pipe, nothing can be written.
-  await Promise.race([waitForFlush(process.stdout), readerClosed]);
+  const error = await Promise.race([waitForFlush(process.stdout), outputEnded]);
   finished.abort();
-  return exit;
+  // A reader that closes its pipe early, as `| head` does, is no failure.
+  if (!error || error.code === 'EPIPE') return exit;
+  process.stderr.write(`The output could not be written: ${error.message}\n`);
+  return exits.failure;
 }

@@ -1,9 +1,16 @@
-import { readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MongoServerError } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
+import { fullDiskFault } from '../../server/databases.ts';
 import { freePort } from '../harness/free-port.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { within } from '../harness/time-limits.ts';
 import { endOf, spawnServer } from './server-process.ts';
 
 it.each([
@@ -30,3 +37,61 @@ it.each([
     expect(readdirSync(dataDir)).toEqual([]);
   },
 );
+
+const hasIPv6 = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === '::1'),
+);
+
+it.skipIf(!hasIPv6)(
+  'the server exits with 1 if another program has its port at ::1, to which localhost leads',
+  async () => {
+    const other = createServer().listen(0, '::1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as AddressInfo;
+    const env = { SVC_DATA_DIR: temporaryFolder('taken'), SVC_DEMO_PORT: 'off', SVC_PORT: String(port) };
+    const { child, output } = spawnServer({ ...env, SVC_ADMIN_PORT: String(await freePort()) });
+    expect(await endOf(child)).toBe(1);
+    expect(output()).toBe(
+      `Port ${port} on ::1 is taken: end the program that listens there, or set SVC_PORT to another port.\n`,
+    );
+  },
+);
+
+it('a full disk of the embedded database ends the start with a sentence, and other errors do not', () => {
+  const full = new MongoServerError({
+    code: 14_031,
+    errmsg: 'available disk space of 1 bytes is less than required',
+  });
+  expect(fullDiskFault(full, '/var/lib/svc')?.message).toMatch(
+    /^The disk of \/var\/lib\/svc has less than 500 MB free/,
+  );
+  expect(fullDiskFault(new MongoServerError({ code: 13, errmsg: 'no' }), '/var/lib/svc')).toBeUndefined();
+});
+
+it('a build that is up to date needs no directory that can be written to', {
+  timeout: within(60_000),
+}, async () => {
+  const copy = temporaryFolder('read-only');
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  // Root may write everywhere, so the place of the lock is a file, and cannot become a directory.
+  for (const name of ['.config', 'docs', 'sdk', 'server', 'cli', 'contracts', 'embedded-database', 'test'])
+    symlinkSync(join(root, name), join(copy, name));
+  for (const name of [
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'tsconfig.programs.json',
+  ])
+    symlinkSync(join(root, name), join(copy, name));
+  writeFileSync(join(copy, 'dist'), '');
+  const run = () => spawnSync(process.execPath, ['.config/build.mjs'], { cwd: copy, encoding: 'utf8' });
+  expect(run()).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^The code has changed since the last build/),
+  });
+  unlinkSync(join(copy, 'dist'));
+  symlinkSync(join(root, 'dist'), join(copy, 'dist'));
+  expect(run()).toMatchObject({ status: 0, stderr: '' });
+});

@@ -29,6 +29,9 @@ const internalErrors = new Set([
   'MongoStalePrimaryError',
 ]);
 
+/** MongoDB makes no index while its disk has less than 500 MB free. */
+const outOfDiskSpace = 14_031;
+
 /** Codes of a command that the server refused as a whole, before it did anything. */
 const refusedCommandCodes = new Map<unknown, string>([
   [13, 'Unauthorized'],
@@ -41,7 +44,7 @@ const refusedWriteCodes = new Map<unknown, string>([
   [20, 'IllegalOperation'], // such as a server that runs read-only
   [371, 'UserWritesBlocked'],
   [8000, 'AtlasError'], // such as a quota that is used up
-  [14_031, 'OutOfDiskSpace'],
+  [outOfDiskSpace, 'OutOfDiskSpace'],
 ]);
 
 /** Codes of a server that is unavailable, or does not know whether a write is durable. */
@@ -157,3 +160,7 @@ export const nameOfFailure = (error: unknown): string => {
 /** Whether a write was refused by a unique index. */
 export const isDuplicateKey = (error: unknown): boolean =>
   error instanceof MongoServerError && error.code === duplicateKey;
+
+/** Whether the database has refused to make an index, because its disk is too full. */
+export const isDiskFull = (error: unknown): boolean =>
+  error instanceof MongoServerError && error.code === outOfDiskSpace;

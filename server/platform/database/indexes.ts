@@ -124,6 +124,8 @@ interface Progress {
   /** Waits before the next try. */
   pause: () => Promise<unknown>;
   logger: Pick<Logger, 'warn'>;
+  /** Returns the error that ends the tries, because waiting does not help. */
+  giveUp?: (error: unknown) => Error | undefined;
 }
 
 /**
@@ -133,7 +135,7 @@ interface Progress {
 export async function awaitIndexes(
   db: Db,
   declarations: readonly IndexDeclaration[],
-  { note, pause, logger }: Progress,
+  { note, pause, logger, giveUp }: Progress,
 ): Promise<void> {
   note('the indexes are being made');
   for (;;) {
@@ -141,6 +143,8 @@ export async function awaitIndexes(
       return await ensureIndexes(db, declarations);
     } catch (error) {
       if (!isUnavailable(error)) throw error;
+      const fault = giveUp?.(error);
+      if (fault) throw fault;
       logger.warn({ err: error }, 'the indexes are not made yet');
       note(`the indexes are not made yet: ${nameOfFailure(error)}`);
       await pause();

@@ -47,6 +47,9 @@ export async function requireFree(address: Address): Promise<void> {
   try {
     await once(probe, 'listening');
   } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    // A machine without IPv6 has no program at its loopback address.
+    if (host === '::1' && ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(code)) return;
     throw listenFault(error, address);
   }
   probe.close();

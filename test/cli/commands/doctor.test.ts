@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkShards } from '../../../cli/commands/doctor.ts';
+import { checkAddresses, checkShards } from '../../../cli/commands/doctor.ts';
 
 const difference = { collection: 'ledger', expected: '{walletId: 1}', found: '{_id: hashed}' };
 
@@ -39,4 +39,15 @@ it('svcadmin doctor still passes its sharding check if it may not read some data
   });
   const [differing] = checkShards({ sharded: true, differences: [difference], unread: ['shard keys'] });
   expect(differing?.ok).toBe(false);
+});
+
+it('svcadmin doctor reports requests whose address is unreadable, and accepts erased addresses', () => {
+  const sound = { address: '192.0.2.0/24' };
+  expect(checkAddresses([sound, { address: null }])).toMatchObject({ ok: true, fix: null });
+  expect(checkAddresses([])).toMatchObject({ ok: true });
+  expect(checkAddresses([sound, { address: 'unknown' }])).toMatchObject({
+    ok: false,
+    found: '1 unreadable, of the last 2 requests',
+    fix: expect.stringContaining('X-Forwarded-For'),
+  });
 });

@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { adminToken, startTestServer, type TestServer } from '../../harness/server.ts';
 import { type CommandLine, commandLine } from '../svcadmin.ts';
@@ -49,3 +52,20 @@ it('a command leaves no event listener on stdout of its process', async () => {
   expect((await svcadmin.run(['whoami'])).code).toBe(0);
   expect(listeners()).toEqual(before);
 });
+
+it
+  .skipIf(process.platform !== 'linux')
+  .each(['svcadmin version', 'svcadmin error --json', 'svc error', 'svc --help'])(
+  '%s says in one sentence that its output cannot be written to a full disk, and exits with 1',
+  (line) => {
+    const [program = '', ...args] = line.split(' ');
+    const full = openSync('/dev/full', 'w');
+    const path = fileURLToPath(new URL(`../../../cli/bin/${program}.js`, import.meta.url));
+    const { status, stderr } = spawnSync(process.execPath, [path, ...args], {
+      stdio: ['ignore', full, 'pipe'],
+    });
+    closeSync(full);
+    expect(status).toBe(1);
+    expect(String(stderr)).toMatch(/^The output could not be written: ENOSPC[^\n]*\n$/);
+  },
+);
