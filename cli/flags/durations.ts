@@ -1,5 +1,6 @@
+import { beginsWithDay } from '../../contracts/calendar.ts';
 import { parseDuration } from '../../contracts/durations.ts';
-import { localTime } from '../output/format.ts';
+import { momentAt, wallTime } from './zones.ts';
 
 /** Parses `90s`, `30m`, `24h` or `7d` as whole seconds. Returns undefined for any other text. */
 export function parseSeconds(text: string): number | undefined {
@@ -7,13 +8,18 @@ export function parseSeconds(text: string): number | undefined {
   return durationMs === undefined || durationMs % 1000 !== 0 ? undefined : durationMs / 1000;
 }
 
+/** The zone of this computer. Its clocks show times that name no other zone. */
+const localZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 /**
  * Parses a duration such as `2h` as the time two hours ago. Parses any other text with `parseTime`.
  * @returns the time as RFC 3339 in UTC; undefined if the text is neither a duration nor a time
  */
-export function parseMoment(text: string, now: number): string | undefined {
+export function parseMoment(text: string, now: number, zone = localZone()): string | undefined {
   const secondsAgo = parseSeconds(text);
-  return secondsAgo === undefined ? parseTime(text, now) : new Date(now - secondsAgo * 1000).toISOString();
+  return secondsAgo === undefined
+    ? parseTime(text, now, zone)
+    : new Date(now - secondsAgo * 1000).toISOString();
 }
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
@@ -26,30 +32,32 @@ const dayAndTime = new RegExp(
 function countDaysBack(dayName: string, today: Date): number {
   if (dayName === 'today') return 0;
   if (dayName === 'yesterday') return 1;
-  return (today.getDay() - weekdays.indexOf(dayName) + 7) % 7;
+  return (today.getUTCDay() - weekdays.indexOf(dayName) + 7) % 7;
 }
 
 /** Converts `14:00` (today), `yesterday` or `monday 14:00` to a date and time. Returns any other text unchanged. */
-function replaceDayName(text: string, now: number): string {
+function replaceDayName(text: string, now: number, zone: string): string {
   const found = dayAndTime.exec(text.toLowerCase())?.groups;
   if (text === '' || !found) return text;
   const { dayName = 'today', time = '00:00' } = found;
-  const day = new Date(now);
-  day.setDate(day.getDate() - countDaysBack(dayName, day));
-  const [date] = localTime(day.toISOString()).split(' ');
-  return `${date}T${time}`;
+  // The date of the zone is counted back as if it were one of UTC, where every day has 24 hours.
+  const day = new Date(`${wallTime(now, zone)}Z`);
+  day.setUTCDate(day.getUTCDate() - countDaysBack(dayName, day));
+  return `${day.toISOString().slice(0, 'YYYY-MM-DD'.length)}T${time}`;
 }
 
+/** Matches a date, or a date and time, without the name of a zone. */
+const withoutZone = /^(?<date>\d{4}-\d{2}-\d{2})(?:[T ](?<time>\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?))?$/i;
+
 /**
- * Parses a date, or a date and time, in local time unless the text names a zone. Also parses `today`, `yesterday` or a weekday,
- * with or without a time.
- * @returns the time as RFC 3339 in UTC; undefined for any other text
+ * Parses a date, or a date and time. Also parses `today`, `yesterday` or a weekday, with or without a time.
+ * @param zone the zone of a text that names none, such as `Europe/Berlin`
+ * @returns the time as RFC 3339 in UTC; undefined for any other text, and for a day that the calendar does not have
  */
-export function parseTime(text: string, now: number): string | undefined {
-  const full = replaceDayName(text, now);
-  if (!/^\d{4}-\d{2}-\d{2}/.test(full)) return undefined;
-  const isDateOnly = full.length === 'YYYY-MM-DD'.length;
-  // `Date` reads a date alone as UTC, but a date with a time as local time.
-  const date = new Date(isDateOnly ? `${full}T00:00` : full);
-  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+export function parseTime(text: string, now: number, zone = localZone()): string | undefined {
+  const full = replaceDayName(text, now, zone);
+  if (!beginsWithDay(full)) return undefined;
+  const { date, time = '00:00' } = withoutZone.exec(full)?.groups ?? {};
+  const at = date === undefined ? Date.parse(full) : momentAt(`${date}T${time}`, zone);
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }

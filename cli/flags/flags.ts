@@ -134,15 +134,16 @@ export function requireFromBeforeTo(from: string | undefined, to: string | undef
     throw usageError(`The period ends (${to}) before it begins (${from})`);
 }
 
+/** The error for a text that is no moment. */
+export const notAMoment = (text: string) =>
+  usageError(`${text} is neither a time such as 2026-07-01, yesterday or 14:00 nor a duration such as 2h`);
+
 /** A flag for a moment. Its value is RFC 3339 in UTC. */
 export const moment = Flags.custom<string>({
   helpValue: '2h|2026-07-01',
   async parse(text) {
     const iso = parseMoment(text, Date.now());
-    if (iso === undefined)
-      throw usageError(
-        `${text} is neither a time such as 2026-07-01, yesterday or 14:00 nor a duration such as 2h`,
-      );
+    if (iso === undefined) throw notAMoment(text);
     return iso;
   },
 });

@@ -1,3 +1,4 @@
+import { beginsWithDay } from '../../contracts/calendar.ts';
 import { usageError } from '../errors/failure.ts';
 import { parseDollars } from '../flags/amounts.ts';
 import { parseMoment, parseSeconds } from '../flags/durations.ts';
@@ -78,7 +79,10 @@ function subtractOperand(condition: Condition, value: unknown): number {
 
 /** Whether a value is equal to the operand of a condition. A time is equal to its day in local time, as tables show it. */
 function equalsOperand({ column, operand }: Condition, value: unknown): boolean {
-  if (isTime(value) && dayForm.test(operand)) return localTime(value).startsWith(operand);
+  if (isTime(value) && dayForm.test(operand)) {
+    if (!beginsWithDay(operand)) throw usageError(`${operand} is not a day of the calendar`);
+    return localTime(value).startsWith(operand);
+  }
   if (typeof value === 'number' && isMoney(column))
     return value === parseDollars(operand, { canBeNegative: true });
   // The person may write a value as --json has it (`true`) or as the table shows it (`yes`).

@@ -1,6 +1,6 @@
 import { formatCents } from '../flags/amounts.ts';
 
-const amounts = ['amount', 'balance', 'balanceAfter', 'balanceBefore', 'spentPerDay', 'below'];
+const amounts = ['amount', 'sum', 'balance', 'balanceAfter', 'balanceBefore', 'spentPerDay', 'below'];
 /** Prices have the names of the billable events. */
 const prices = ['token', 'storefront', 'checkbox'];
 /** The names of fields that contain cents. */

@@ -22,7 +22,7 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'deliveries reschedule': ['bulk.show', 'bulk.start', 'deliveries.reschedule', 'deliveries.show'],
   'deliveries resend': ['bulk.show', 'bulk.start', 'deliveries.resend'],
   'deliveries show': ['deliveries.show'],
-  doctor: ['operators.whoami', 'schema.shards', 'sources.list', 'status'],
+  doctor: ['operators.whoami', 'requests.list', 'schema.shards', 'sources.list', 'status'],
   'enrollments block': ['enrollments.block', 'enrollments.show'],
   'enrollments list': ['enrollments.count', 'enrollments.list'],
   'enrollments show': ['enrollments.show'],

@@ -133,12 +133,30 @@ export type StatementView = z.infer<typeof StatementView>;
 /** `typ` of a signed statement's JWS. */
 export const statementType = 'svc-statement+jwt';
 
-export const SignStatement = ReadStatement.pick({ partnerId: true, mode: true, from: true, to: true });
+/** A name of the time zone database, such as `Europe/Berlin`. */
+const Timezone = z
+  .string()
+  .max(64)
+  .regex(/^[A-Za-z0-9_+/-]+$/, { error: 'expected a time zone such as UTC or Europe/Berlin' });
+
+/** `timezone` is the zone whose days the period counts. The statement only names it. */
+export const SignStatement = ReadStatement.pick({ partnerId: true, mode: true, from: true, to: true }).extend(
+  {
+    timezone: Timezone.default('UTC'),
+  },
+);
 
 /** The signed content of a whole statement. `ledger` names the page of its last entry, with the digest of the ledger up to it. */
 export const SignedStatement = StatementView.omit({ more: true }).extend({
   /** The entries without the sessions of charges. Sessions are erased after a time, but a signed statement must stay the same. */
   entries: z.array(EntryView),
+  /**
+   * The period as it was asked for: `from` is included, `to` is not. Null for the beginning and the end of the ledger. If it ends
+   * after `iat`, later entries are missing. Statements of older builds name no period.
+   */
+  from: DateTime.nullable().optional(),
+  to: DateTime.nullable().optional(),
+  timezone: z.string().optional(),
   iss: z.string(),
   iat: z.number().int(),
   ledger: z.strictObject({ page: z.number().int(), digest: z.string() }),

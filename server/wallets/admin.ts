@@ -199,7 +199,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       const wallet = { partnerId, mode };
       return viewStatement(wallet, await statementOf(wallet, { ...timesOf({ from, to }), ...page }));
     }),
-    signedStatement: query(SignStatement, SignedStatementView, async ({ from, to, ...wallet }) => {
+    signedStatement: query(SignStatement, SignedStatementView, async ({ from, to, timezone, ...wallet }) => {
       const statement = await statementOf(wallet, { ...timesOf({ from, to }), limit: mostSignedEntries });
       const view = viewStatement(wallet, statement);
       if (view.more) {
@@ -207,7 +207,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
           description: `A signed statement has at most ${mostSignedEntries} entries; choose a shorter period`,
         });
       }
-      return { jws: signStatement(view, statement.lastPage) };
+      return { jws: signStatement(view, statement.lastPage, { from, to, timezone }) };
     }),
     audit: query(AuditWallets, z.array(AuditView), ({ sinceCheckpoint, ...wallets }) =>
       reportOnEach(wallets, (id) => audit.audit(id, { sinceCheckpoint })),

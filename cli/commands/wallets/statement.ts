@@ -1,34 +1,77 @@
 import { Args, Flags } from '@oclif/core';
 import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
 import type { AdminApi } from '../../connection/client.ts';
+import { usageError } from '../../errors/failure.ts';
 import { formatCents } from '../../flags/amounts.ts';
-import { mode, moment, requestedColumns, requireFromBeforeTo } from '../../flags/flags.ts';
+import { parseMoment } from '../../flags/durations.ts';
+import { mode, notAMoment, requestedColumns, requireFromBeforeTo } from '../../flags/flags.ts';
+import { requireZone, timeInZone } from '../../flags/zones.ts';
 import { createTally, type Group } from '../../list/tally.ts';
 import { renderCsvRows } from '../../output/csv.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 type Statement = Awaited<ReturnType<AdminApi['wallets']['statement']['query']>>;
 
+/** A wallet and a period, whose ends are RFC 3339 in UTC. */
+interface Query {
+  partnerId: string;
+  mode: 'test' | 'live';
+  from: string | undefined;
+  to: string | undefined;
+}
+
+/** Returns the first days of a month such as `2026-06` and of the next one. @throws CommandError for any other text */
+function monthOf(text: string): { from: string; to: string } {
+  if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(text)) throw usageError(`${text} is not a month such as 2026-06`);
+  const next = new Date(`${text}-01T00:00Z`);
+  next.setUTCMonth(next.getUTCMonth() + 1);
+  return { from: `${text}-01`, to: next.toISOString().slice(0, 'YYYY-MM-DD'.length) };
+}
+
+/** Parses a time in a zone. @throws CommandError if it is none */
+function requireMoment(typed: string | undefined, zone: string): string | undefined {
+  if (typed === undefined) return undefined;
+  const iso = parseMoment(typed, Date.now(), zone);
+  if (iso === undefined) throw notAMoment(typed);
+  return iso;
+}
+
+function describePeriod({ from, to }: Query, zone: string): string {
+  const [begin, end] = [from, to].map((iso) => iso && timeInZone(iso, zone));
+  return `Period   ${begin ?? 'the beginning'} to ${end ?? 'now'} (${zone})`;
+}
+
 export default class WalletsStatement extends AdminCommand<typeof WalletsStatement> {
   static override summary = 'List the entries of a wallet, with opening and closing balance.';
   static override description = 'A charge keeps its client and its session for 30 days.';
   static override examples = [
     '<%= config.bin %> wallets statement ptr_… --mode live --from 2026-06-01 --to 2026-07-01 --by kind,clientId',
-    '<%= config.bin %> wallets statement ptr_… --mode live --from 2026-06-01 --to 2026-07-01 --csv',
-    '<%= config.bin %> wallets statement ptr_… --mode live --from 2026-06-01 --to 2026-07-01 --signed > june.jws',
+    '<%= config.bin %> wallets statement ptr_… --mode live --month 2026-06 --csv',
+    '<%= config.bin %> wallets statement ptr_… --mode live --month 2026-06 --signed > june.jws',
+    '<%= config.bin %> wallets statement ptr_… --mode live --month 2026-06 --timezone Europe/Berlin',
   ];
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
   static override flags = {
     mode,
-    from: moment({ description: 'entries since this time' }),
-    to: moment({ description: 'entries before this time' }),
+    from: Flags.string({ description: 'entries since this time', helpValue: '2026-06-01' }),
+    to: Flags.string({ description: 'entries before this time', helpValue: '2026-07-01' }),
+    month: Flags.string({
+      description: 'the entries of one month',
+      helpValue: '2026-06',
+      exclusive: ['from', 'to'],
+    }),
+    timezone: Flags.string({
+      description: 'time zone of the dates that are typed and printed',
+      default: 'UTC',
+      helpValue: 'Europe/Berlin',
+    }),
     csv: Flags.boolean({
       description: 'as CSV, amounts as decimal numbers, times in UTC',
       exclusive: ['signed'],
     }),
     by: Flags.string({
       description:
-        'how many entries, and their sum, for each value of these columns; a time counts by its day (UTC)',
+        'how many entries, and their sum, for each value of these columns; a time counts by its day',
       helpValue: 'kind,clientId',
       exclusive: ['signed'],
     }),
@@ -38,31 +81,45 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
   };
 
   async run() {
-    if (this.flags.signed) return this.sign();
-    const statement = await this.readPages();
+    const zone = requireZone(this.flags.timezone);
+    const query = this.readQuery(zone);
+    if (this.flags.signed) return this.sign(query, zone);
+    const statement = await this.readPages(query);
     const { opening, closing, currency, entries } = statement;
-    if (this.flags.by !== undefined) return this.showSums(entries, this.flags.by);
+    const inZone = entries.map(({ at, ...entry }) => ({ ...entry, at: timeInZone(at, zone) }));
+    if (this.flags.by !== undefined) return this.showSums(entries, { by: this.flags.by, zone });
     if (this.flags.csv) for (const line of renderStatement(statement)) this.log(line);
     else {
+      this.log(describePeriod(query, zone));
       this.log(`Opening  ${formatCents(opening)} ${currency}`);
-      this.showTable(entries, ['seq', 'at', 'id', 'kind', 'amount', 'balanceAfter', 'reference', 'reason'], {
+      this.showTable(inZone, ['seq', 'at', 'id', 'kind', 'amount', 'balanceAfter', 'reference', 'reason'], {
         dropIfNarrow: ['reason', 'reference', 'seq', 'id'],
       });
       this.log(`Closing  ${formatCents(closing)} ${currency}`);
       await this.logPresentBalance();
     }
-    return statement;
+    const { from = null, to = null } = query;
+    return { ...statement, from, to, timezone: zone };
   }
 
-  private showSums(entries: Statement['entries'], by: string): readonly Omit<Group, 'share'>[] {
+  /** Shows the number and the sum of the entries of each group. Days are those of the zone. */
+  private showSums(
+    entries: Statement['entries'],
+    { by, zone }: { by: string; zone: string },
+  ): readonly Omit<Group, 'share'>[] {
     const known = Object.keys(entries[0] ?? {});
     // Only an entry shows all columns, so without entries every name is accepted.
     const columns = requestedColumns(by, known, { acceptUnknown: entries.length === 0 });
-    const tally = createTally(columns, 'amount');
-    for (const entry of entries) tally.add(entry);
+    // Where amounts are the groups, their sums need another name.
+    const sum = columns.includes('amount') ? 'sum' : 'amount';
+    const tally = createTally(columns, sum);
+    for (const entry of entries) {
+      const [day] = timeInZone(entry.at, zone).split(' ');
+      tally.add({ ...entry, at: day, sum: entry.amount });
+    }
     // The share of entries would be read as a share of the amount.
     const groups = tally.groups().map(({ share: _share, ...group }) => group);
-    const shape = [...columns, 'count', 'amount'];
+    const shape = [...columns, 'count', sum];
     if (this.flags.csv) for (const line of renderCsvRows(shape, groups)) this.log(line);
     else this.showTable(groups, shape);
     return groups;
@@ -77,14 +134,16 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
   }
 
   /** Returns the wallet and the period of the statement. @throws CommandError if the period ends before it begins */
-  private readQuery() {
-    const { from, to } = this.flags;
-    requireFromBeforeTo(from, to);
-    return { partnerId: this.args.partner, mode: this.flags.mode, from, to };
+  private readQuery(zone: string): Query {
+    const { month, mode: walletMode } = this.flags;
+    const { from, to } = month === undefined ? this.flags : monthOf(month);
+    const period = { from: requireMoment(from, zone), to: requireMoment(to, zone) };
+    requireFromBeforeTo(period.from, period.to);
+    return { partnerId: this.args.partner, mode: walletMode, ...period };
   }
 
-  private async sign(): Promise<{ jws: string }> {
-    const signed = await this.api.wallets.signedStatement.query(this.readQuery());
+  private async sign(query: Query, timezone: string): Promise<{ jws: string }> {
+    const signed = await this.api.wallets.signedStatement.query({ ...query, timezone });
     this.log(signed.jws);
     return signed;
   }
@@ -93,8 +152,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
    * Reads the statement page by page. `untilSeq` is the last entry at the time of the first page. Later pages exclude entries
    * after it, so that the closing balance is right even if the wallet is charged while the pages are read.
    */
-  private async readPages(): Promise<Omit<Statement, 'untilSeq' | 'more'>> {
-    const query = this.readQuery();
+  private async readPages(query: Query): Promise<Omit<Statement, 'untilSeq' | 'more'>> {
     const { untilSeq, more, ...statement } = await this.api.wallets.statement.query(query);
     for (let hasMore = more; hasMore; ) {
       const afterSeq = statement.entries.at(-1)?.seq ?? 0;

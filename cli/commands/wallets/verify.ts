@@ -5,6 +5,7 @@ import { SignedStatement, statementType } from '../../../contracts/admin/wallets
 import { withoutSlash } from '../../connection/connection.ts';
 import { CommandError, usageError } from '../../errors/failure.ts';
 import { formatCents } from '../../flags/amounts.ts';
+import { timeInZone } from '../../flags/zones.ts';
 import { localTime } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
@@ -19,6 +20,17 @@ function faultOf({ opening, closing, entries }: SignedStatement): string | undef
   }
   return balance === closing ? undefined : 'the entries do not add up to the closing balance';
 }
+
+/** Describes the period of a statement in the zone that it names. */
+function periodOf({ from, to, timezone = 'UTC' }: SignedStatement): string {
+  if (from === undefined) return 'Period: not stated, because an older build signed it';
+  const [begin, end] = [from, to].map((iso) => iso && timeInZone(iso, timezone));
+  return `Period: ${begin ?? 'the beginning'} to ${end ?? 'the end of the ledger'} (${timezone})`;
+}
+
+/** Whether entries of the period could follow after the signature. */
+const isOpen = ({ from, to, iat }: SignedStatement): boolean =>
+  from !== undefined && (to === null || to === undefined || Date.parse(to) > iat * 1000);
 
 export default class WalletsVerify extends AdminCommand<typeof WalletsVerify> {
   static override summary = 'Verify a signed statement. Exit 5 if it is not genuine.';
@@ -48,6 +60,8 @@ export default class WalletsVerify extends AdminCommand<typeof WalletsVerify> {
     this.log(
       `${partnerId}, ${mode}: ${entries.length} entries, ${formatCents(opening)} → ${formatCents(closing)} USD`,
     );
+    this.log(periodOf(statement));
+    if (isOpen(statement)) this.log('Signed before the period ended: later entries are missing.');
     this.log(`Ledger page ${ledger.page}, digest ${ledger.digest}`);
     return statement;
   }

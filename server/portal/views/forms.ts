@@ -1,4 +1,5 @@
 import type { OldSecret } from '../../../contracts/admin/keys.ts';
+import { beginsWithDay } from '../../../contracts/calendar.ts';
 import { type ClaimName, claimNames } from '../../../contracts/claims.ts';
 import { Mode } from '../../../contracts/identifiers.ts';
 import type { Messages } from '../messages/en.ts';
@@ -96,6 +97,8 @@ export const secretTable = (
 export function timeIn(value: string | undefined): string | undefined {
   const typed = value?.trim();
   if (!typed) return undefined;
+  // `Date` reads 2026-11-31 as the first of December. The procedure refuses a text that is no time.
+  if (!beginsWithDay(typed)) return typed;
   const hasTimeOfDay = /\d{2}:\d{2}/.test(typed);
   // `Z` makes it a time in UTC. A day without a time means its beginning.
   const at = new Date(hasTimeOfDay ? `${typed.replace(' ', 'T')}Z` : `${typed}T00:00Z`);

@@ -96,8 +96,8 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
     search: {
       fields: [
         modeField(m, mode),
-        { name: 'from', label: m.from, value: from, placeholder: '2026-07-01' },
-        { name: 'to', label: m.until, value: to, placeholder: '2026-08-01' },
+        { name: 'from', label: `${m.from} (UTC)`, value: from, placeholder: '2026-07-01' },
+        { name: 'to', label: `${m.until} (UTC)`, value: to, placeholder: '2026-08-01' },
       ],
       submit: m.show,
     },

@@ -100,6 +100,9 @@ describe('svcadmin wallets verify', () => {
       code: 0,
       stdout: expect.stringContaining('2 entries, 0.00 → 87.50 USD'),
     });
+    expect((await verify()).stdout).toContain(
+      'Period: the beginning to the end of the ledger (UTC)\nSigned before the period ended',
+    );
     expect(await verify('--issuer', 'https://another.example')).toMatchObject({ code: 5 });
 
     const [header, payload = '', signature] = stdout.trim().split('.');

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatCents, parseDollars } from '../../../cli/flags/amounts.ts';
 import { parseMoment, parseSeconds } from '../../../cli/flags/durations.ts';
+import { momentAt, wallTime } from '../../../cli/flags/zones.ts';
 
 describe('amounts in dollars', () => {
   it('parseDollars reads what formatCents prints, to the cent', () => {
@@ -53,6 +54,47 @@ describe('the value of a flag for a time', () => {
     for (const text of ['', 'tomorrow', '25:00', 'monday14:00', 'mon'])
       expect(parseMoment(text, now)).toBeUndefined();
     expect(parseMoment('2026-13-01', now)).toBeUndefined();
+  });
+
+  it.each([
+    '2026-11-31',
+    '2026-02-29',
+    '2026-00-10',
+    '2026-11-31T10:00',
+    '2026-02-30T10:00:00Z',
+    '2026-06-31 10:00',
+  ])('is malformed if the calendar does not have its day: %s', (text) => {
+    expect(parseMoment(text, Date.UTC(2026, 6, 1))).toBeUndefined();
+  });
+
+  it('is read in the zone that is given, also around changes of its clocks', () => {
+    const now = Date.UTC(2026, 6, 1, 23);
+    const read = (text: string, zone: string) => parseMoment(text, now, zone);
+    expect(read('2026-07-01', 'Europe/Berlin')).toBe('2026-06-30T22:00:00.000Z');
+    expect(read('2026-01-01T12:30', 'America/New_York')).toBe('2026-01-01T17:30:00.000Z');
+    expect(read('2026-03-29', 'Europe/Berlin')).toBe('2026-03-28T23:00:00.000Z');
+    expect(read('2026-03-30', 'Europe/Berlin')).toBe('2026-03-29T22:00:00.000Z');
+    expect(read('2026-10-25T02:30', 'Europe/Berlin')).toBe('2026-10-25T00:30:00.000Z');
+    expect(read('today', 'Europe/Berlin')).toBe('2026-07-01T22:00:00.000Z');
+    expect(read('2026-07-01T10:00:00Z', 'Europe/Berlin')).toBe('2026-07-01T10:00:00.000Z');
+    expect(read('2h', 'Europe/Berlin')).toBe('2026-07-01T21:00:00.000Z');
+  });
+
+  it('is the moment at which the clocks of any zone show it', () => {
+    const zones = fc.constantFrom(
+      'UTC',
+      'Europe/Berlin',
+      'America/St_Johns',
+      'Asia/Kathmandu',
+      'Australia/Lord_Howe',
+    );
+    const seconds = fc.integer({ min: 0, max: 2_000_000_000 });
+    fc.assert(
+      fc.property(zones, seconds, (zone, second) => {
+        const shown = wallTime(second * 1000, zone);
+        expect(wallTime(momentAt(shown, zone), zone)).toBe(shown);
+      }),
+    );
   });
 
   it('may name a day, such as yesterday or monday 14:00, or a time of today', () => {
