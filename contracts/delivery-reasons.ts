@@ -15,5 +15,8 @@ export const waitReasons = {
   paused: 'the webhooks of its key are paused',
   endpoint_busy: 'as many attempts to its URL are under way as one process makes at a time',
   server_busy: 'as many attempts are under way as one process makes at a time',
+  secret_unreadable:
+    'its signing secret cannot be opened: a worker lacks the master key, or the stored secret was altered',
+  endpoint_unreadable: 'its webhook URL and secret could not be read from the database',
   not_taken_up: 'no process with the worker role has taken it up',
 } as const;

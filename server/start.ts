@@ -24,7 +24,7 @@ import { randomSecret } from './platform/ids.ts';
 import { createProcesses, heartbeatEvery } from './platform/jobs/processes.ts';
 import { createSweeper } from './platform/jobs/sweeper.ts';
 import { keyringReadEvery, loadKeyring } from './platform/keys/keyring.ts';
-import { requireMasterKeys } from './platform/keys/sealed-values.ts';
+import { checkMasterKeys, requireMasterKeys } from './platform/keys/sealed-values.ts';
 import { createSealing } from './platform/keys/sealing.ts';
 import type { Logger } from './platform/telemetry/logging.ts';
 import { createProcessMetrics } from './platform/telemetry/process-metrics.ts';
@@ -37,6 +37,8 @@ import { createServices } from './wiring/services.ts';
 
 /** How long to wait between two tries to create the indexes, in milliseconds. */
 const indexRetryMs = 1_000;
+/** Milliseconds between two checks that this process has every master key that the database needs. */
+const masterKeysCheckedEvery = 60_000;
 /** How long a stop waits for requests in progress, in milliseconds. */
 const drainTimeoutMs = 8_000;
 
@@ -174,10 +176,25 @@ export async function startServer(config: Config, logger: Logger, replacements: 
     heartbeatEvery,
   );
   const keyReader = createSweeper([{ name: 'keyring', sweep: keyring.refresh }], logger, keyringReadEvery);
+  const masterKeyReader = createSweeper(
+    [{ name: 'master keys', sweep: () => checkMasterKeys(maintenance.db, sealedFields, sealing) }],
+    logger,
+    masterKeysCheckedEvery,
+  );
   const tryWrite = createWriteProbe(processes.beat, { successLastsMs: pace.writesTestedEvery });
   const { billing, capacity } = services;
   const { isStuck } = capacity;
-  const readiness = createReadiness({ db, clock, tryWrite, isStopping, starting, outdated, logger, isStuck });
+  const readiness = createReadiness({
+    db,
+    clock,
+    tryWrite,
+    isStopping,
+    starting,
+    outdated,
+    logger,
+    isStuck,
+    missingKeys: sealing.missing,
+  });
   processMetrics.observeReadiness(readiness, clock);
   const context = { config, keyring, logger, readiness, isStopping, closed };
 
@@ -246,6 +263,7 @@ export async function startServer(config: Config, logger: Logger, replacements: 
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
   pulse.start();
   keyReader.start();
+  masterKeyReader.start();
   if (!replacements.sweepsByHand) sweeper.start();
 
   return {
@@ -258,7 +276,7 @@ export async function startServer(config: Config, logger: Logger, replacements: 
 
     /** Runs one heartbeat and all sweeps once. */
     async sweep(): Promise<void> {
-      for (const part of [pulse, keyReader, membership, sweeper]) await part.sweep();
+      for (const part of [pulse, keyReader, masterKeyReader, membership, sweeper]) await part.sweep();
     },
 
     /**
@@ -271,7 +289,7 @@ export async function startServer(config: Config, logger: Logger, replacements: 
       forgetAdminAddress?.();
       // First the requests end, then the jobs, then the writes that both have caused. The database is needed until then.
       await Promise.all(listeners.map(closeListener));
-      await Promise.all([sweeper.stop(), pulse.stop(), keyReader.stop()]);
+      await Promise.all([sweeper, pulse, keyReader, masterKeyReader].map((part) => part.stop()));
       // If this fails, the list of processes drops this one when its last heartbeat is old.
       await processes.leave().catch(() => undefined);
       await services.webhooks.stop();

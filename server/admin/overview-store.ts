@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { limitInTurns } from '../platform/database/in-turns.ts';
 import { minute } from '../platform/http/windows.ts';
-import { type Backlog, type BacklogStore, lateAfterMs } from './backlog-store.ts';
+import { type Backlog, type BacklogStore, dueBefore, lateAfterMs } from './backlog-store.ts';
 import type { RequestStore } from './request-store.ts';
 
 /** The partner and the mode that a row belongs to. */
@@ -90,10 +90,16 @@ export function createOverviewStore(
   const wallets = db.collection<WalletSummary>('walletSummaries');
 
   async function readLateByMode(at: Date): Promise<Overview['lateByMode']> {
-    const late = { status: 'pending', nextAttemptAt: { $lt: new Date(at.getTime() - lateAfterMs) } };
+    const [late, moved] = dueBefore(new Date(at.getTime() - lateAfterMs));
+    const limit = mostRead;
     // Each mode has a count of its own, so that one partner's late tests hide no late live deliveries.
-    const countOf = (mode: Mode) =>
-      deliveries.countDocuments({ ...late, mode }, { limit: mostRead, hint: { nextAttemptAt: 1 } });
+    const countOf = async (mode: Mode) => {
+      const counts = await Promise.all([
+        deliveries.countDocuments({ ...late, mode }, { limit, hint: { nextAttemptAt: 1 } }),
+        deliveries.countDocuments({ ...moved, mode }, { limit, hint: { 'overdue.since': 1 } }),
+      ]);
+      return Math.min(counts[0] + counts[1], limit);
+    };
     const [live, test] = await Promise.all([countOf('live'), countOf('test')]);
     return { live, test };
   }

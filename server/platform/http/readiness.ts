@@ -12,6 +12,7 @@ export const obstacles = [
   'writes',
   'requests',
   'clock',
+  'keys',
 ] as const;
 
 /** Why a process cannot serve: the obstacle, and a sentence for people. */
@@ -32,6 +33,8 @@ interface Dependencies {
   outdated: () => string | undefined;
   /** True while all places for requests are taken and no request ends (`Capacity.isStuck`). */
   isStuck: () => boolean;
+  /** Names of master keys that values in the database are sealed under, and that this process lacks. */
+  missingKeys: () => readonly string[];
   logger: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -44,9 +47,14 @@ const wrongClock: Reason = {
   text: 'the clock is more than 2 s off the database, or was not measured lately',
 };
 
+const unreadable = (missing: readonly string[]): Reason => ({
+  obstacle: 'keys',
+  text: `SVC_MASTER_KEY of this process lacks keys that values in the database are sealed under: ${missing.join(', ')}`,
+});
+
 /** Tells whether this process can serve requests, and if not, for which reasons. */
 export function createReadiness(dependencies: Dependencies) {
-  const { db, clock, tryWrite, isStopping, starting, outdated, isStuck, logger } = dependencies;
+  const { db, clock, tryWrite, isStopping, starting, outdated, isStuck, missingKeys, logger } = dependencies;
   let databaseReasons: Reason[] = [];
   let lastLogged = '';
 
@@ -76,7 +84,13 @@ export function createReadiness(dependencies: Dependencies) {
   function reasons(): readonly Reason[] {
     const overriding = overridingReason();
     if (overriding) return [overriding];
-    return [...databaseReasons, ...(isStuck() ? [stuck] : []), ...(clock.trusted() ? [] : [wrongClock])];
+    const missing = missingKeys();
+    return [
+      ...databaseReasons,
+      ...(isStuck() ? [stuck] : []),
+      ...(clock.trusted() ? [] : [wrongClock]),
+      ...(missing.length > 0 ? [unreadable(missing)] : []),
+    ];
   }
 
   function logChange(texts: readonly string[]): void {

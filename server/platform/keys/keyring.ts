@@ -3,7 +3,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jo
 import type { Collection, Db } from 'mongodb';
 import type { Clock } from '../clock.ts';
 import type { SealedField } from './sealed-values.ts';
-import type { Sealing } from './sealing.ts';
+import { type Sealing, sealedUnder } from './sealing.ts';
 
 export type KeyUse = 'signing' | 'code' | 'id' | 'pairwise';
 
@@ -104,6 +104,8 @@ export async function loadKeyring(db: Db, sealing: Sealing, clock: Pick<Clock, '
   /** Reads the keys again, to learn of changes by other processes. */
   async function refresh(): Promise<void> {
     const stored = await collection.find().sort(inOrder).toArray();
+    // An opened key stays in memory, so it would not show that it is now sealed under a master key that this process lacks.
+    sealing.note(stored.map(({ sealed }) => sealedUnder(sealed)));
     // A key never changes, so only new ones are opened.
     const next = await Promise.all(
       stored.map(

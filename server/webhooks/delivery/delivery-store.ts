@@ -3,7 +3,15 @@ import type { SkipReason } from '../../../contracts/webhooks.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertMissing } from '../../platform/database/write-groups.ts';
-import { type Attempt, answerRetentionMs, type Delivery, type Lane, type Leased } from './delivery.ts';
+import {
+  type Attempt,
+  answerRetentionMs,
+  type Delivery,
+  firstDueOf,
+  type Lane,
+  type Leased,
+  type Overdue,
+} from './delivery.ts';
 import type { Verdict } from './retry-schedule.ts';
 import { keysOfWaiting } from './waiting-keys.ts';
 
@@ -14,12 +22,18 @@ export const failedByKey = { status: 1, keyId: 1, createdAt: -1, _id: -1 } as co
 /** The condition that it serves. Lists of all failed deliveries are not in this order, so the condition names the key. */
 export const failedOfAnyKey = { status: 'failed' as const, keyId: { $gt: '' } };
 const longestDueFirst = { nextAttemptAt: 1 } as const;
+/** The index of overdue attempts by key, and the condition that it serves. Any time is later than 1970. */
+export const overdueByKey = { keyId: 1, 'overdue.since': 1 } as const;
+export const overdueOfAnyKey = { status: 'pending' as const, 'overdue.since': { $gt: new Date(0) } };
+const longestOverdueFirst = { 'overdue.since': 1 } as const;
 /** With fewer due deliveries, one query finds all their keys. With more, the keys are read from the index. */
 const mostSearched = 2_000;
 
 export const indexes: IndexDeclaration[] = [
   { collection, key: { keyId: 1, lane: 1, nextAttemptAt: 1 }, ...pending },
   { collection, key: { nextAttemptAt: 1 }, ...pending },
+  { collection, key: { 'overdue.since': 1 }, sparse: true },
+  { collection, key: overdueByKey, partialFilterExpression: overdueOfAnyKey },
   { collection, key: { 'lease.until': 1 }, sparse: true },
   { collection, key: { 'lease.token': 1 }, sparse: true },
   { collection, key: { eventId: 1 } },
@@ -92,11 +106,15 @@ export function createDeliveryStore(db: Db) {
     /** Counts the deliveries that have not ended, and finds when the oldest waiting one became due. */
     async queue(): Promise<{ pending: number; oldestDueAt?: Date }> {
       const notEnded = { status: { $in: ['pending' as const, 'in_flight' as const] } };
-      const [pending, oldest] = await Promise.all([
+      const [pending, ...oldest] = await Promise.all([
         deliveries.countDocuments(notEnded),
         deliveries.findOne({ status: 'pending' }, { hint: longestDueFirst, sort: longestDueFirst }),
+        deliveries.findOne(overdueOfAnyKey, { hint: longestOverdueFirst, sort: longestOverdueFirst }),
       ]);
-      return { pending, ...(oldest?.nextAttemptAt ? { oldestDueAt: oldest.nextAttemptAt } : {}) };
+      const [oldestDueAt] = oldest
+        .flatMap((delivery) => (delivery && firstDueOf(delivery)) ?? [])
+        .toSorted((one, other) => one.getTime() - other.getTime());
+      return { pending, ...(oldestDueAt && { oldestDueAt }) };
     },
 
     /** Inserts deliveries. A delivery whose id exists is left as it is. */
@@ -145,7 +163,7 @@ export function createDeliveryStore(db: Db) {
               filter: { _id: delivery._id, 'lease.token': delivery.lease.token },
               update: {
                 $set: { ...fieldsAfter(verdict, at), [lastRow]: row, ...responseExpiry(delivery, row) },
-                $unset: { lease: '' },
+                $unset: { lease: '', overdue: '' },
               },
             },
           };
@@ -172,16 +190,23 @@ export function createDeliveryStore(db: Db) {
         {
           $set: { status: 'skipped', skipped: { reason, at }, endedAt: at },
           $pop: { attempts: 1 },
-          $unset: { lease: '' },
+          $unset: { lease: '', overdue: '' },
         },
       );
     },
 
-    /** Gives an unused lease back. The attempt row is removed, and the delivery is due at `at`. */
-    async release({ _id, lease }: Leased, at: Date): Promise<void> {
+    /**
+     * Gives an unused lease back. The attempt row is removed, and the delivery is due at `at`.
+     * @param overdue given if `at` is later than the first due time
+     */
+    async release({ _id, lease }: Leased, at: Date, overdue?: Overdue): Promise<void> {
       await deliveries.updateOne(
         { _id, 'lease.token': lease.token },
-        { $set: { status: 'pending', nextAttemptAt: at }, $pop: { attempts: 1 }, $unset: { lease: '' } },
+        {
+          $set: { status: 'pending', nextAttemptAt: at, ...(overdue && { overdue }) },
+          $pop: { attempts: 1 },
+          $unset: { lease: '', ...(overdue ? {} : { overdue: '' }) },
+        },
       );
     },
 
@@ -192,6 +217,7 @@ export function createDeliveryStore(db: Db) {
      */
     async recover(now: Date): Promise<number> {
       const interrupted = { $mergeObjects: [{ $last: '$attempts' }, { error: 'interrupted' }] };
+      const since = { $ifNull: ['$overdue.since', { $last: '$attempts.dueAt' }] };
       const allButLast = { $slice: ['$attempts', 0, { $subtract: [{ $size: '$attempts' }, 1] }] };
       // `$slice` refuses a length of 0.
       const earlier = { $cond: [{ $gt: [{ $size: '$attempts' }, 1] }, allButLast, []] };
@@ -202,6 +228,8 @@ export function createDeliveryStore(db: Db) {
             $set: {
               status: 'pending',
               nextAttemptAt: now,
+              // Unset before it is set: `$set` would merge the object with an earlier reason.
+              overdue: { since, reason: '$$REMOVE' },
               trigger: 'recovery',
               attempts: { $concatArrays: [earlier, [interrupted]] },
               lease: '$$REMOVE',

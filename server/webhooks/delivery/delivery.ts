@@ -57,6 +57,14 @@ export const answerRetentionMs = 7 * 86_400_000;
 /** First attempts wait in one lane, retries and resends in another, so that neither lane has to wait for the other. */
 export type Lane = 'first' | 'retry';
 
+/** Set while an attempt is not made although it was due, because its process could not make it or ended. */
+export interface Overdue {
+  /** The first due time of the attempt. `nextAttemptAt` is later. */
+  since: Date;
+  /** Absent if the process ended. */
+  reason?: 'secret_unreadable' | 'endpoint_unreadable';
+}
+
 /** One event for one key's URL, with a series of attempts. A resend makes another delivery. */
 export interface Delivery {
   _id: string;
@@ -80,6 +88,7 @@ export interface Delivery {
   lane: Lane;
   /** Only while pending. */
   nextAttemptAt?: Date;
+  overdue?: Overdue;
   /** Only while in flight. The holder of the token writes the result. Before `until`, no other process sends the delivery. */
   lease?: { token: string; until: Date };
   skipped?: { reason: SkipReason; at: Date };
@@ -96,6 +105,10 @@ export interface Delivery {
   endedAt?: Date;
   purgeAt: Date;
 }
+
+/** The first due time of a pending attempt, from which lateness counts. Undefined if none is pending. */
+export const firstDueOf = ({ nextAttemptAt, overdue }: Delivery): Date | undefined =>
+  nextAttemptAt && (overdue?.since ?? nextAttemptAt);
 
 /** A delivery in flight under this process's lease, with the bytes to send. */
 export interface Leased extends Delivery {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { SkipReason } from '../../../contracts/webhooks.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { UnreadableSecret } from '../../platform/keys/sealing.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import { readTraceparent } from '../../platform/telemetry/trace-context.ts';
 import { maskAnswer } from '../egress/answer-text.ts';
@@ -79,6 +80,9 @@ function attemptRowOf({ _id, attempts }: Leased): Attempt {
   return row;
 }
 
+/** The first due time of the present attempt. */
+const dueTimeOf = (delivery: Leased): Date => delivery.overdue?.since ?? attemptRowOf(delivery).dueAt;
+
 const retryRecordAfterMs = 250;
 const retryEndpointAfterMs = 1000;
 
@@ -94,7 +98,8 @@ export function createSendAttempt(settings: SendSettings): (delivery: Leased) =>
     } catch (error) {
       logger.warn({ err: error, deliveryId: delivery._id }, 'a webhook endpoint could not be read');
       const later = new Date(clock.now() + retryEndpointAfterMs);
-      await deliveries.release(delivery, later);
+      const reason = error instanceof UnreadableSecret ? 'secret_unreadable' : 'endpoint_unreadable';
+      await deliveries.release(delivery, later, { since: dueTimeOf(delivery), reason });
       await schedule(later);
       return undefined;
     }
@@ -142,7 +147,7 @@ export function createSendAttempt(settings: SendSettings): (delivery: Leased) =>
    */
   async function releasePaused(delivery: Leased, pausedUntil: Date): Promise<void> {
     settings.hold(delivery.keyId, pausedUntil);
-    await deliveries.release(delivery, attemptRowOf(delivery).dueAt);
+    await deliveries.release(delivery, dueTimeOf(delivery));
     // Jobs start at whole seconds, and this one must not start before the end of the pause.
     await schedule(new Date(Math.ceil(pausedUntil.getTime() / 1000) * 1000));
   }
@@ -161,7 +166,7 @@ export function createSendAttempt(settings: SendSettings): (delivery: Leased) =>
     const { url, mode, secret, secretVersion } = target;
     const { body } = delivery;
     const at = clock.now();
-    const lagMs = at - attemptRowOf(delivery).dueAt.getTime();
+    const lagMs = at - dueTimeOf(delivery).getTime();
     settings.sending?.({ lane: delivery.lane, lag: Math.max(0, lagMs) / 1000 });
     const headers = attemptHeaders({ ...delivery, secret, at, userAgent: settings.userAgent });
     const result = await post({ url, mode, headers, body });

@@ -39,18 +39,18 @@ export interface NewDue {
 }
 
 /**
- * The update for a new due time. A run by hand never makes an attempt due later, because overdue attempts are sent in the order
+ * The update for a new due time. It is the operator's decision, so lateness counts from the new time. A run by hand never makes an attempt due later, because overdue attempts are sent in the order
  * of their due times.
  */
 const updateDueTime = ({ at, trigger }: NewDue) =>
   trigger === 'run'
     ? { $set: { trigger }, $min: { nextAttemptAt: at } }
-    : { $set: { trigger, nextAttemptAt: at } };
+    : { $set: { trigger, nextAttemptAt: at }, $unset: { overdue: '' as const } };
 
 /** The update that ends a waiting delivery. A cancelled delivery is a skipped one with this reason. */
 const cancelUpdate = (at: Date) => ({
   $set: { status: 'skipped' as const, skipped: { reason: 'cancelled' as const, at }, endedAt: at },
-  $unset: { nextAttemptAt: '' as const },
+  $unset: { nextAttemptAt: '' as const, overdue: '' as const },
 });
 
 export type DeliveryQueryStore = ReturnType<typeof createDeliveryQueryStore>;

@@ -1,5 +1,7 @@
 import type { EndpointHealth, EndpointState } from '../../../contracts/admin/endpoint-health.ts';
+import { waitReasons } from '../../../contracts/delivery-reasons.ts';
 import { type Limits, retryLimits } from '../delivery/concurrency-limits.ts';
+import type { Overdue } from '../delivery/delivery.ts';
 import type { KeyOwner } from './key-owner.ts';
 
 export interface EndedAttempt {
@@ -14,6 +16,8 @@ export interface EndpointFacts extends KeyOwner {
   /** The attempts in order of time. */
   attempts: readonly EndedAttempt[];
   queued: number;
+  /** The oldest due attempt that a process could not make; undefined if there is none. */
+  heldBack: Overdue | undefined;
   inFlight: number;
   /** Attempts under way in all processes, to all endpoints. */
   allInFlight: number;
@@ -53,10 +57,11 @@ function quantile(sorted: readonly number[], share: number): number | null {
 
 /** Returns why due deliveries of an endpoint wait; null if none is due. A pause is reported also if none is due. */
 function causeOf(
-  { queued, inFlight, allInFlight, pausedUntil }: EndpointFacts,
+  { queued, heldBack, inFlight, allInFlight, pausedUntil }: EndpointFacts,
   limits: Limits,
 ): string | null {
   if (pausedUntil) return `paused until ${pausedUntil.toISOString()}`;
+  if (heldBack?.reason) return `since ${heldBack.since.toISOString()}: ${waitReasons[heldBack.reason]}`;
   if (queued === 0) return null;
   const { perEndpoint, pool } = limits;
   // One slot is kept for first attempts, so retries wait as soon as all others are in use.
@@ -68,11 +73,12 @@ function causeOf(
 
 /** The state of an endpoint. @param failures the attempts since the last success, in order of time */
 function stateOf(
-  { pausedUntil, attempts }: EndpointFacts,
+  { pausedUntil, heldBack, attempts }: EndpointFacts,
   failures: readonly EndedAttempt[],
   now: number,
 ): EndpointState {
   if (pausedUntil) return 'paused';
+  if (heldBack?.reason) return 'held';
   if (attempts.length === 0) return 'idle';
   const [firstFailure] = failures;
   if (!firstFailure) return 'ok';
@@ -109,11 +115,11 @@ export function evaluateEndpoint(
   };
 }
 
-const worstStateFirst: readonly EndpointState[] = ['dead', 'failing', 'paused', 'ok', 'idle'];
+const worstStateFirst: readonly EndpointState[] = ['dead', 'failing', 'held', 'paused', 'ok', 'idle'];
 
 /** Sorts endpoints: dead and failing ones first, then live before test, then by state, then the longest failing first. */
 export function worstFirst(one: EndpointHealth, other: EndpointHealth): number {
-  const isWell = ({ state }: EndpointHealth) => state !== 'dead' && state !== 'failing';
+  const isWell = ({ state }: EndpointHealth) => state !== 'dead' && state !== 'failing' && state !== 'held';
   const byTrouble = Number(isWell(one)) - Number(isWell(other));
   const byMode = Number(one.mode === 'test') - Number(other.mode === 'test');
   const byState = worstStateFirst.indexOf(one.state) - worstStateFirst.indexOf(other.state);

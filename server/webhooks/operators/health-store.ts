@@ -2,8 +2,8 @@ import type { Db } from 'mongodb';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { inTurns, limitInTurns } from '../../platform/database/in-turns.ts';
 import { givenFields } from '../../platform/database/look-through.ts';
-import type { Delivery } from '../delivery/delivery.ts';
-import { failedByKey, failedOfAnyKey } from '../delivery/delivery-store.ts';
+import type { Delivery, Overdue } from '../delivery/delivery.ts';
+import { failedByKey, failedOfAnyKey, overdueByKey, overdueOfAnyKey } from '../delivery/delivery-store.ts';
 import { keysOfWaiting } from '../delivery/waiting-keys.ts';
 import type { EndedAttempt } from './endpoint-health.ts';
 import type { KeyOwner } from './key-owner.ts';
@@ -82,6 +82,18 @@ export function createHealthStore(db: Db) {
         { status: 'pending', keyId, lane: { $in: ['first', 'retry'] }, nextAttemptAt: { $lte: now } },
         { limit: mostQueued },
       ),
+
+    /** The deliveries of a key that a process could not send although they were due, and the oldest of them. */
+    async heldBack(keyId: string, now: Date): Promise<{ count: number; oldest: Overdue | undefined }> {
+      const held = { ...overdueOfAnyKey, keyId, 'overdue.reason': { $gt: '' } };
+      const hint = overdueByKey;
+      const [count, oldest] = await Promise.all([
+        // Those that are due by their present time are in `queued`.
+        deliveries.countDocuments({ ...held, nextAttemptAt: { $gt: now } }, { limit: mostQueued, hint }),
+        deliveries.findOne(held, { sort: overdueByKey, hint }),
+      ]);
+      return { count, oldest: oldest?.overdue };
+    },
 
     /**
      * Keys with deliveries that have failed within a day, or wait for an attempt. Partners take turns, so that one with many such

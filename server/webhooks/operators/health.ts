@@ -43,10 +43,12 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
     // One endpoint after another, so that these queries do not use all connections of the pool.
     for (const owner of found) {
       const { keyId } = owner;
+      const { count, oldest } = await health.heldBack(keyId, now);
       const facts = {
         ...owner,
         attempts: await health.attempts(keyId, now),
-        queued: await health.queued(keyId, now),
+        queued: (await health.queued(keyId, now)) + count,
+        heldBack: oldest,
         inFlight: sumOfLanes(inFlight.get(keyId) ?? noneInFlight),
         allInFlight,
         pausedUntil: paused.get(keyId),

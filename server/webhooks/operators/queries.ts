@@ -59,7 +59,9 @@ export function createWebhookQueries(settings: Settings) {
   /** The query of a list. `waiting` is no stored status: it finds pending deliveries that are due. */
   function deliveryQuery({ status, ...conditions }: DeliveryFilter) {
     if (status !== 'waiting') return queryOf({ ...conditions, status });
-    return { ...queryOf(conditions), status: 'pending', nextAttemptAt: { $lte: new Date(clock.now()) } };
+    const passed = { $lte: new Date(clock.now()) };
+    const due = { $or: [{ nextAttemptAt: passed }, { 'overdue.since': passed }] };
+    return { ...queryOf(conditions), status: 'pending', ...due };
   }
 
   return {

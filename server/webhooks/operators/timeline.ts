@@ -8,7 +8,7 @@ import {
   type SkipReason,
   type WaitReason,
 } from '../../../contracts/webhooks.ts';
-import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';
+import { type Attempt, type Delivery, firstDueOf, type StoredEvent } from '../delivery/delivery.ts';
 import { dueTimeOf, statusOf } from './views.ts';
 
 const triggers: Record<AttemptTrigger, string> = {
@@ -74,7 +74,7 @@ interface TimelineContext {
 
 /** When the next attempt of a pending delivery is due, or why it waits. */
 function describeDueTime(delivery: Delivery, { now, waits }: TimelineContext): string {
-  const dueAt = dueTimeOf(delivery);
+  const dueAt = firstDueOf(delivery) ?? dueTimeOf(delivery);
   const remainingMs = dueAt.getTime() - now.getTime();
   if (remainingMs > 0) return `is due at ${iso(dueAt)}, in ${seconds(remainingMs)}`;
   const reason = waits.get(delivery._id);

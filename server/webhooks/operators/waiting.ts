@@ -1,7 +1,7 @@
 import type { WaitReason } from '../../../contracts/webhooks.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type InFlight, type Limits, noneInFlight, retryLimits } from '../delivery/concurrency-limits.ts';
-import type { Delivery } from '../delivery/delivery.ts';
+import { type Delivery, firstDueOf } from '../delivery/delivery.ts';
 import type { DeliveryQueryStore } from './delivery-query-store.ts';
 import type { ReadPauses } from './key-owner.ts';
 import { lateAfterMs } from './views.ts';
@@ -33,7 +33,7 @@ export function createWaiting({ deliveryQueries, clock, pauses, limits }: Waitin
   return async (deliveries: readonly Delivery[]): Promise<Map<string, WaitReason>> => {
     const now = clock.now();
     // Only a pending delivery has a due time.
-    const overdueMs = ({ nextAttemptAt }: Delivery) => (nextAttemptAt ? now - nextAttemptAt.getTime() : 0);
+    const overdueMs = (delivery: Delivery) => now - (firstDueOf(delivery)?.getTime() ?? now);
     const due = deliveries.filter((delivery) => overdueMs(delivery) > 0);
     const reasons = new Map<string, WaitReason>();
     if (due.length === 0) return reasons;
@@ -42,6 +42,7 @@ export function createWaiting({ deliveryQueries, clock, pauses, limits }: Waitin
     const all = sum([...counts.values()]);
     const reasonOf = (delivery: Delivery): WaitReason | undefined => {
       if (paused.has(delivery.keyId)) return 'paused';
+      if (delivery.overdue?.reason) return delivery.overdue.reason;
       const busy = reachedLimit(delivery, counts.get(delivery.keyId) ?? noneInFlight, all);
       if (busy) return busy;
       return overdueMs(delivery) > lateAfterMs ? 'not_taken_up' : undefined;

@@ -67,7 +67,7 @@ describe('/readyz', () => {
   });
 
   it('has a metric in /metrics for each of its reasons, and one for the offset of the clock', async () => {
-    const others = ['stopping', 'starting', 'outdated', 'database', 'writes', 'requests'];
+    const others = ['stopping', 'starting', 'outdated', 'database', 'writes', 'requests', 'keys'];
     const ready = Object.fromEntries(others.map((reason) => [`{reason="${reason}"}`, 1]));
     expect(await scrape('svc_ready')).toEqual({ ...ready, '{reason="clock"}': 0 });
     clock.offset = () => -1_500;

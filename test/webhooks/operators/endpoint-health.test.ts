@@ -19,6 +19,7 @@ const broken = (minutes: number): EndedAttempt => ({
 const facts = (change: Partial<EndpointFacts>): EndpointFacts => ({
   ...{ keyId: 'key', partnerId: 'ptr', mode: 'live', attempts: [], queued: 0, inFlight: 0, allInFlight: 0 },
   pausedUntil: undefined,
+  heldBack: undefined,
   ...change,
 });
 const diagnose = (change: Partial<EndpointFacts>) =>
@@ -34,6 +35,11 @@ describe('the health of an endpoint', () => {
       'dead after three failures in 15 minutes',
       { attempts: [ok(90), broken(15), broken(3), broken(1)] },
       'dead',
+    ],
+    [
+      'held if a process cannot make a due attempt',
+      { attempts: [ok(5)], heldBack: { since: minutesAgo(1), reason: 'secret_unreadable' } },
+      'held',
     ],
     ['paused during a pause', { attempts: [broken(20)], pausedUntil: minutesAgo(-60) }, 'paused'],
   ] as const)('is %s', (_rule, change, state) => {
