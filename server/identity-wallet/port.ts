@@ -6,6 +6,7 @@ import {
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { accessOf, readLater } from './access.ts';
 import { type Certificate, parsePem } from './certificates.ts';
+import type { RequestKeys } from './handles.ts';
 import { createPresentationCheck } from './presentation.ts';
 import { createStatusLists, type FetchStatusList } from './status-list.ts';
 import { statusListTypes } from './status-token.ts';
@@ -28,8 +29,10 @@ export { type FetchStatusList, type Proof, statusListTypes, type TestIdentityWal
 interface Dependencies {
   settings: readonly IdentityWalletSettings[];
   baseUrl: string;
-  /** The secret from which the keys of requests and of the test issuer are derived. */
+  /** The secret from which subjects and the keys of the test issuer are derived. It never rotates. */
   key: Uint8Array;
+  /** Keys that rotate, from which requests are derived. */
+  requestKeys: RequestKeys;
   clock: { now(): number };
   logger: Pick<Logger, 'error' | 'info' | 'warn'>;
   fetchStatusList: FetchStatusList;
@@ -64,7 +67,7 @@ function testSettings(): IdentityWalletSettings[] {
  * Makes a verifier for each source, and the test identity wallet. The rest of the server imports no other file of this folder.
  */
 export function createIdentityWallets(dependencies: Dependencies) {
-  const { settings, baseUrl, key, clock, logger, fetchStatusList } = dependencies;
+  const { settings, baseUrl, key, requestKeys, clock, logger, fetchStatusList } = dependencies;
   const testIdentityWallet = `${baseUrl}/verify/test-wallet`;
   const statusUri = `${testIdentityWallet}/status`;
 
@@ -90,6 +93,7 @@ export function createIdentityWallets(dependencies: Dependencies) {
   const verifierDependencies: VerifierDependencies = {
     baseUrl,
     key,
+    requestKeys,
     clock,
     logger,
     check: createPresentationCheck(lists),

@@ -6,7 +6,7 @@ import type { Logger } from '../platform/telemetry/logging.ts';
 import type { RelyingPartyAccess } from './access.ts';
 import type { Certificate } from './certificates.ts';
 import type { AskedSession } from './digital-request.ts';
-import { createHandles, type Handle } from './handles.ts';
+import { createHandles, type Handle, type RequestKeys } from './handles.ts';
 import type { PresentationCheck } from './presentation.ts';
 import { type Channel, createRequests } from './request.ts';
 import {
@@ -19,8 +19,10 @@ import { createTrust, keyIdentifiersOf } from './trust.ts';
 
 export interface VerifierDependencies {
   baseUrl: string;
-  /** Key from which requests and subjects are derived. */
+  /** Key from which subjects are derived. It never rotates. */
   key: Uint8Array;
+  /** Keys from which requests are derived. */
+  requestKeys: RequestKeys;
   clock: { now(): number };
   logger: Pick<Logger, 'error' | 'info' | 'warn'>;
   check: PresentationCheck;
@@ -52,7 +54,7 @@ export function createVerifier(
   dependencies: VerifierDependencies,
 ) {
   const { name, label, modes } = settings;
-  const { baseUrl, key, clock, logger, check, testAnchors } = dependencies;
+  const { baseUrl, key, requestKeys, clock, logger, check, testAnchors } = dependencies;
   const trust = createTrust({
     given: trustAnchors,
     docType: settings.docType,
@@ -60,7 +62,7 @@ export function createVerifier(
     logger,
     clock,
   });
-  const handles = createHandles(key);
+  const handles = createHandles(requestKeys);
 
   const anchorsFor = (mode: Mode) => [...trust.anchors(), ...(mode === 'test' ? testAnchors() : [])];
   const authorities = (mode: Mode) => keyIdentifiersOf(anchorsFor(mode));
@@ -77,7 +79,8 @@ export function createVerifier(
     signedRequest: requests.signed,
 
     /** Returns the link that opens the identity wallet, and the requests for the Digital Credentials API. */
-    async request(handle: Handle, session: AskedSession) {
+    async request(begun: Omit<Handle, 'keyId'>, session: AskedSession) {
+      const handle = handles.begin(begun);
       const digital = await requests.digital(handle, session);
       return {
         url: requests.linkOf(handle, session),

@@ -114,6 +114,7 @@ export function createVerification(dependencies: Dependencies) {
     settings: dependencies.identityWalletSources,
     baseUrl,
     key: keyring.id,
+    requestKeys: keyring.code,
     clock,
     logger,
     fetchStatusList: dependencies.fetchStatusList,

@@ -30,6 +30,7 @@ import {
   startWithIdentityWallets,
 } from './attested.ts';
 import { ownAnchors } from './own-issuer.ts';
+import { rotatingKeys } from './rotating-keys.ts';
 
 let service: TestServer;
 beforeAll(async () => {
@@ -114,6 +115,7 @@ describe('the trusted authorities of a query to identity wallets', () => {
       settings: [ageSettings],
       baseUrl: 'https://verify.test',
       key: new Uint8Array(32),
+      requestKeys: rotatingKeys(),
       clock: { now: () => now },
       logger: pino({ level: 'silent' }),
       fetchStatusList: () => Promise.reject(new Error('no way out')),

@@ -1,12 +1,13 @@
-import { createPublicKey, randomBytes } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHandles, type Handle } from '../../server/identity-wallet/handles.ts';
+import { createHandles, destinationOfToken, type Handle } from '../../server/identity-wallet/handles.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { openPages } from '../verification/sources/oidc-site.ts';
 import { askIdentityWallet, digitalRequestIn, linkIn, postFields } from './asking.ts';
 import { identityWalletSources } from './attested.ts';
 import { otherIdentityWallet } from './other-wallet.ts';
+import { rotatingKeys } from './rotating-keys.ts';
 
 const handle: Handle = {
   source: 'age',
@@ -14,6 +15,7 @@ const handle: Handle = {
   device: 'computer',
   binding: 'hash-of-the-cookie',
   number: 0,
+  keyId: 'code-1',
 };
 const others: [part: string, other: Handle][] = [
   ['source', { ...handle, source: 'pid' }],
@@ -21,10 +23,11 @@ const others: [part: string, other: Handle][] = [
   ['device', { ...handle, device: 'phone' }],
   ['cookie of its browser', { ...handle, binding: 'hash-of-another-cookie' }],
   ['number', { ...handle, number: 1 }],
+  ['key', { ...handle, keyId: 'code-2' }],
 ];
 
 describe('token, nonce and key of a wallet request', () => {
-  const handles = createHandles(randomBytes(32));
+  const handles = createHandles(rotatingKeys());
   const publicKeyOf = (each: Handle) =>
     createPublicKey(handles.decryptionKeyOf(each)).export({ format: 'jwk' }).x;
   /** Returns the last part of a token, which cannot be derived without the key. */
@@ -43,8 +46,24 @@ describe('token, nonce and key of a wallet request', () => {
     expect(publicKeyOf(other)).not.toBe(publicKeyOf(handle));
   });
 
+  it('stay the same after the key has rotated, and a later request is derived from the new key', () => {
+    const keys = rotatingKeys();
+    const rotating = createHandles(keys);
+    const { keyId: _none, ...request } = handle;
+    const before = rotating.begin(request);
+    const token = rotating.tokenOf(before);
+    keys.rotate();
+    const after = rotating.begin(request);
+    expect([before.keyId, after.keyId]).toEqual(['code-1', 'code-2']);
+    expect(rotating.isTokenOf({ ...request, keyId: destinationOfToken(token)?.keyId ?? '' }, token)).toBe(
+      true,
+    );
+    expect(rotating.nonceOf(after)).not.toBe(rotating.nonceOf(before));
+    expect(rotating.isTokenOf({ ...handle, keyId: 'code-9' }, token)).toBe(false);
+  });
+
   it('change with the key of the service, and the token does not contain the nonce', () => {
-    const foreign = createHandles(randomBytes(32));
+    const foreign = createHandles(rotatingKeys());
     expect(foreign.isTokenOf(handle, handles.tokenOf(handle))).toBe(false);
     expect(foreign.nonceOf(handle)).not.toBe(handles.nonceOf(handle));
     expect(secretOf(handle)).not.toBe(handles.nonceOf(handle));
@@ -96,6 +115,18 @@ describe('the token of a wallet request', () => {
     expect(page.returned).toBeUndefined();
     expect((await mine.show()).timeline).toHaveLength(2);
     expect((await mine.post(data)).returned).toHaveProperty('code');
+  });
+
+  it('is accepted after the key from which it was derived has rotated', async () => {
+    const mine = await ask();
+    clock.advance(60_000);
+    await service.admin.keyring.rotate.mutate({ use: 'code', lead: 60 });
+    clock.advance(61_000);
+    expect((await ask()).link).toContain('code-2');
+    expect(mine.link).toContain('code-1');
+    const { status, back } = await otherIdentityWallet.open(mine.link);
+    expect(status).toBe(200);
+    expect((await mine.pages.open(back)).returned).toHaveProperty('code');
   });
 
   it('is answered with 404 after the session has expired', async () => {

@@ -27,6 +27,7 @@ function overviewAt(now: number) {
     {
       baseUrl: 'https://verify.test',
       key: randomBytes(32),
+      requestKeys: { current: { id: 'code-1' }, byId: () => undefined },
       clock,
       logger,
       check: () => Promise.reject(new Error('asks no server')),

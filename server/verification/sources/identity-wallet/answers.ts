@@ -82,7 +82,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     const destination = destinationOfToken(token);
     const verifier = verifiers.get(session.source);
     if (!destination || !verifier) return undefined;
-    const { device, number } = destination;
+    const { device, number, keyId } = destination;
     const binding = bindingOf(session, device);
     const isOpen =
       stepOf(session, clock.now()) === 'authenticate' &&
@@ -90,7 +90,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
       isActiveDevice(session, device) &&
       pendingIn(session.carried).number === number;
     if (!isOpen || binding === undefined) return undefined;
-    const handle = { source: session.source, sessionId: session._id, device, binding, number };
+    const handle = { source: session.source, sessionId: session._id, device, binding, number, keyId };
     return verifier.tokenMatches(handle, token) ? { session, verifier, handle } : undefined;
   }
 
