@@ -1,4 +1,5 @@
 import { CommandError, usageError } from '../errors/failure.ts';
+import { printable } from '../output/format.ts';
 
 /** A planned action, described for the person who confirms it. */
 export interface Intent {
@@ -51,9 +52,11 @@ export function refuseUnattended({ consequence }: Pick<Intent, 'consequence'>): 
 
 /** Asks the person to type the id. @throws CommandError exit 1 if another text is typed, exit 130 on Ctrl-C */
 export async function confirmById({ id, consequence }: Intent): Promise<void> {
-  process.stderr.write(`${consequence}\n`);
+  process.stderr.write(`${printable(consequence)}\n`);
   const { input } = await import('@inquirer/prompts');
-  const typed = await readAnswer(input({ message: `Type ${id} to go on:` }, { output: process.stderr }));
+  const typed = await readAnswer(
+    input({ message: printable(`Type ${id} to go on:`) }, { output: process.stderr }),
+  );
   if (typed.trim() === id) return;
   throw new CommandError({
     code: 'not_confirmed',

@@ -52,16 +52,14 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
   async #checkWithApi(): Promise<Finding[]> {
     const { url, urlFrom, tokenFrom } = this.connection;
     const sentAt = Date.now();
-    const [{ name, role }, status, sources, { rows: requests }] = await Promise.all([
+    const [{ name, role }, status, sources] = await Promise.all([
       this.api.operators.whoami.query(),
       this.api.status.query(),
       this.api.sources.list.query(),
-      this.api.requests.list.query({ limit: checkedRequests }),
     ]);
     // The server told its time between the request and the response, so it is compared with the middle.
     const skewMs = Math.round(Date.parse(status.time) - (sentAt + Date.now()) / 2);
-    // The shards are the only check that needs the database.
-    const shards = status.database === 'up' ? checkShards(await this.api.schema.shards.query()) : [];
+    const ofRecords = status.database === 'up' ? await this.#checkRecords() : [];
     return [
       { check: 'server', ok: true, found: `${url} (from ${urlFrom}), ${status.environment}`, fix: null },
       { check: 'token', ok: true, found: `${name}, ${role} (from ${tokenFrom})`, fix: null },
@@ -73,9 +71,17 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
         fix: 'let server and database keep time by NTP',
       }),
       checkSources(sources),
-      checkAddresses(requests),
-      ...shards,
+      ...ofRecords,
     ];
+  }
+
+  /** The checks that need the database. */
+  async #checkRecords(): Promise<Finding[]> {
+    const [shards, { rows }] = await Promise.all([
+      this.api.schema.shards.query(),
+      this.api.requests.list.query({ limit: checkedRequests }),
+    ]);
+    return [checkAddresses(rows), ...checkShards(shards)];
   }
 }
 

@@ -3,7 +3,7 @@ import type { AdminApi } from '../connection/client.ts';
 import { toFailure } from '../errors/failure.ts';
 import { requestFilters } from '../flags/filters.ts';
 import { moment, mostPerPage } from '../flags/flags.ts';
-import { formatValue } from '../output/format.ts';
+import { formatValue, printable, printableJson } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
 
 type Request = Awaited<ReturnType<AdminApi['requests']['list']['query']>>['rows'][number];
@@ -93,6 +93,6 @@ export default class Tail extends AdminCommand<typeof Tail> {
     const { at, status, method, route, durationMs, error, partnerId, id } = request;
     const fields = { at, status, method, route, duration: `${durationMs} ms`, error, partnerId, id };
     const cells = Object.entries(fields).map(([name, value]) => formatValue(name, value));
-    process.stdout.write(`${this.jsonEnabled() ? JSON.stringify(request) : cells.join('  ')}\n`);
+    process.stdout.write(`${this.jsonEnabled() ? printableJson(request) : printable(cells.join('  '))}\n`);
   }
 }

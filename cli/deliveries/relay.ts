@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdminApi } from '../connection/client.ts';
 import { usageError } from '../errors/failure.ts';
-import { escapeControls } from '../output/format.ts';
+import { escapeControls, printable, printableJson } from '../output/format.ts';
 
 type Relayed = Awaited<ReturnType<AdminApi['webhooks']['relay']['query']>>;
 type Delivery = Relayed['deliveries'][number];
@@ -45,8 +45,8 @@ export async function relayEvents({ api, keyId, target, isJson, notice, onError 
   /** Prints a relayed delivery and how the receiver answered: as one line of JSON, or as a line with the reasons of a refusal. */
   function printDelivery({ eventId, event }: Delivery, { answer, reply }: Outcome): void {
     const line = isJson
-      ? JSON.stringify({ eventId, event, answer, reply })
-      : `${eventId}  ${event}  ${answer}`;
+      ? printableJson({ eventId, event, answer, reply })
+      : printable(`${eventId}  ${event}  ${answer}`);
     process.stdout.write(`${line}\n`);
     if (isJson) return;
     for (const sentence of explainRefusal(answer, reply)) notice(`  ${sentence}`);

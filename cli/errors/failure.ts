@@ -1,5 +1,5 @@
 import { type ErrorCode, errorTable, isErrorCode } from '../../contracts/errors.ts';
-import { localTimes } from '../output/format.ts';
+import { localTimes, printable, printableJson } from '../output/format.ts';
 import { type ProgramName, rewordFor } from '../program/program.ts';
 
 /** Exit codes of `svcadmin` and `svc`. */
@@ -196,11 +196,12 @@ function failureOfCall(thrown: TrpcError, { url: address, urlFrom, tokenFrom }: 
 
 /** Renders a failure for stderr: as lines for a person, or as one line of JSON for a program. */
 export function renderFailure({ code, message, hint }: Failure, json: boolean): string {
-  if (json) return JSON.stringify({ error: { code, message, hint } });
+  if (json) return printableJson({ error: { code, message, hint } });
   // The person has cancelled the command, so that this is no error.
   if (code === 'cancelled') return message;
-  return [
+  const lines = [
     `Error: ${localTimes(message)}${isErrorCode(code) ? ` (${code})` : ''}`,
     ...(hint ? [hint] : []),
-  ].join('\n');
+  ];
+  return printable(lines.join('\n'));
 }

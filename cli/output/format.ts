@@ -29,13 +29,33 @@ export function localTimes(sentence: string): string {
   return sentence.replace(dateTimes, localTime);
 }
 
-/** Replaces control characters, so that text from outside cannot control the terminal. */
-export function escapeControls(text: string): string {
-  return text.replace(
-    /\p{Cc}/gu,
-    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
+/** Control characters, invisible ones, and those that change the direction of the text after them. */
+const controls = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+const hexOf = (unit: number, digits: number): string => unit.toString(16).padStart(digits, '0');
+
+/** A character as `\x1b` or `\u202e`. */
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return code < 256 ? `\\x${hexOf(code, 2)}` : `\\u${hexOf(code, 4)}`;
 }
+
+/** Replaces control characters, so that text from outside cannot control the terminal, also not by a new line. */
+export const escapeControls = (text: string): string => text.replace(controls, escaped);
+
+/** As `escapeControls`, but keeps line ends and tabs. Everything that is written for a person passes through it. */
+export const printable = (text: string): string =>
+  text.replace(controls, (character) => ('\n\t'.includes(character) ? character : escaped(character)));
+
+/** Writes a value as JSON whose characters cannot control a terminal. `JSON.stringify` escapes only those below U+0020. */
+export const printableJson = (value: unknown, indent = 0): string =>
+  JSON.stringify(value, null, indent).replace(controls, (character) =>
+    character === '\n'
+      ? character
+      : Array.from({ length: character.length }, (_, n) => `\\u${hexOf(character.charCodeAt(n), 4)}`).join(
+          '',
+        ),
+  );
 
 /** Converts `oldestDueAt` to `oldest due at`. */
 export const splitName = (name: string): string => name.replace(/([A-Z])/g, ' $1').toLowerCase();

@@ -1,10 +1,10 @@
-import { Command, Flags, type Interfaces } from '@oclif/core';
+import { Command, Flags, type Interfaces, ux } from '@oclif/core';
 import { readVariables } from '../../contracts/settings.ts';
 import { readAnswer } from '../careful/confirmation.ts';
 import { type AdminApi, createAdminApi } from '../connection/client.ts';
 import { type Connection, type ConnectionFlags, connect } from '../connection/connection.ts';
 import { CommandError, type ConnectionSource, toFailure } from '../errors/failure.ts';
-import { formatValue, label, localTime } from '../output/format.ts';
+import { formatValue, label, localTime, printable, printableJson } from '../output/format.ts';
 import { renderListing } from '../output/listing.ts';
 import { renderFields } from '../output/table.ts';
 import { isInteractive, liveNotice } from '../output/terminal.ts';
@@ -141,13 +141,22 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
 
   /** Warns once that the command affects live users or money. */
   protected warnLive(where: string): void {
-    if (!this.#hasWarnedLive) this.writeNotice(liveNotice(where));
+    if (!this.#hasWarnedLive) process.stderr.write(`${liveNotice(printable(where))}\n`);
     this.#hasWarnedLive = true;
+  }
+
+  /** Writes a line of the result. */
+  override log(message = ''): void {
+    super.log('%s', printable(message));
+  }
+
+  protected override logJson(json: unknown): void {
+    ux.stdout(printableJson(json, 2));
   }
 
   /** Writes a text for the person to stderr. In `svc`, the commands that the text names are those of `svc`. */
   protected writeNotice(text: string): void {
-    process.stderr.write(`${rewordFor(this.program, text)}\n`);
+    process.stderr.write(`${printable(rewordFor(this.program, text))}\n`);
   }
 
   /** Writes a notice only once, although several responses or pages may have it. */

@@ -76,6 +76,16 @@ export const alwaysAsked = [
 
 /** Commands that asked no question in 0.8.0. Each has arguments that affect live users or money. */
 export const carefulSince: Record<string, Case> = {
+  'brands approve': async (server) => {
+    const id = await liveClient(server);
+    const brandRequest = {
+      ...{ status: 'waiting', changes: { brandName: 'Wine Shop' } },
+      ...{ requestedAt: new Date(), requestedBy: 'mem_1' },
+    };
+    const clients = server.db.collection<{ _id: string }>('clients');
+    await clients.updateOne({ _id: id }, { $set: { brandRequest } });
+    return [id];
+  },
   'bulk cancel': async (server) => {
     const { id: first, keyId } = await liveDelivery(server, { status: 'failed', endedAt: new Date() });
     const deliveries = server.db.collection<{ _id: string }>('deliveries');
