@@ -72,7 +72,7 @@ function answerWith(addresses: readonly string[]): LookupFunction {
 }
 
 /**
- * A connector for undici that connects only to addresses that `route` allows. All addresses of a host are checked before a
+ * A connector, of the type of undici's, that connects only to addresses that `route` allows. All addresses of a host are checked before a
  * socket is made; one forbidden address refuses the host. The remote address is checked again before a byte is sent.
  */
 export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {}): Dial {

@@ -1,8 +1,8 @@
-import { errors } from 'undici';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { type AttemptError, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
 import { maskedAddress } from '../../platform/telemetry/masked-address.ts';
 import type { PostResult } from '../delivery/retry-schedule.ts';
+import { longestHeaders } from './answer-head.ts';
 import { answerText, readBytes } from './answer-text.ts';
 import {
   BlockedAddressError,
@@ -19,7 +19,7 @@ import {
   isPublicAddress,
   type UrlRules,
 } from './destination.ts';
-import { firstBytes, sendRequest, timedOut } from './request.ts';
+import { firstBytes, isParserError, sendRequest, timedOut } from './request.ts';
 
 export interface PostRequest {
   url: string;
@@ -48,8 +48,7 @@ const localRoute: Route = { resolve: resolveLocalhost, allowed: isLoopbackAddres
 /** A valid `Retry-After` is a number or a date, and so shorter than this. */
 const longestRetryAfter = 64;
 
-/** Errors of a response that is not HTTP. */
-const notHttp = [errors.HTTPParserError, errors.HeadersOverflowError];
+const headersTooLong = `the headers of the answer are larger than ${longestHeaders / 1024} KiB`;
 
 /** Classifies a failed request by its error, or else by the phase that its connection had reached. */
 function classify(
@@ -60,6 +59,7 @@ function classify(
   const detail = code ?? message;
   if (error instanceof BlockedAddressError) return { error: 'blocked_address', detail: message };
   if (error === timedOut) return { error: 'timeout', detail: `still at: ${dial.phase()}` };
+  if (code === 'HPE_HEADER_OVERFLOW') return { error: 'http', detail: headersTooLong };
   if (code === 'ETIMEDOUT') return { error: 'timeout', detail };
   switch (dial.phase()) {
     case 'dns':
@@ -69,7 +69,7 @@ function classify(
     case 'tls':
       return { error: 'tls', detail };
     case 'response':
-      return { error: notHttp.some((kind) => error instanceof kind) ? 'http' : 'reset', detail };
+      return { error: isParserError(error) ? 'http' : 'reset', detail };
   }
 }
 

@@ -55,6 +55,18 @@ describe('a webhook POST', () => {
     },
   );
 
+  it.each([
+    ['1.1.1.1', 'https://1.1.1.1/'],
+    ['2606:4700::1111', 'https://[2606:4700::1111]/'],
+  ])('checks the literal address %s of its URL', async (address, url) => {
+    const checked: string[] = [];
+    const allowed = (candidate: string) => checked.push(candidate) === 0;
+    const result = await createPost({ rules, route: { allowed } })({ ...request, url });
+    expect(result).toMatchObject({ error: 'blocked_address', detail: `${address} may not be dialled` });
+    expect(checked).toEqual([address]);
+    expect(sockets).toBe(0);
+  });
+
   it('ends with blocked_address, without a connection, if a name server returns 10.0.0.1 for its host', async () => {
     const server = await createNameServer(() => ['10.0.0.1']);
     const post = createPost({ rules, route: { resolve: createResolve([server]) } });
