@@ -114,6 +114,10 @@ export async function startServer(config: Config, logger: Logger, replacements: 
     roles: [...config.roles],
     masterKeys: sealing.masterKeys,
     schema: schema.version,
+    report: () => ({
+      reasons: readiness.reasons().map(({ text }) => text),
+      clockOffsetMs: Math.round(clock.offset()),
+    }),
   });
 
   const listeners: HttpServer[] = [];

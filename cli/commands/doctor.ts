@@ -70,6 +70,7 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
         found: status.clockTrusted ? 'agrees with the database' : 'is not trusted with money',
         fix: 'let server and database keep time by NTP',
       }),
+      checkProcesses(status),
       checkSources(sources),
       ...ofRecords,
     ];
@@ -106,6 +107,27 @@ export function checkAddresses(requests: readonly { address: string | null }[]):
   return findingOf("callers' addresses", unreadable === 0, {
     found: `${unreadable === 0 ? 'all readable' : `${unreadable} unreadable`}, of the last ${requests.length} requests`,
     fix: 'let the proxy put addresses into X-Forwarded-For, and name it by SVC_TRUST_PROXY of the server',
+  });
+}
+
+/** Reports processes that are not ready, and roles that no process has. Servers of older builds report neither. */
+function checkProcesses({ processes, missingRoles }: Partial<StatusView>): Finding {
+  const faults = [
+    ...(missingRoles ?? []).map(
+      ({ role, since }) => `no process with the role ${role}${since === null ? '' : ` since ${since}`}`,
+    ),
+    ...(processes ?? [])
+      .filter(({ ready }) => ready === false)
+      .map(
+        ({ host, pid, roles, reasons }) => `${host} ${pid} (${roles}) is not ready: ${reasons?.join('; ')}`,
+      ),
+  ];
+  return findingOf('processes', faults.length === 0, {
+    found:
+      faults.length === 0
+        ? `${processes?.length ?? 'none'} seen, nothing wrong with them`
+        : faults.join('. '),
+    fix: 'look with svcadmin status, and see "SvcNotReady" in docs/operations.md',
   });
 }
 

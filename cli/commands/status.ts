@@ -1,6 +1,20 @@
 import { localTime } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
 
+const columns = [
+  'host',
+  'pid',
+  'build',
+  'roles',
+  'ready',
+  'reasons',
+  'clockOffsetMs',
+  'masterKeys',
+  'schema',
+  'startedAt',
+  'lastSeenAt',
+] as const;
+
 export default class Status extends AdminCommand<typeof Status> {
   static override summary =
     'Show the state of the service: versions, database, waiting deliveries, processes.';
@@ -12,7 +26,7 @@ export default class Status extends AdminCommand<typeof Status> {
     const { url } = this.connection;
     const status = await this.api.status.query();
     const shown = { ...status, cli: this.config.version, url };
-    const { processes: presentProcesses, away, ...fields } = shown;
+    const { processes: presentProcesses, missingRoles, away, ...fields } = shown;
     // What the server read last, if its database is away now.
     const { last, ...outage } = away ?? {};
     if (away) this.showRecord({ ...fields, away: outage, queue: last?.queue ?? null });
@@ -22,9 +36,11 @@ export default class Status extends AdminCommand<typeof Status> {
     const processes = presentProcesses ?? last?.processes ?? [];
     if (processes.length > 0) {
       this.log();
-      const columns = ['host', 'pid', 'build', 'roles', 'schema', 'startedAt', 'lastSeenAt'] as const;
-      this.showTable(processes, columns);
+      this.showTable(processes, columns, { dropIfNarrow: ['schema', 'startedAt', 'masterKeys'] });
     }
+    if (!this.jsonEnabled())
+      for (const { role, since } of missingRoles ?? [])
+        this.writeNotice(`No process has the role ${role}${since ? ` since ${localTime(since)}` : ''}.`);
     return shown;
   }
 }

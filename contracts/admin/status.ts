@@ -12,8 +12,19 @@ export const ProcessView = z.strictObject({
   schema: z.number().int(),
   startedAt: DateTime,
   lastSeenAt: DateTime,
+  /** Whether it can serve, by its last heartbeat. Null if its build does not report it; so are the next two fields. */
+  ready: z.boolean().nullable(),
+  /** Why it is not ready, as `/readyz` says. */
+  reasons: z.array(z.string()).nullable(),
+  /** The database's time minus that of its machine, in milliseconds. */
+  clockOffsetMs: z.number().int().nullable(),
+  /** Ids of its master keys. The first one seals. */
+  masterKeys: z.array(z.string()),
 });
 export type ProcessView = z.infer<typeof ProcessView>;
+
+/** A role that no process has, and when one that had it was last seen. Null if none ever was. */
+export const MissingRole = z.strictObject({ role: z.string(), since: DateTime.nullable() });
 
 /** The number of deliveries that are not finished yet, and when the oldest of them is or was due. */
 const Queue = z.strictObject({ pending: z.number().int(), oldestDueAt: DateTime.nullable() });
@@ -41,6 +52,8 @@ export const StatusView = z.strictObject({
   clockTrusted: z.boolean(),
   /** The processes of the service, the oldest first. Null if the database is away. */
   processes: z.array(ProcessView).nullable(),
+  /** The roles that no process has. Null if the database is away. */
+  missingRoles: z.array(MissingRole).nullable(),
   /** Deliveries not yet finished. Null if the database is away. */
   queue: Queue.nullable(),
 });

@@ -77,6 +77,7 @@ export function createAdmin(dependencies: Dependencies) {
             ...dependencies,
             authenticate,
             overview,
+            readProcesses: status.readProcesses,
             backlog,
             api: ops,
             guides: `${baseUrl}/docs`,

@@ -4,9 +4,11 @@ import { Eta } from 'eta';
 import { dollars } from '../../contracts/amounts.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { DatabaseFault } from '../platform/database/availability.ts';
+import type { ProcessSurvey } from '../platform/jobs/processes.ts';
 import { type Cell, link, type RecordPage, type Table, texts, timeOf } from './ops-cells.ts';
+import { clockTask, processTable, processTasks } from './ops-processes.ts';
 import { style } from './ops-style.ts';
-import { type Overview, type Owner, recentMinutes } from './overview-store.ts';
+import { type Overview as Figures, type Owner, recentMinutes } from './overview-store.ts';
 
 /** The Content-Security-Policy of the page: it allows the style of the page and nothing else. */
 export const opsPagePolicy = [
@@ -20,6 +22,9 @@ export const opsPagePolicy = [
 /** Templates escape everything by default. */
 const eta = new Eta({ views: fileURLToPath(new URL('./pages', import.meta.url)), cache: true });
 
+/** What the page shows. */
+type Overview = Figures & ProcessSurvey;
+
 /** Commands that the page names, each with its heading in docs/cli.md. */
 const commands = {
   'webhooks show': 'svcadmin-webhooks-show-key',
@@ -32,12 +37,13 @@ const commands = {
   'warnings list': 'svcadmin-warnings-list',
   'wallets audit': 'svcadmin-wallets-audit-partner',
   doctor: 'svcadmin-doctor',
+  status: 'svcadmin-status',
 } as const;
 /** Headings of docs/cli.md that the page links to. */
 export const opsAnchors: readonly string[] = Object.values(commands);
 
 /** Makes a cell with a command, which links to its guide. `rest` has the arguments of the command. */
-type Help = (command: keyof typeof commands, rest?: string) => Cell;
+export type Help = (command: keyof typeof commands, rest?: string) => Cell;
 
 const ageText = (at: Date, since: Date | undefined): string =>
   since ? `${Math.max(0, Math.round((at.getTime() - since.getTime()) / 1000))} s` : '–';
@@ -62,19 +68,13 @@ interface Options {
   clockTrusted?: boolean;
 }
 
-/** The task that is shown if the clock of this process is not trusted. */
-const clockTask = (help: Help) => ({
-  text: "The clock of this process is over 2 s off the database's, or was not measured lately: exchanges get 503",
-  command: help('doctor'),
-});
-
 /**
  * Lists the open problems, each with the command that helps. Failing endpoints and reached caps of test mode are left out, because
  * they affect no user.
  */
 function openTasks(overview: Overview, help: Help) {
   const { at, lateByMode, jobs, pages, failingEndpoints, lowWallets, cappedWallets } = overview;
-  const tasks: { text: string; command: Cell }[] = [];
+  const tasks: { text: string; command: Cell }[] = processTasks(overview, help);
   const add = (text: string, command: Cell) => tasks.push({ text, command });
   const isLive = ({ mode }: Owner): boolean => mode === 'live';
 
@@ -252,6 +252,7 @@ export function renderOpsPage(
       ? [
           { title: 'Live', live: true, tables: tablesOf('live', overview, help), empty },
           { title: 'Test', tables: tablesOf('test', overview, help), empty },
+          { title: 'Service', tables: [processTable(overview)] },
           { title: 'Of no known client', tables: tablesOf(undefined, overview, help) },
         ]
       : [],

@@ -15,10 +15,13 @@ import type { OpsApi } from './ops-api.ts';
 import { opsPagePolicy, opsRefreshSeconds, renderOpsPage, renderRecordPage } from './ops-page.ts';
 import { createRecordReads } from './ops-record-reads.ts';
 import type { OverviewStore } from './overview-store.ts';
+import type { StatusSources } from './status.ts';
 
 interface Dependencies {
   authenticate: Authenticate;
   overview: Pick<OverviewStore, 'read'>;
+  /** Reads the processes of the service, and the roles that none has. */
+  readProcesses: StatusSources['readProcesses'];
   backlog: Pick<BacklogStore, 'read'>;
   /** Returns the webhook endpoints in trouble, the worst first. */
   readEndpoints: () => Promise<EndpointHealth[]>;
@@ -93,8 +96,17 @@ export function processMetricsRoutes(authenticate: Authenticate, metrics: Metric
 
 /** Returns the routes `GET /ops` for people and `GET /metrics` for Prometheus. Both require an operator token. */
 export function opsRoutes(dependencies: Dependencies): FastifyPluginAsync {
-  const { authenticate, overview, backlog, readEndpoints, metrics, clock, databaseFault, guides } =
-    dependencies;
+  const {
+    authenticate,
+    overview,
+    readProcesses,
+    backlog,
+    readEndpoints,
+    metrics,
+    clock,
+    databaseFault,
+    guides,
+  } = dependencies;
   const readBacklog = createSharedRead({
     read: async () => ({ ...(await backlog.read(clock.now())), endpoints: await readEndpoints() }),
     freshFor: metricsFreshForMs,
@@ -102,7 +114,11 @@ export function opsRoutes(dependencies: Dependencies): FastifyPluginAsync {
   });
   const readOverview = createRememberedRead({
     ...dependencies,
-    read: createSharedRead({ read: () => overview.read(clock.now()), freshFor: pageFreshForMs, clock }),
+    read: createSharedRead({
+      read: async () => ({ ...(await overview.read(clock.now())), ...(await readProcesses()) }),
+      freshFor: pageFreshForMs,
+      clock,
+    }),
   });
   const readRecord = createRecordReads(dependencies);
 

@@ -1,26 +1,32 @@
-import { ProcessView, StatusView } from '../../contracts/admin/status.ts';
+import { MissingRole, ProcessView, StatusView } from '../../contracts/admin/status.ts';
 import { procedure } from '../platform/admin-api/procedures.ts';
 import { viewAs } from '../platform/admin-api/view.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
 import { createRememberedRead } from '../platform/database/remembered-read.ts';
-import type { Processes, ProcessRecord } from '../platform/jobs/processes.ts';
+import type { Processes, SeenProcess } from '../platform/jobs/processes.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 
-const viewProcess = (record: ProcessRecord): ProcessView =>
-  viewAs(ProcessView, { ...record, id: record._id });
+const viewProcess = ({ condition, ...record }: SeenProcess): ProcessView =>
+  viewAs(ProcessView, {
+    ...record,
+    id: record._id,
+    ready: condition && condition.reasons.length === 0,
+    reasons: condition?.reasons,
+    clockOffsetMs: condition?.clockOffsetMs,
+  });
 
 export interface StatusSources {
   about: Pick<StatusView, 'version' | 'contract' | 'environment' | 'baseUrl'>;
   clock: Clock;
   /** Reads how many deliveries are not yet finished. Rejects if the database is away. */
   readQueue: () => Promise<{ pending: number; oldestDueAt?: Date | undefined }>;
-  /** Reads the processes that reported lately. Rejects if the database is away. */
-  readProcesses: Processes['list'];
+  /** Reads the processes that reported lately, and the roles that none has. Rejects if the database is away. */
+  readProcesses: Processes['survey'];
 }
 
 /** The figures that are read from the database. */
-type Figures = { [Name in 'processes' | 'queue']: NonNullable<StatusView[Name]> };
+type Figures = { [Name in 'processes' | 'missingRoles' | 'queue']: NonNullable<StatusView[Name]> };
 
 interface Dependencies extends StatusSources {
   databaseFault: ReadDatabaseFault;
@@ -32,9 +38,13 @@ export function createStatusProcedure(dependencies: Dependencies) {
   const { about, clock, readQueue, readProcesses } = dependencies;
 
   async function read(): Promise<Figures> {
-    const [{ pending, oldestDueAt }, processes] = await Promise.all([readQueue(), readProcesses()]);
+    const [{ pending, oldestDueAt }, { processes, missingRoles }] = await Promise.all([
+      readQueue(),
+      readProcesses(),
+    ]);
     return {
       processes: processes.map(viewProcess),
+      missingRoles: missingRoles.map((missing) => viewAs(MissingRole, missing)),
       queue: { pending, oldestDueAt: oldestDueAt?.toISOString() ?? null },
     };
   }
@@ -44,16 +54,18 @@ export function createStatusProcedure(dependencies: Dependencies) {
     const { last, away } = await remembered();
     const common = { ...about, time: new Date(clock.now()).toISOString(), clockTrusted: clock.trusted() };
     if (!away) {
-      const { processes = null, queue = null } = last?.value ?? {};
-      return { ...common, database: 'up' as const, away: null, processes, queue };
+      const { processes = null, missingRoles = null, queue = null } = last?.value ?? {};
+      return { ...common, database: 'up' as const, away: null, processes, missingRoles, queue };
     }
     // Figures of an earlier read are in a member of their own, with their time, so that they are not taken for present ones.
-    const earlier = last ? { at: last.at.toISOString(), ...last.value } : null;
+    const { processes = [], queue } = last?.value ?? {};
+    const earlier = last && queue ? { at: last.at.toISOString(), processes, queue } : null;
     return {
       ...common,
       database: 'down' as const,
       away: { reason: away.reason, since: away.since.toISOString(), last: earlier },
       processes: null,
+      missingRoles: null,
       queue: null,
     };
   });

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createSealing } from '../../server/platform/keys/sealing.ts';
 import { createPartner } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
-import { startTestServer } from '../harness/server.ts';
+import { adminToken, startTestServer } from '../harness/server.ts';
 import { draft } from '../webhooks/system.ts';
 
 const [own, other] = [7, 9].map((byte) => new Uint8Array(32).fill(byte)) as [Uint8Array, Uint8Array];
@@ -40,7 +40,24 @@ it('a process is not ready while a key of the keyring is sealed under a master k
   const putBack = await reseal('keys', 'sealed', { use: 'signing' });
   await server.sweep();
   expect(await readyz()).toMatchObject(lacking);
+  await server.sweep();
   expect((await readyz()).reasons[0]).toContain(both.masterKeys[0]);
+  const { processes, missingRoles } = await server.admin.status.query();
+  expect(processes).toMatchObject([
+    {
+      ready: false,
+      reasons: [expect.stringContaining(String(both.masterKeys[0]))],
+      clockOffsetMs: expect.any(Number),
+    },
+  ]);
+  expect(processes?.[0]?.masterKeys).toEqual(createSealing([own]).masterKeys);
+  expect(missingRoles).toEqual([]);
+  const page = await fetch(`${server.adminUrl}/ops`, {
+    headers: { authorization: `Basic ${Buffer.from(`kim:${adminToken}`).toString('base64')}` },
+  });
+  const html = await page.text();
+  expect(html).toContain('Needs attention');
+  expect(html).toMatch(/\(api, admin, worker\) is not ready: SVC_MASTER_KEY of this process lacks keys/);
   await putBack();
   await server.sweep();
   expect(await readyz()).toMatchObject({ status: 200, reasons: [] });

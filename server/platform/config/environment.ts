@@ -47,8 +47,10 @@ const host = z.string().refine((text) => isIP(text) !== 0 || /^[\w.-]+$/.test(te
   error: 'expected an IP address or a host name',
 });
 
-export type ProcessRole = 'api' | 'admin' | 'worker';
-const role: z.ZodType<ProcessRole, string> = z.string().pipe(z.enum(['api', 'admin', 'worker']));
+/** The roles that a service needs. One process may have several. */
+export const processRoles = ['api', 'admin', 'worker'] as const;
+export type ProcessRole = (typeof processRoles)[number];
+const role: z.ZodType<ProcessRole, string> = z.string().pipe(z.enum(processRoles));
 const list = <T>(item: z.ZodType<T, string>) =>
   z
     .string()
@@ -84,7 +86,7 @@ export const Environment = z.object({
   SVC_PEER_ALLOW_PUBLIC: flag.default(false),
   SVC_BASE_URL: baseUrl.optional(),
   SVC_ENVIRONMENT: z.enum(['development', 'staging', 'production']).default('development'),
-  SVC_ROLES: list(role).default(['api', 'admin', 'worker']),
+  SVC_ROLES: list(role).default([...processRoles]),
   MONGODB_URI: z
     .string()
     .regex(/^mongodb(\+srv)?:\/\//, { error: 'expected a mongodb:// address' })

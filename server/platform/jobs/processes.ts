@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { Db } from 'mongodb';
 import type { Clock } from '../clock.ts';
+import { processRoles } from '../config/environment.ts';
 import { version } from '../config/version.ts';
 import type { IndexDeclaration } from '../database/indexes.ts';
 import { randomRequestId } from '../ids.ts';
@@ -39,6 +40,40 @@ interface PeerRecord extends Omit<Peer, 'id'> {
   seenAt: Date;
 }
 
+/** What a process reports of itself with each heartbeat. */
+interface Condition {
+  /** Why it is not ready; empty if it is. */
+  reasons: string[];
+  /** The database's time minus that of its machine, in milliseconds. */
+  clockOffsetMs: number;
+}
+
+/** The report of a process. It is a separate document, for the reason of `PeerRecord`. */
+interface ConditionRecord extends Condition {
+  _id: string;
+  process: string;
+  reportedAt: Date;
+}
+
+/** When a process with the role last sent a heartbeat. It does not expire. */
+interface RoleRecord {
+  _id: string;
+  role: string;
+  heldAt: Date;
+}
+
+/** A process as it is shown. The report is undefined if its build makes none. */
+export interface SeenProcess extends ProcessRecord {
+  condition: Condition | undefined;
+}
+
+/** The processes of the service, and the roles that none of them has. */
+export interface ProcessSurvey {
+  processes: SeenProcess[];
+  /** `since` is when a process with the role was last seen; undefined if none ever was. */
+  missingRoles: { role: string; since: Date | undefined }[];
+}
+
 interface Settings {
   db: Db;
   clock: Pick<Clock, 'now'>;
@@ -46,6 +81,8 @@ interface Settings {
   masterKeys: readonly string[];
   /** The newest schema version that this process can read. */
   schema: number;
+  /** Returns the report of this process; undefined if it makes none. */
+  report?: () => Condition;
 }
 
 const collection = 'processes';
@@ -53,25 +90,31 @@ const collection = 'processes';
 export const heartbeatEvery = 10_000;
 /** Milliseconds without a heartbeat after which a process counts as ended. */
 const goneAfterMs = 45_000;
+/** After so many milliseconds without a heartbeat, a process is shown as silent, and its roles as missing. */
+const silentProcessAfterMs = 30_000;
 /** Milliseconds between two heartbeats of a private listener. */
 export const joinEvery = 2_500;
 /** After so many milliseconds without a heartbeat, nothing is handed over to a listener. */
 const silentAfterMs = 10_000;
 
-/** One for the heartbeats of processes, and one for those of private listeners. */
+/** One for the heartbeats of processes, one for those of private listeners, and one for reports. */
 export const indexes: IndexDeclaration[] = [
   { collection, key: { lastSeenAt: 1 }, expireAfterSeconds: 3_600 },
   { collection, key: { seenAt: 1 }, expireAfterSeconds: 3_600 },
+  { collection, key: { reportedAt: 1 }, expireAfterSeconds: 3_600 },
 ];
 
 /** Lists the processes of the service that use the database, by heartbeats that expire. */
-export function createProcesses({ db, clock, roles, masterKeys, schema }: Settings) {
-  // One collection has the documents of both kinds, see `PeerRecord`.
+export function createProcesses({ db, clock, roles, masterKeys, schema, report }: Settings) {
+  // One collection has the documents of all kinds, see `PeerRecord`.
   const processes = db.collection<ProcessRecord>(collection);
   const listeners = db.collection<PeerRecord>(collection);
+  const conditions = db.collection<ConditionRecord>(collection);
+  const heldRoles = db.collection<RoleRecord>(collection);
   const host = hostname();
   const _id = `${host}:${process.pid}:${randomRequestId().slice(-8)}`;
   const listenerId = `listener of ${_id}`;
+  const conditionId = `condition of ${_id}`;
   const unchanging = {
     host,
     pid: process.pid,
@@ -82,14 +125,45 @@ export function createProcesses({ db, clock, roles, masterKeys, schema }: Settin
     startedAt: new Date(clock.now()),
   };
 
+  /** Processes that were seen lately, oldest first. */
+  const list = (): Promise<ProcessRecord[]> =>
+    processes
+      .find({ lastSeenAt: { $gt: new Date(clock.now() - goneAfterMs) } })
+      .sort({ startedAt: 1, _id: 1 })
+      .toArray();
+
+  /** Writes what this process reports, and that its roles are held. */
+  async function reportCondition(now: Date): Promise<void> {
+    if (!report) return;
+    const condition = { ...report(), process: _id, reportedAt: now };
+    await Promise.all([
+      conditions.updateOne({ _id: conditionId }, { $set: condition }, { upsert: true }),
+      ...roles.map((role) =>
+        heldRoles.updateOne({ _id: `role ${role}` }, { $set: { role, heldAt: now } }, { upsert: true }),
+      ),
+    ]);
+  }
+
+  /** The report of a process. A process without a heartbeat for 30 s cannot report that it is silent. */
+  function conditionOf(
+    { lastSeenAt }: ProcessRecord,
+    reported: ConditionRecord | undefined,
+  ): Condition | undefined {
+    const silentMs = clock.now() - lastSeenAt.getTime();
+    if (silentMs <= silentProcessAfterMs) return reported;
+    const silent = `it has sent no heartbeat for ${Math.round(silentMs / 1000)} s`;
+    return { clockOffsetMs: 0, ...reported, reasons: [silent] };
+  }
+
   return {
     /** The id of this process; it changes with each start. */
     id: _id,
 
     /** Writes a heartbeat of this process. */
     async beat(): Promise<void> {
-      const heartbeat = { ...unchanging, lastSeenAt: new Date(clock.now()) };
-      await processes.updateOne({ _id }, { $set: heartbeat }, { upsert: true });
+      const now = new Date(clock.now());
+      await processes.updateOne({ _id }, { $set: { ...unchanging, lastSeenAt: now } }, { upsert: true });
+      await reportCondition(now);
     },
 
     /** Writes a heartbeat of this process's private listener. */
@@ -113,15 +187,36 @@ export function createProcesses({ db, clock, roles, masterKeys, schema }: Settin
 
     /** Removes this process from the list when it ends. */
     async leave(): Promise<void> {
-      await processes.deleteOne({ _id });
+      await Promise.all([processes.deleteOne({ _id }), conditions.deleteOne({ _id: conditionId })]);
     },
 
-    /** Processes that were seen lately, oldest first. */
-    list: (): Promise<ProcessRecord[]> =>
-      processes
-        .find({ lastSeenAt: { $gt: new Date(clock.now() - goneAfterMs) } })
-        .sort({ startedAt: 1, _id: 1 })
-        .toArray(),
+    list,
+
+    /** The processes of `list` with what they report, and the roles that no process has. */
+    async survey(): Promise<ProcessSurvey> {
+      const [listed, reported, held] = await Promise.all([
+        list(),
+        conditions.find({ reportedAt: { $gt: new Date(clock.now() - goneAfterMs) } }).toArray(),
+        heldRoles.find({ _id: { $in: processRoles.map((role) => `role ${role}`) } }).toArray(),
+      ]);
+      const byProcess = new Map(reported.map((record) => [record.process, record]));
+      const heardAfter = clock.now() - silentProcessAfterMs;
+      const isHeard = ({ lastSeenAt }: ProcessRecord) => lastSeenAt.getTime() >= heardAfter;
+      const lastHeld = (role: string) => held.find((record) => record.role === role)?.heldAt;
+      // Processes of older builds do not write that they hold a role.
+      const isHeld = (role: string) =>
+        (lastHeld(role)?.getTime() ?? 0) >= heardAfter ||
+        listed.some((record) => isHeard(record) && record.roles.includes(role));
+      return {
+        processes: listed.map((record) => ({
+          ...record,
+          condition: conditionOf(record, byProcess.get(record._id)),
+        })),
+        missingRoles: processRoles
+          .filter((role) => !isHeld(role))
+          .map((role) => ({ role, since: lastHeld(role) })),
+      };
+    },
   };
 }
 export type Processes = ReturnType<typeof createProcesses>;

@@ -112,6 +112,7 @@ const declared = [
   'passkeys: purgeAt sparse ttl',
   'passkeys: userId',
   'processes: lastSeenAt ttl',
+  'processes: reportedAt ttl',
   'processes: seenAt ttl',
   'requestLog: at desc, _id desc',
   'requestLog: at desc, _id desc, status where {status:{$gte:400}}',

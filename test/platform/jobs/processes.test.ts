@@ -13,6 +13,41 @@ async function two() {
   return { clock, one, other };
 }
 
+it('the survey has what each process reports, a silent process as not ready, and the roles that none has', async () => {
+  const { db } = await preparedDatabase();
+  const clock = shiftedClock();
+  const reasons: string[] = [];
+  const start = (roles: string[], report?: () => { reasons: string[]; clockOffsetMs: number }) =>
+    createProcesses({ db, clock, roles, masterKeys: ['key'], schema: 1, ...(report && { report }) });
+  const worker = start(['worker'], () => ({ reasons: [...reasons], clockOffsetMs: -40_000 }));
+  // A process of an older build reports nothing.
+  const older = start(['api']);
+  await older.beat();
+  await worker.beat();
+  const find = async (wanted: { id: string }) =>
+    (await older.survey()).processes.find(({ _id }) => _id === wanted.id)?.condition;
+  expect(await find(older)).toBeUndefined();
+  expect(await find(worker)).toMatchObject({ reasons: [], clockOffsetMs: -40_000 });
+  expect((await older.survey()).missingRoles).toEqual([{ role: 'admin', since: undefined }]);
+  reasons.push('the clock is off');
+  await worker.beat();
+  expect(await find(worker)).toMatchObject({ reasons: ['the clock is off'] });
+  clock.ahead = 31_000;
+  await older.beat();
+  expect((await find(worker))?.reasons).toEqual([
+    expect.stringMatching(/^it has sent no heartbeat for 3\d s$/),
+  ]);
+  expect((await older.survey()).missingRoles).toEqual([
+    { role: 'admin', since: undefined },
+    { role: 'worker', since: expect.any(Date) },
+  ]);
+  clock.ahead = 60_000;
+  expect(await find(worker)).toBeUndefined();
+  await worker.beat();
+  await worker.leave();
+  expect(await find(worker)).toBeUndefined();
+});
+
 describe('the lists of processes and of private listeners', () => {
   it('contain a process for 45 s after its last heartbeat, unless it has left', async () => {
     const { clock, one, other } = await two();
