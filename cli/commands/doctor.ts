@@ -59,7 +59,7 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
     ]);
     // The server told its time between the request and the response, so it is compared with the middle.
     const skewMs = Math.round(Date.parse(status.time) - (sentAt + Date.now()) / 2);
-    const ofRecords = status.database === 'up' ? await this.#checkRecords() : [];
+    const ofRecords = status.database === 'up' ? await this.#checkRecords() : [addressesUnknown];
     return [
       { check: 'server', ok: true, found: `${url} (from ${urlFrom}), ${status.environment}`, fix: null },
       { check: 'token', ok: true, found: `${name}, ${role} (from ${tokenFrom})`, fix: null },
@@ -100,6 +100,14 @@ function checkSkew(skewMs: number): Finding {
     fix: 'let the machine keep time by NTP',
   });
 }
+
+/** The check of addresses while the requests cannot be read. */
+const addressesUnknown: Finding = {
+  check: "callers' addresses",
+  ok: true,
+  found: 'not known while the database is away',
+  fix: null,
+};
 
 /** Reports callers whose address is unreadable: they all share one limit. A proxy may write X-Forwarded-For in an unknown form. */
 export function checkAddresses(requests: readonly { address: string | null }[]): Finding {
