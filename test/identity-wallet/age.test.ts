@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { issueMdoc } from '../../server/identity-wallet/test-wallet/attestations.ts';
-import { presentMdoc } from '../../server/identity-wallet/test-wallet/holder.ts';
 import {
   adult,
   ageSettings,
@@ -13,6 +12,7 @@ import {
   now,
   refusalOf,
 } from './attested.ts';
+import { presentMdoc } from './library-holder.ts';
 
 const check = createCheck();
 const asked = expectation(ageSettings, ['age_18_plus']);

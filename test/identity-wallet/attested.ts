@@ -6,11 +6,11 @@ import { createPresentationCheck, type Expectation } from '../../server/identity
 import { PresentationRefused } from '../../server/identity-wallet/refused.ts';
 import { createStatusLists } from '../../server/identity-wallet/status-list.ts';
 import { statusListTypes } from '../../server/identity-wallet/status-token.ts';
-import { presentMdoc, presentSdJwt } from '../../server/identity-wallet/test-wallet/holder.ts';
 import { accessCertificate, createTestIssuer } from '../../server/identity-wallet/test-wallet/issuer.ts';
 import { testStatusList } from '../../server/identity-wallet/test-wallet/status.ts';
 import type { Handover } from '../../server/identity-wallet/transcript.ts';
 import { startTestServer } from '../harness/server.ts';
+import { presentMdoc, presentSdJwt } from './library-holder.ts';
 
 export const now = Date.parse('2026-11-22T12:00:00Z');
 export const statusUri = 'https://issuer.test/status';
@@ -113,7 +113,7 @@ export async function personToken({
   type?: string;
   at?: number;
 }) {
-  const { credential, claims } = await issuer.personSdJwt(order, type);
+  const { credential, claims } = issuer.personSdJwt(order, type);
   const key = issuer.holderKey;
   return { pid_sd_jwt: [await presentSdJwt({ credential, claims, key, paths, handover: made, now: at })] };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { issueMdoc, issueSdJwt } from '../../server/identity-wallet/test-wallet/attestations.ts';
-import { presentMdoc, presentSdJwt } from '../../server/identity-wallet/test-wallet/holder.ts';
 import { createCheck, expectation, handover, issuer, now, personSettings, refusalOf } from './attested.ts';
+import { presentMdoc, presentSdJwt } from './library-holder.ts';
 import { ownAnchors, ownSigner } from './own-issuer.ts';
 
 const check = createCheck();
@@ -36,7 +36,7 @@ async function mdoc({ issuing, signing }: Countries) {
 async function sdJwt({ issuing, signing }: Countries) {
   const claims = { issuing_country: issuing, family_name: 'Mustermann' };
   const content = { type: 'urn:eudi:pid:1', claims, signer: signerIn(signing), holderKey: key, ...validity };
-  const credential = await issueSdJwt(content);
+  const credential = issueSdJwt(content);
   return {
     pid_sd_jwt: [
       await presentSdJwt({ credential, claims, key, paths: [['issuing_country']], handover, now }),

@@ -4,9 +4,9 @@ import { Openid4vpClient, type ResolvedOpenid4vpAuthorizationRequest } from '@op
 import { CompactEncrypt, calculateJwkThumbprint, compactVerify, importJWK, type JWK } from 'jose';
 import { z } from 'zod';
 import { issueMdoc, issueSdJwt } from '../../server/identity-wallet/test-wallet/attestations.ts';
-import { presentMdoc, presentSdJwt } from '../../server/identity-wallet/test-wallet/holder.ts';
 import type { Handover } from '../../server/identity-wallet/transcript.ts';
 import { issuer } from './attested.ts';
+import { presentMdoc, presentSdJwt } from './library-holder.ts';
 
 // The library replaces zod's error messages for the whole process. The service uses zod's own messages.
 z.config({ customError: undefined });
@@ -88,7 +88,7 @@ async function present(credential: Credential, handover: Handover): Promise<stri
     return presentMdoc({ issuerSigned, key: holderKey, docType, elements: names, handover });
   }
   const type = credential.meta.vct_values?.[0] ?? '';
-  const issued = await issueSdJwt({ type, claims, signer, holderKey, ...validity });
+  const issued = issueSdJwt({ type, claims, signer, holderKey, ...validity });
   return presentSdJwt({ credential: issued, claims, key: holderKey, paths, handover, now });
 }
 

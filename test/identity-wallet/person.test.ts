@@ -1,6 +1,5 @@
 import { CompactSign, decodeJwt, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { presentMdoc } from '../../server/identity-wallet/test-wallet/holder.ts';
 import {
   adult,
   createCheck,
@@ -12,6 +11,7 @@ import {
   personToken,
   refusalOf,
 } from './attested.ts';
+import { presentMdoc } from './library-holder.ts';
 
 const check = createCheck();
 const ages = ['age_equal_or_over', '18'];

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { createPresentationCheck } from '../../server/identity-wallet/presentation.ts';
 import { createStatusLists } from '../../server/identity-wallet/status-list.ts';
 import { issueMdoc, issueSdJwt } from '../../server/identity-wallet/test-wallet/attestations.ts';
-import { presentMdoc, presentSdJwt } from '../../server/identity-wallet/test-wallet/holder.ts';
 import {
   ageSettings,
   anchors,
@@ -15,6 +14,7 @@ import {
   refusalOf,
   statusUri,
 } from './attested.ts';
+import { presentMdoc, presentSdJwt } from './library-holder.ts';
 import { ownAnchors, ownSigner } from './own-issuer.ts';
 import { cwtList, identifierList, jwtList, listed, seconds } from './status-lists.ts';
 
@@ -160,7 +160,7 @@ async function checkMdoc(
 async function checkSdJwt(status: object) {
   const claims = { issuing_country: 'EU' };
   const content = { type: 'urn:eudi:pid:1', claims, signer: issuer.signer, holderKey: key, ...validity };
-  const credential = await issueSdJwt({ ...content, status: status as Record<string, unknown> });
+  const credential = issueSdJwt({ ...content, status: status as Record<string, unknown> });
   const paths = [['issuing_country']];
   const check = createPresentationCheck(createStatusLists(() => jwtList()));
   const presentation = await presentSdJwt({ credential, claims, key, paths, handover, now });

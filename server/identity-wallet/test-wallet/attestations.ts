@@ -1,5 +1,4 @@
 import { createHash, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
 import { encode, Tagged } from 'cborg';
 import { cborTag, coseKeyOf, es256, headerLabels } from '../cbor.ts';
 
@@ -73,44 +72,42 @@ export function issueMdoc(content: MdocContent): Uint8Array {
   return encode({ nameSpaces: { [namespace]: items }, issuerAuth });
 }
 
-/** Computes a digest for the SD-JWT library. @param algorithm such as `sha-256` */
-const hasher = (data: string | ArrayBuffer, algorithm: string) =>
-  new Uint8Array(
-    createHash(algorithm.replace('-', ''))
-      .update(typeof data === 'string' ? data : Buffer.from(data))
-      .digest(),
-  );
-
-/** Returns the SD-JWT library with the keys to issue and to present with. */
-export const sdJwtLibrary = (keys: { issuer?: KeyObject; holder?: KeyObject }) => {
-  const signWith = (key: KeyObject) => (data: string) =>
-    signEs256(key, Buffer.from(data)).toString('base64url');
-  return new SDJwtVcInstance({
-    hasher,
-    saltGenerator: (length = 16) => randomBytes(length).toString('base64url'),
-    ...(keys.issuer ? { signer: signWith(keys.issuer), signAlg: 'ES256' } : {}),
-    ...(keys.holder ? { kbSigner: signWith(keys.holder), kbSignAlg: 'ES256' } : {}),
-  });
-};
-
-type Frame = { _sd?: (string | number)[]; [name: string]: unknown };
-
-/** Returns a frame that makes every claim separately disclosable, also inside objects and lists. */
-function frameOf(value: unknown): Frame | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const names = Array.isArray(value) ? value.map((_item, index) => index) : Object.keys(value);
-  const inner = Object.entries(value).flatMap(([name, member]) => {
-    const frame = frameOf(member);
-    return frame ? [[name, frame] as const] : [];
-  });
-  return { _sd: names, ...Object.fromEntries(inner) };
+/** A disclosure: a salt, the name of a member, and its value (RFC 9901 4.2). Elements of lists have no name. */
+function disclose(...parts: unknown[]): { disclosure: string; digest: string } {
+  const salted = [randomBytes(16).toString('base64url'), ...parts];
+  const disclosure = Buffer.from(JSON.stringify(salted)).toString('base64url');
+  return { disclosure, digest: createHash('sha256').update(disclosure).digest('base64url') };
 }
 
-/** Issues an attestation as an SD-JWT VC, with all of its disclosures. */
-export async function issueSdJwt(content: SdJwtContent): Promise<string> {
+/**
+ * Replaces every claim by the digest of a disclosure, also inside objects and lists.
+ * @param disclosures gets the disclosures
+ */
+function hideEach(value: unknown, disclosures: string[]): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const hide = (member: unknown, ...name: string[]): string => {
+    const { disclosure, digest } = disclose(...name, hideEach(member, disclosures));
+    disclosures.push(disclosure);
+    return digest;
+  };
+  if (Array.isArray(value)) return value.map((element) => ({ '...': hide(element) }));
+  const digests = Object.entries(value).map(([name, member]) => hide(member, name));
+  return { _sd: digests.toSorted() };
+}
+
+/** Signs a JWT. @returns its compact form */
+export function signJwt(key: KeyObject, header: Readonly<Record<string, unknown>>, payload: object): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const signed = `${part({ alg: 'ES256', ...header })}.${part(payload)}`;
+  return `${signed}.${signEs256(key, Buffer.from(signed)).toString('base64url')}`;
+}
+
+/** Issues an attestation as an SD-JWT VC (RFC 9901), with all of its disclosures. */
+export function issueSdJwt(content: SdJwtContent): string {
   const { type, claims, signer, holderKey, status } = content;
   const { kty, crv, x, y } = createPublicKey(holderKey).export({ format: 'jwk' });
   const secondsOf = (time: number) => Math.floor(time / 1000);
+  const disclosures: string[] = [];
   const payload = {
     vct: type,
     iss: 'https://issuer.test.invalid',
@@ -118,9 +115,11 @@ export async function issueSdJwt(content: SdJwtContent): Promise<string> {
     nbf: secondsOf(content.validFrom),
     exp: secondsOf(content.validUntil),
     cnf: { jwk: { kty, crv, x, y } },
-    ...(status ? { status: status as { status_list: never } } : {}),
-    ...claims,
+    ...(status ? { status } : {}),
+    _sd_alg: 'sha-256',
+    ...(hideEach(claims, disclosures) as object),
   };
   const x5c = signer.certificates.map((der) => Buffer.from(der).toString('base64'));
-  return sdJwtLibrary({ issuer: signer.key }).issue(payload, frameOf(claims) as never, { header: { x5c } });
+  const jwt = signJwt(signer.key, { typ: 'dc+sd-jwt', x5c }, payload);
+  return [jwt, ...disclosures, ''].join('~');
 }

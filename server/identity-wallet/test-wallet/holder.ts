@@ -1,60 +1,18 @@
-import { createHash, type KeyObject, randomBytes } from 'node:crypto';
-import {
-  CoseKey,
-  DeviceRequest,
-  DocRequest,
-  Holder,
-  IssuerSigned,
-  ItemsRequest,
-  type MdocContext,
-  SessionTranscript,
-} from '@owf/mdoc';
+import { createHash, type KeyObject } from 'node:crypto';
 import { encode } from 'cborg';
-import { z } from 'zod';
-import type { Handover } from '../transcript.ts';
-import { sdJwtLibrary, signEs256 } from './attestations.ts';
-
-// The mdoc library changes zod's error messages for the whole process. This restores the default messages.
-z.config({ customError: undefined });
-
-const hashNames = { 'SHA-256': 'sha256', 'SHA-384': 'sha384', 'SHA-512': 'sha512' } as const;
-const unused = (): never => {
-  throw new Error('wallets do not use this');
-};
-
-/** Returns the cryptographic functions that the library needs, for an identity wallet that holds `key`. */
-const contextWith = (key: KeyObject): Pick<MdocContext, 'crypto' | 'cose'> => ({
-  crypto: {
-    random: (length) => new Uint8Array(randomBytes(length)),
-    digest: ({ digestAlgorithm, bytes }) =>
-      new Uint8Array(createHash(hashNames[digestAlgorithm]).update(bytes).digest()),
-    calculateEphemeralMacKey: unused,
-  },
-  cose: {
-    sign1: { sign: ({ toBeSigned }) => new Uint8Array(signEs256(key, toBeSigned)), verify: unused },
-    mac0: { sign: unused, verify: unused },
-  },
-});
-
-/** Returns the transcript of annex C. The library does not know this handover, so the transcript is given encoded. */
-function annexCTranscript(encryptionInfo: string, origin: string): SessionTranscript {
-  const values = encode([encryptionInfo, origin]);
-  const handover = ['dcapi', createHash('sha256').update(values).digest()];
-  const [deviceEngagement, readerKey] = [null, null]; // Only devices that are near each other exchange them.
-  const encodedStructure = { value: [deviceEngagement, readerKey, handover] };
-  return Object.create(SessionTranscript.prototype, { encodedStructure }) as SessionTranscript;
-}
-
-/** Returns the session transcript, which the holder of an mdoc signs. */
-async function transcriptFor(handover: Handover, platform: ReturnType<typeof contextWith>) {
-  if (handover.kind === 'iso-dc-api') return annexCTranscript(handover.encryptionInfo, handover.origin);
-  const { nonce, thumbprint } = handover;
-  const common = { nonce, ...(thumbprint ? { jwkThumbprint: thumbprint } : {}) };
-  if (handover.kind === 'dc-api')
-    return SessionTranscript.forOid4VpDcApi({ ...common, origin: handover.origin }, platform);
-  const { clientId, responseUri } = handover;
-  return SessionTranscript.forOid4Vp({ ...common, clientId, responseUri }, platform);
-}
+import {
+  asArray,
+  asMap,
+  type CborMap,
+  decodeCbor,
+  embed,
+  embedded,
+  es256,
+  headerLabels,
+  joinAsArray,
+} from '../cbor.ts';
+import { audienceOf, type Handover, transcriptOf } from '../transcript.ts';
+import { signEs256, signJwt } from './attestations.ts';
 
 interface MdocRequest {
   issuerSigned: Uint8Array;
@@ -66,64 +24,90 @@ interface MdocRequest {
   handover: Handover;
 }
 
-/**
- * Makes a device response with these elements, in base64url. The library chooses elements by a device request, so one is made for
- * it.
- */
-export async function presentMdoc(request: MdocRequest): Promise<string> {
-  const { issuerSigned, key, docType, namespace = docType, elements, handover } = request;
-  const platform = contextWith(key);
-  const sessionTranscript = await transcriptFor(handover, platform);
-  const intendsToRetain = false;
-  const names = Object.fromEntries(elements.map((name) => [name, intendsToRetain]));
-  const deviceRequest = DeviceRequest.create({
-    docRequests: [
-      DocRequest.create({
-        itemsRequest: ItemsRequest.create({ docType, namespaces: { [namespace]: names } }),
-      }),
-    ],
-  });
-  const response = await Holder.createDeviceResponseForDeviceRequest(
-    {
-      deviceRequest,
-      sessionTranscript,
-      issuerSigned: [IssuerSigned.decode(issuerSigned)],
-      signature: { signingKey: CoseKey.fromJwk({ ...key.export({ format: 'jwk' }), alg: 'ES256' }) },
-    },
-    platform,
+/** Signs the transcript as the holder (ISO/IEC 18013-5, 9.1.3.6), without device elements. */
+function deviceSignedFor({ key, docType, handover }: MdocRequest): object {
+  const nameSpaces = embed(encode(new Map()));
+  const authentication = embed(
+    joinAsArray(encode('DeviceAuthentication'), transcriptOf(handover), encode(docType), nameSpaces),
   );
-  return Buffer.from(response.encode()).toString('base64url');
+  const headers = encode(new Map([[headerLabels.algorithm, es256]]));
+  const noExternalData = new Uint8Array();
+  const signature = signEs256(key, encode(['Signature1', headers, noExternalData, authentication]));
+  return {
+    nameSpaces: decodeCbor(nameSpaces),
+    deviceAuth: { deviceSignature: [headers, new Map(), null, signature] },
+  };
 }
 
-/** By a frame, the SD-JWT library chooses what to disclose: it has the structure of the claims, and `true` for each value. */
-type Frame = { [name: string]: Frame | true };
+/** Makes a device response with these elements, in base64url (ISO/IEC 18013-5, 8.3.2.1.2.2). */
+export function presentMdoc(request: MdocRequest): string {
+  const { issuerSigned, docType, namespace = docType, elements } = request;
+  const issued = asMap(decodeCbor(issuerSigned), 'attestation');
+  const items = asArray(asMap(issued.get('nameSpaces'), 'namespaces').get(namespace), 'elements');
+  const nameOf = (item: unknown) =>
+    (decodeCbor(embedded(item, 'element')) as CborMap).get('elementIdentifier');
+  const shown = items.filter((item) => elements.includes(String(nameOf(item))));
+  const document = {
+    docType,
+    issuerSigned: { nameSpaces: { [namespace]: shown }, issuerAuth: issued.get('issuerAuth') },
+    deviceSigned: deviceSignedFor(request),
+  };
+  return Buffer.from(encode({ version: '1.0', documents: [document], status: 0 })).toString('base64url');
+}
 
-/** Returns the frame that discloses the values at these paths. Null in a path stands for every element of a list. */
-function frameOf(paths: readonly (readonly (string | null)[])[], claims: unknown): Frame | true {
-  if (paths.some((path) => path.length === 0)) return true;
-  const entries = Object.entries(claims as object).flatMap(([name, value]) => {
-    const pathsHere = paths.filter(([first]) => first === null || first === name);
-    const pathsInside = pathsHere.map(([, ...rest]) => rest);
-    return pathsInside.length > 0 ? [[name, frameOf(pathsInside, value)] as const] : [];
-  });
-  return Object.fromEntries(entries);
+type Path = readonly (string | null)[];
+type Json = Readonly<Record<string, unknown>>;
+
+const digestOf = (disclosure: string) => createHash('sha256').update(disclosure).digest('base64url');
+const decodeJson = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as unknown;
+
+/**
+ * Chooses the disclosures of the values at these paths, and of all that is inside them. Null in a path stands for every element
+ * of a list.
+ */
+function choose(payload: unknown, disclosures: readonly string[], paths: readonly Path[]): string[] {
+  const byDigest = new Map(disclosures.map((text) => [digestOf(text), text]));
+
+  /** @param all whether the whole value is shown */
+  function inside(value: unknown, asked: readonly Path[], all: boolean): string[] {
+    if (typeof value !== 'object' || value === null) return [];
+    const members = Array.isArray(value)
+      ? value.map((element) => (element as Json)['...'])
+      : (((value as Json)['_sd'] as unknown[] | undefined) ?? []);
+    return members.flatMap((digest) => {
+      const disclosure = byDigest.get(String(digest));
+      if (disclosure === undefined) return [];
+      const parts = decodeJson(disclosure) as unknown[];
+      const name = Array.isArray(value) ? null : parts[1];
+      const here = asked.filter(([first]) => first === name);
+      if (!all && here.length === 0) return [];
+      const rest = here.map(([, ...others]) => others);
+      const isWhole = all || rest.some((path) => path.length === 0);
+      return [disclosure, ...inside(parts.at(-1), rest, isWhole)];
+    });
+  }
+
+  return inside(payload, paths, false);
 }
 
 interface SdJwtRequest {
   credential: string;
-  claims: Readonly<Record<string, unknown>>;
   key: KeyObject;
-  paths: readonly (readonly (string | null)[])[];
+  paths: readonly Path[];
   handover: Handover;
   now: number;
 }
 
-/** Presents an SD-JWT VC with these claims, and the holder's proof. */
-export async function presentSdJwt(request: SdJwtRequest): Promise<string> {
-  const { credential, claims, key, paths, handover, now } = request;
-  const aud = handover.kind === 'redirect' ? handover.clientId : `origin:${handover.origin}`;
-  const payload = { iat: Math.floor(now / 1000), aud, nonce: handover.nonce };
-  return sdJwtLibrary({ holder: key }).present(credential, frameOf(paths, claims) as never, {
-    kb: { payload },
-  });
+/** Presents an SD-JWT VC with these claims, and the holder's proof (RFC 9901 4.3). */
+export function presentSdJwt({ credential, key, paths, handover, now }: SdJwtRequest): string {
+  const [jwt = '', ...disclosures] = credential.split('~').slice(0, -1);
+  const [, payload = ''] = jwt.split('.');
+  const shown = [jwt, ...choose(decodeJson(payload), disclosures, paths), ''].join('~');
+  const proof = {
+    iat: Math.floor(now / 1000),
+    aud: audienceOf(handover),
+    nonce: handover.nonce,
+    sd_hash: digestOf(shown),
+  };
+  return shown + signJwt(key, { typ: 'kb+jwt' }, proof);
 }

@@ -144,7 +144,7 @@ export function createTestIssuer(settings: { key: Uint8Array; statusUri: string;
       return issueMdoc({ ...signedParts(order), docType, namespace, elements });
     },
 
-    async personSdJwt(order: Order, type: string) {
+    personSdJwt(order: Order, type: string) {
       const { born, nationality, number, reached } = personOf(order.holder, order.now);
       const claims = {
         family_name: 'Mustermann',
@@ -157,7 +157,7 @@ export function createTestIssuer(settings: { key: Uint8Array; statusUri: string;
           reached.map(([years, isReached]) => [String(years), isReached]),
         ),
       };
-      return { claims, credential: await issueSdJwt({ ...signedParts(order), type, claims }) };
+      return { claims, credential: issueSdJwt({ ...signedParts(order), type, claims }) };
     },
   };
 }

@@ -2,6 +2,7 @@ import { CompactEncrypt } from 'jose';
 import type { Handover } from '../transcript.ts';
 import { type AskedByAnnexC, readDeviceRequest, sealFor } from './annex-c.ts';
 import { type Asked, type AskedCredential, encryptionKeyOf, pathsToShow } from './asked.ts';
+import { presentMdoc, presentSdJwt } from './holder.ts';
 import { flaws, type HolderName, proofOfAgeType, type TestIssuer } from './issuer.ts';
 
 const wrongAnswers = ['wrong-nonce', 'wrong-audience', 'replay', 'too-much'] as const;
@@ -60,8 +61,8 @@ function holds(claims: unknown, [first, ...rest]: readonly (string | null)[]): b
 }
 
 /**
- * Makes a test identity wallet for both protocols. Its libraries are not those of the verifier, so that tests find errors of
- * either. Production does not use it, so the libraries are loaded when they are needed.
+ * Makes a test identity wallet for both protocols. Tests also present by libraries of others, so that they find errors of the
+ * wallet and of the verifier.
  */
 export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies) {
   const key = issuer.holderKey;
@@ -72,8 +73,7 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
   });
 
   /** Presents an mdoc. The act `too-much` also shows an element that was not requested. */
-  async function mdocOf(asked: AskedCredential, instruction: Instruction, handover: Handover) {
-    const { presentMdoc } = await import('./holder.ts');
+  function mdocOf(asked: AskedCredential, instruction: Instruction, handover: Handover) {
     const { doctype_value: docType = '' } = asked.meta;
     const isProofOfAge = docType === proofOfAgeType;
     // The attestation has all elements, so the first alternative is always chosen.
@@ -91,16 +91,15 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
   }
 
   /** Presents an SD-JWT VC. The act `too-much` also shows a claim that was not requested. */
-  async function sdJwtOf(asked: AskedCredential, instruction: Instruction, handover: Handover) {
-    const { presentSdJwt } = await import('./holder.ts');
+  function sdJwtOf(asked: AskedCredential, instruction: Instruction, handover: Handover) {
     const { vct_values: [type = ''] = [] } = asked.meta;
-    const { credential, claims } = await issuer.personSdJwt(orderOf(instruction), type);
+    const { credential, claims } = issuer.personSdJwt(orderOf(instruction), type);
     const paths = pathsToShow(asked, (path) => holds(claims, path)) ?? [];
     const shown = instruction.act === 'too-much' ? [...paths, ['family_name']] : paths;
-    return presentSdJwt({ credential, claims, key, paths: shown, handover, now: clock.now() });
+    return presentSdJwt({ credential, key, paths: shown, handover, now: clock.now() });
   }
 
-  function present(asked: AskedCredential, instruction: Instruction, handover: Handover): Promise<string> {
+  function present(asked: AskedCredential, instruction: Instruction, handover: Handover): string {
     if (asked.format === 'mso_mdoc') return mdocOf(asked, instruction, handover);
     return sdJwtOf(asked, instruction, handover);
   }
@@ -110,11 +109,7 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
     async answerAnnexC(asked: AskedByAnnexC, instruction: Instruction): Promise<object | undefined> {
       if (instruction.act === 'refuse') return undefined;
       const credential = readDeviceRequest(asked);
-      const presented = await present(
-        credential,
-        instruction,
-        annexCHandover(asked, instruction.act, origin),
-      );
+      const presented = present(credential, instruction, annexCHandover(asked, instruction.act, origin));
       return { response: await sealFor(asked, Buffer.from(presented, 'base64url'), origin) };
     },
 
@@ -126,7 +121,7 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
       if (!credential) throw new Error('the request asks for no credential');
       const encryption = await encryptionKeyOf(asked);
       const handover = handoverOf(asked, instruction.act, encryption?.thumbprint);
-      const token = { [credential.id]: [await present(credential, instruction, handover)] };
+      const token = { [credential.id]: [present(credential, instruction, handover)] };
       if (!encryption) return { vp_token: JSON.stringify(token) };
       const response = await new CompactEncrypt(Buffer.from(JSON.stringify({ vp_token: token })))
         .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: encryption.kid })
