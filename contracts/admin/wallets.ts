@@ -34,17 +34,26 @@ export const FundWallet = z.strictObject({
 /** Fills the test wallet. */
 export const RefillWallet = z.strictObject({ partnerId: reference('partner') });
 
-export const AdjustWallet = z.strictObject({
-  partnerId: reference('partner'),
-  mode: Mode,
-  amount: cents
-    .min(-largestFunding)
-    .max(largestFunding)
-    .refine((amount) => amount !== 0, { error: 'must not be zero' }),
-  reason: Note,
-  /** A second call with the same reference and amount changes nothing. */
-  reference: Note.optional(),
-});
+/** The id of a finding of an audit. It names the fault and the content of the page, so a page that changes again has another one. */
+export const FindingId = z
+  .string()
+  .regex(/^fnd_[\w-]{22}$/, { error: 'expected the id of a finding, fnd_…' });
+
+export const AdjustWallet = z
+  .strictObject({
+    partnerId: reference('partner'),
+    mode: Mode,
+    amount: cents.min(-largestFunding).max(largestFunding),
+    reason: Note,
+    /** A second call with the same reference and amount changes nothing. */
+    reference: Note.optional(),
+    /** Findings of an audit that no repair can mend, and that this adjustment settles. The amount may then be zero. */
+    acknowledges: z.array(FindingId).min(1).max(100).optional(),
+  })
+  .refine(({ amount, acknowledges }) => amount !== 0 || acknowledges !== undefined, {
+    error: 'must not be zero',
+    path: ['amount'],
+  });
 
 export const RefundCharge = z.strictObject({ entryId: reference('entry'), reason: Note });
 
@@ -176,6 +185,7 @@ export const AuditWallets = z.strictObject({
 
 /** A fault in a ledger. `page`, `entry` and `seq` are set if the fault is about one page or one entry. */
 const LedgerFinding = z.strictObject({
+  id: FindingId,
   page: z.number().int().optional(),
   entry: z.string().optional(),
   seq: z.number().int().optional(),
@@ -189,6 +199,13 @@ const LedgerFinding = z.strictObject({
 });
 export type LedgerFinding = z.infer<typeof LedgerFinding>;
 
+/** A finding that an adjustment names. It is no fault any more. */
+const AcknowledgedFinding = LedgerFinding.extend({
+  /** The id of the adjustment. */
+  acknowledgedBy: z.string(),
+});
+export type AcknowledgedFinding = z.infer<typeof AcknowledgedFinding>;
+
 export const AuditView = z.strictObject({
   walletId: z.string(),
   /** The first and the last page of the ledger that were checked. */
@@ -199,14 +216,18 @@ export const AuditView = z.strictObject({
   balance: cents,
   /** The faults in the order of pages. Empty if the ledger is consistent. */
   findings: z.array(LedgerFinding),
+  acknowledged: z.array(AcknowledgedFinding),
 });
 export type AuditView = z.infer<typeof AuditView>;
 
 /** Repairs all wallets in the order of their ids, or those of one partner. A repair always reads whole ledgers. */
-export const RepairWallets = AuditWallets.omit({ sinceCheckpoint: true });
+export const RepairWallets = AuditWallets.omit({ sinceCheckpoint: true }).extend({
+  /** Whether to say only what would be mended and what would be left. */
+  dryRun: z.boolean().default(false),
+});
 export const RepairView = z.strictObject({
   walletId: z.string(),
-  /** The findings that were mended. */
+  /** The findings that were mended. A dry run lists those that would be. */
   mended: z.array(LedgerFinding),
   /** The findings of an audit after the repair. No repair can mend them. */
   findings: z.array(LedgerFinding),

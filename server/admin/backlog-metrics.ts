@@ -48,6 +48,14 @@ export function createBacklogMetrics(certificates: () => readonly SourceCertific
     'svc_oldest_unpublished_page_seconds',
     'Age of the oldest ledger page whose events are still to be published',
   );
+  const faultyLedgers = gauge(
+    'svc_ledger_faults',
+    'Wallets whose last audit has findings that no adjustment acknowledges',
+  );
+  const auditAge = gauge(
+    'svc_ledger_audit_age_seconds',
+    'Since the last nightly audit of all wallets ended; absent before the first one',
+  );
   const jobs = gauge(
     'svc_jobs',
     'Jobs of the scheduler by state: waiting, late by over 5 s, failed',
@@ -99,7 +107,7 @@ export function createBacklogMetrics(certificates: () => readonly SourceCertific
   return {
     /** Returns the metrics in the format of Prometheus. @param now milliseconds since the epoch */
     render(backlog: Backlog, now: number): Promise<string> {
-      const { at, deliveries: queue, jobs: scheduled, pages } = backlog;
+      const { at, deliveries: queue, jobs: scheduled, pages, audit } = backlog;
       const age = (since: Date | undefined): number =>
         since ? Math.max(0, (at.getTime() - since.getTime()) / 1000) : 0;
       deliveries.reset();
@@ -108,6 +116,10 @@ export function createBacklogMetrics(certificates: () => readonly SourceCertific
       deliveryLag.set(age(queue.oldestDueAt));
       unpublishedPages.set(pages.unpublished);
       unpublishedPage.set(age(pages.oldestAt));
+      faultyLedgers.set(audit.faulty);
+      auditAge.reset();
+      if (audit.endedAt) auditAge.set(age(audit.endedAt));
+      else auditAge.remove();
       jobs.set({ state: 'waiting' }, scheduled.waiting);
       jobs.set({ state: 'late' }, scheduled.late);
       jobs.set({ state: 'failed' }, scheduled.failed);

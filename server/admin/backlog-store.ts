@@ -11,6 +11,8 @@ export interface Backlog {
   endpoints?: EndpointHealth[];
   /** Ledger pages with events that are still to be published. */
   pages: { unpublished: number; oldestAt?: Date };
+  /** Wallets whose last audit has open findings, some of their ids, and when the last nightly audit of all wallets ended. */
+  audit: { faulty: number; wallets: string[]; endedAt?: Date };
 }
 
 interface Queued {
@@ -34,6 +36,9 @@ export const lateAfterMs = 5_000;
 /** The most index entries that a count reads: 100,000 take about 20 ms. */
 const mostCounted = 100_000;
 
+/** The most wallets that are named. */
+const mostShown = 20;
+
 /** There are no other lanes. With both named, a query can use the index by key, lane and time. */
 const anyLane = { lane: { $in: ['first', 'retry'] } };
 
@@ -47,6 +52,8 @@ export function createBacklogStore(db: Db) {
   const keys = db.collection<{ _id: string }>('apiKeys');
   const jobs = db.collection<{ nextRunAt: Date | null }>('jobs');
   const ledger = db.collection<{ at: Date }>('ledger');
+  const faults = db.collection<{ _id: string }>('ledgerFaults');
+  const audits = db.collection<{ _id: string; endedAt?: Date; lastEndedAt?: Date }>('ledgerAudits');
 
   /** Counts entries of an index. `countDocuments` would read the documents. */
   async function count(collection: string, query: Document): Promise<number> {
@@ -136,15 +143,30 @@ export function createBacklogStore(db: Db) {
     return { unpublished, ...(oldest && { oldestAt: oldest.at }) };
   }
 
+  async function readAudit(): Promise<Backlog['audit']> {
+    const [faulty, found, run] = await Promise.all([
+      count('ledgerFaults', {}),
+      faults
+        .find({}, { projection: { _id: 1 } })
+        .sort({ _id: 1 })
+        .limit(mostShown)
+        .toArray(),
+      audits.findOne({ _id: 'nightly' }),
+    ]);
+    const endedAt = run?.endedAt ?? run?.lastEndedAt;
+    return { faulty, wallets: found.map(({ _id }) => _id), ...(endedAt && { endedAt }) };
+  }
+
   return {
     async read(now: number): Promise<Backlog> {
       const at = new Date(now);
-      const [delivering, scheduled, pages] = await Promise.all([
+      const [delivering, scheduled, pages, audit] = await Promise.all([
         readDeliveries(at),
         readJobs(at),
         readPages(),
+        readAudit(),
       ]);
-      return { at, deliveries: delivering, jobs: scheduled, pages };
+      return { at, deliveries: delivering, jobs: scheduled, pages, audit };
     },
   };
 }

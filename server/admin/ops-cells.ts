@@ -10,6 +10,9 @@ interface TextCell {
 /** A cell of a table: a text, or a command that helps, which may link to its guide. */
 export type Cell = TextCell | { command: string; href: string | undefined };
 
+/** Makes a cell with a command, which links to its guide. `rest` has the arguments of the command. */
+export type HelpWith<Command extends string> = (command: Command, rest?: string) => Cell;
+
 export interface Table {
   title: string;
   headings: readonly string[];

@@ -5,7 +5,7 @@ import { dollars } from '../../contracts/amounts.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { DatabaseFault } from '../platform/database/availability.ts';
 import type { ProcessSurvey } from '../platform/jobs/processes.ts';
-import { type Cell, link, type RecordPage, type Table, texts, timeOf } from './ops-cells.ts';
+import { type Cell, type HelpWith, link, type RecordPage, type Table, texts, timeOf } from './ops-cells.ts';
 import { clockTask, processTable, processTasks } from './ops-processes.ts';
 import { style } from './ops-style.ts';
 import { type Overview as Figures, type Owner, recentMinutes } from './overview-store.ts';
@@ -42,8 +42,7 @@ const commands = {
 /** Headings of docs/cli.md that the page links to. */
 export const opsAnchors: readonly string[] = Object.values(commands);
 
-/** Makes a cell with a command, which links to its guide. `rest` has the arguments of the command. */
-export type Help = (command: keyof typeof commands, rest?: string) => Cell;
+type Help = HelpWith<keyof typeof commands>;
 
 const ageText = (at: Date, since: Date | undefined): string =>
   since ? `${Math.max(0, Math.round((at.getTime() - since.getTime()) / 1000))} s` : '–';
@@ -73,7 +72,7 @@ interface Options {
  * they affect no user.
  */
 function openTasks(overview: Overview, help: Help) {
-  const { at, lateByMode, jobs, pages, failingEndpoints, lowWallets, cappedWallets } = overview;
+  const { at, lateByMode, jobs, pages, audit, failingEndpoints, lowWallets, cappedWallets } = overview;
   const tasks: { text: string; command: Cell }[] = processTasks(overview, help);
   const add = (text: string, command: Cell) => tasks.push({ text, command });
   const isLive = ({ mode }: Owner): boolean => mode === 'live';
@@ -92,6 +91,11 @@ function openTasks(overview: Overview, help: Help) {
     add(`Events of a ledger page are unpublished for ${ageText(at, pages.oldestAt)}`, help('wallets audit'));
   for (const { keyId, failed, partner } of failingEndpoints.filter(isLive))
     add(`${failed} live deliveries of ${partner} failed within a day`, help('webhooks show', keyId));
+  if (audit.faulty > 0)
+    add(
+      `The ledgers of ${audit.faulty} wallets do not add up: ${audit.wallets.join(', ')}`,
+      help('wallets audit'),
+    );
   for (const { partner, partnerId, balance } of lowWallets)
     add(
       `The live wallet of ${partner} has ${dollars(balance)} left`,
@@ -174,7 +178,7 @@ function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table
 }
 
 /** Returns the figures of the whole service in groups. A figure that is `bad` needs the attention of an operator. */
-function groupsOf({ at, deliveries, jobs, pages }: Overview) {
+function groupsOf({ at, deliveries, jobs, pages, audit }: Overview) {
   const { pending = 0, in_flight: inFlight = 0, failed = 0 } = deliveries.byStatus;
   const late = deliveries.late > 0;
   return [
@@ -201,6 +205,7 @@ function groupsOf({ at, deliveries, jobs, pages }: Overview) {
       figures: [
         { name: 'unpublished pages', value: pages.unpublished },
         { name: 'age of the oldest', value: ageText(at, pages.oldestAt) },
+        { name: 'wallets at fault', value: audit.faulty, bad: audit.faulty > 0 },
       ],
     },
   ];

@@ -1,6 +1,7 @@
 import type { ProcessSurvey, SeenProcess } from '../platform/jobs/processes.ts';
-import { type Cell, type Table, texts, timeOf } from './ops-cells.ts';
-import type { Help } from './ops-page.ts';
+import { type Cell, type HelpWith, type Table, texts, timeOf } from './ops-cells.ts';
+
+type Help = HelpWith<'doctor' | 'status'>;
 
 /** The task that is shown if the clock of this process is not trusted. */
 export const clockTask = (help: Help) => ({

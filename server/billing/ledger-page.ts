@@ -17,6 +17,8 @@ export interface Memo {
   actor?: string;
   /** Id of the charge that a refund gives back. */
   of?: string;
+  /** The findings of an audit that an adjustment settles. */
+  acknowledges?: string[];
   /** The spend caps that a `caps` entry sets. */
   caps?: Partial<WalletState['caps']>;
   /** The entry for the audit log about the operator's action. */

@@ -41,7 +41,7 @@ import type { WalletRepair } from './audit/repair-wallet.ts';
 import { cappedBy } from './ceilings.ts';
 import { refill } from './refill.ts';
 import type { SignStatement as Sign } from './signed-statement.ts';
-import { readStatement } from './statement.ts';
+import { readStatement, type Statement } from './statement.ts';
 import {
   type Ceilings,
   viewEntryDetail,
@@ -105,7 +105,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
 
   /** Makes a report on each wallet of a partner; if no partner is given, on each wallet of a page of all wallets. */
   async function reportOnEach<Report>(
-    { partnerId, ...page }: z.infer<typeof RepairWallets>,
+    { partnerId, ...page }: Omit<z.infer<typeof RepairWallets>, 'dryRun'>,
     makeReport: (walletId: string) => Promise<Report | undefined>,
   ): Promise<Report[]> {
     const ids = partnerId ? Mode.options.map((mode) => walletIdOf(partnerId, mode)) : store.walletIds(page);
@@ -122,6 +122,41 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
   function operatorMemo(actor: Actor, target: string, after: Record<string, unknown>) {
     const audit = auditEntry(actor, { id: target, at: clock.now() }, { after });
     return { actor: actor.operatorId, audit };
+  }
+
+  /** Requires that an audit finds each of these faults, and that no repair mends it. @throws ApiError `not_found`, `refused` */
+  async function requireFindings(walletId: string, ids: readonly string[]): Promise<void> {
+    const { findings = [], acknowledged = [] } = (await audit.audit(walletId)) ?? {};
+    for (const id of ids) {
+      const finding = [...findings, ...acknowledged].find((one) => one.id === id);
+      if (!finding)
+        throw new ApiError('not_found', {
+          description: `The audit of ${walletId} has no finding ${id}: see svcadmin wallets audit`,
+        });
+      if (finding.mend)
+        throw new ApiError('refused', {
+          description: `${id} needs no adjustment, because svcadmin wallets repair mends it`,
+        });
+    }
+  }
+
+  /**
+   * Requires that the ledger adds up, in the whole period and from the last checkpoint on. An acknowledged fault in the period
+   * stays a fault of the period. @throws ApiError `refused`
+   */
+  async function requireSound(walletId: string, { firstPage, lastPage }: Statement): Promise<void> {
+    const report = await audit.audit(walletId, { sinceCheckpoint: true, atLatest: firstPage });
+    const { findings = [], acknowledged = [] } = report ?? {};
+    const inPeriod = acknowledged.filter(({ page = -1 }) => page >= firstPage && page <= lastPage.n);
+    // Unpublished events and missing grants change no amount.
+    const [fault] = [
+      ...findings.filter(({ mend }) => mend !== 'publish' && mend !== 'endAccess'),
+      ...inPeriod,
+    ];
+    if (!fault) return;
+    throw new ApiError('refused', {
+      description: `A statement is signed only where the ledger adds up; ${walletId} has ${fault.id}: ${fault.problem}`,
+    });
   }
 
   async function limitsOf(wallet: WalletReference): Promise<LimitsView> {
@@ -179,10 +214,13 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     adjust: mutation(
       AdjustWallet,
       MovedView,
-      async ({ amount, reason, reference = randomRequestId(), ...wallet }, actor) => {
+      async ({ amount, reason, reference = randomRequestId(), acknowledges, ...wallet }, actor) => {
         const { walletId } = await walletOf(wallet);
-        const operator = operatorMemo(actor, walletId, { amount, reference, reason });
-        return viewMoved(await manualEntries.adjust(walletId, amount, { reference, reason, ...operator }));
+        if (acknowledges) await requireFindings(walletId, acknowledges);
+        const named = acknowledges && { acknowledges };
+        const operator = operatorMemo(actor, walletId, { amount, reference, reason, ...named });
+        const memo = { reference, reason, ...named, ...operator };
+        return viewMoved(await manualEntries.adjust(walletId, amount, memo));
       },
     ),
     refund: mutation(RefundCharge, MovedView, async ({ entryId, reason }, actor) => {
@@ -207,14 +245,17 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
           description: `A signed statement has at most ${mostSignedEntries} entries; choose a shorter period`,
         });
       }
+      await requireSound(walletIdOf(wallet.partnerId, wallet.mode), statement);
       return { jws: signStatement(view, statement.lastPage, { from, to, timezone }) };
     }),
     audit: query(AuditWallets, z.array(AuditView), ({ sinceCheckpoint, ...wallets }) =>
       reportOnEach(wallets, (id) => audit.audit(id, { sinceCheckpoint })),
     ),
-    repair: mutation(RepairWallets, z.array(RepairView), (wallets, actor) =>
+    repair: mutation(RepairWallets, z.array(RepairView), ({ dryRun, ...wallets }, actor) =>
       reportOnEach(wallets, (id) =>
-        repair.repair(id, (mended) => auditEntry(actor, { id, at: clock.now() }, { after: { mended } })),
+        dryRun
+          ? repair.plan(id)
+          : repair.repair(id, (mended) => auditEntry(actor, { id, at: clock.now() }, { after: { mended } })),
       ),
     ),
   });

@@ -3,8 +3,10 @@ import type { BillingStores } from '../billing/store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import type { PartnerNames } from '../platform/database/partner-names.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
 import { createWalletsProcedures, type WalletsAdmin } from './admin.ts';
 import { createWalletAudit } from './audit/audit-wallet.ts';
+import { createNightlyAudit } from './audit/nightly-audit.ts';
 import { createWalletRepair } from './audit/repair-wallet.ts';
 import type { WalletsStores } from './store.ts';
 import { createWalletList, type Unpaid } from './wallet-list.ts';
@@ -21,6 +23,9 @@ interface Dependencies extends Pick<WalletsAdmin, 'partners' | 'standardPrice' |
   record: (entries: readonly AuditEntry[]) => Promise<void>;
   /** Returns the wallets with exchanges that were refused since a time because the balance was too low, by wallet id. */
   unpaidWallets: (since: Date) => Promise<ReadonlyMap<string, Unpaid>>;
+  logger: Pick<Logger, 'error'>;
+  /** Whether this process has the role worker, which audits the ledgers each night. */
+  worker: boolean;
   /** Returns the names of partners by their ids. */
   partnerNames: PartnerNames;
 }
@@ -28,12 +33,12 @@ interface Dependencies extends Pick<WalletsAdmin, 'partners' | 'standardPrice' |
 /** Makes the views of wallets for staff and partners: balances, statements, limits, prices, audits. `billing` owns the ledger. */
 export function createWalletsFeature(dependencies: Dependencies) {
   const { stores, billing, clock, key, record, unpaidWallets, partnerNames } = dependencies;
-  const { signStatement, partners, standardPrice } = dependencies;
-  const { ledger, grants, revocations, checkpoints, use } = stores;
+  const { signStatement, partners, standardPrice, logger, worker } = dependencies;
+  const { ledger, grants, revocations, checkpoints, faults, use } = stores;
   const { manualEntries, publishing } = billing;
   const forLists = { store: stores.summaries, ledger, clock };
   const summaries = createWalletSummaries({ ...forLists, use });
-  const forAudits = { store: ledger, revocations, checkpoints, clock };
+  const forAudits = { store: ledger, revocations, checkpoints, faults, clock };
   const audit = createWalletAudit({ ...forAudits, key });
 
   return {
@@ -49,7 +54,7 @@ export function createWalletsFeature(dependencies: Dependencies) {
       partners,
       standardPrice,
     }),
-    sweeps: [summaries.sweep],
+    sweeps: [summaries.sweep, createNightlyAudit({ audit, store: ledger, faults, clock, logger, worker })],
 
     /** Returns a wallet as the partner's programs see it. @throws ApiError `not_found` */
     read: createWalletReading({ store: ledger, summaries, clock }),

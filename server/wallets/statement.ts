@@ -19,6 +19,8 @@ export interface Statement {
   entries: LedgerEntry[];
   /** The `seq` of the last entry of the whole statement. More parts follow if this part ends before it. */
   untilSeq: number;
+  /** The number of the first page that was read. It holds the entry before the statement. */
+  firstPage: number;
   /** The page of the ledger that holds the last entry of this part. */
   lastPage: Pick<LedgerPage, 'n' | 'digest'>;
 }
@@ -70,7 +72,8 @@ export async function readStatement(wallet: Wallet, range: Range, store: Store):
   // Begins with the page of the entry before the statement. The balance of that entry opens the statement.
   const first = await findFirstPage(wallet, store, ({ state }) => state.seq >= afterSeq);
   // If no page has the entry, only the last page is read, so that `lastPage` is known.
-  for await (const page of store.pages(walletId, { from: Math.min(first, n), to: n })) {
+  const firstPage = Math.min(first, n);
+  for await (const page of store.pages(walletId, { from: firstPage, to: n })) {
     lastPage = { n: page.n, digest: page.digest };
     for (const entry of page.entries) {
       if (entry.seq === afterSeq) opening = entry.balanceAfter;
@@ -78,5 +81,12 @@ export async function readStatement(wallet: Wallet, range: Range, store: Store):
     }
     if (page.state.seq >= lastSeq) break;
   }
-  return { opening, closing: entries.at(-1)?.balanceAfter ?? opening, entries, untilSeq, lastPage };
+  return {
+    opening,
+    closing: entries.at(-1)?.balanceAfter ?? opening,
+    entries,
+    untilSeq,
+    firstPage,
+    lastPage,
+  };
 }

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { createCheckpointStore } from './audit/checkpoint-store.ts';
+import { createFaultStore } from './audit/fault-store.ts';
 import { createWalletSummaryStore, indexes as summaryIndexes } from './wallet-summary-store.ts';
 import { createWalletUseStore, indexes as useIndexes } from './wallet-use-store.ts';
 
@@ -11,6 +12,7 @@ export const indexes = [...useIndexes, ...summaryIndexes];
  */
 export const createWalletsStores = (db: Db, maintenance: Db = db) => ({
   checkpoints: createCheckpointStore(db),
+  faults: createFaultStore(db),
   summaries: createWalletSummaryStore(db),
   use: createWalletUseStore(maintenance),
 });

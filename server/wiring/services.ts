@@ -169,6 +169,8 @@ export function createServices(foundation: Foundation) {
     billing,
     clock,
     key: keyring.id,
+    logger,
+    worker: config.roles.has('worker'),
     record: stores.admin.audit.add,
     unpaidWallets: createUnpaidWallets(stores),
     partnerNames,

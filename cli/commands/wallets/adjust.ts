@@ -10,6 +10,7 @@ export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> 
     'The same reference and amount twice is one adjustment. Without --reference, a new one is shown: use it to retry.';
   static override examples = [
     '<%= config.bin %> wallets adjust ptr_… --mode test --amount -12.50 --reason "double funding"',
+    '<%= config.bin %> wallets adjust ptr_… --mode live --amount 0 --acknowledge fnd_… --reason "disk fault, incident 12"',
   ];
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
   static override flags = {
@@ -22,15 +23,28 @@ export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> 
     }),
     reason: Flags.string({ description: 'reason, for the audit log', required: true }),
     reference: Flags.string({ description: 'idempotency key: the same reference is one movement' }),
+    acknowledge: Flags.string({
+      description:
+        'a finding of `wallets audit` that no repair can mend, and that this settles; --amount may be 0',
+      helpValue: 'fnd_…',
+      multiple: true,
+    }),
   };
 
   async run() {
     this.prepareApi();
-    const { mode, amount: cents, reason, reference = `adjustment-${randomUUID()}` } = this.flags;
+    const { mode, amount: cents, reason, reference = `adjustment-${randomUUID()}`, acknowledge } = this.flags;
+    const named = acknowledge && { acknowledges: acknowledge };
     const wallet = { partnerId: this.args.partner, mode };
     const adjust = async () => {
       this.writeNotice(`Reference: ${reference}`);
-      const moved = await this.api.wallets.adjust.mutate({ ...wallet, amount: cents, reason, reference });
+      const moved = await this.api.wallets.adjust.mutate({
+        ...wallet,
+        amount: cents,
+        reason,
+        reference,
+        ...named,
+      });
       this.log(describeMove(moved.balanceBefore, moved.balanceAfter));
       return this.showRecord(moved, ['id', 'kind', 'amount', 'reason', 'at']);
     };

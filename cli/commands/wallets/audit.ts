@@ -24,7 +24,7 @@ function describeSound({ walletId, fromPage, lastPage, entries, balance }: Repor
 export default class WalletsAudit extends AdminCommand<typeof WalletsAudit> {
   static override summary = 'Verify the ledger of every wallet, page by page. Exit 5 if anything is wrong.';
   static override description =
-    'Verifies the chain of pages from the first one: digests, balances, spend windows, grants. The service may run. Without a partner, all wallets are verified.';
+    'Verifies the chain of pages from the first one: digests, balances, spend windows, grants. The service may run. Without a partner, all wallets are verified. A finding that an adjustment acknowledges is shown, and is no failure.';
   static override examples = [
     '<%= config.bin %> wallets audit',
     '<%= config.bin %> wallets audit ptr_…',
@@ -45,8 +45,14 @@ export default class WalletsAudit extends AdminCommand<typeof WalletsAudit> {
       (wallets) => this.api.wallets.audit.query({ ...wallets, sinceCheckpoint }),
       (sentence) => this.writeNotice(sentence),
     );
-    for (const { walletId, findings } of reports)
-      for (const finding of findings) this.log(`${walletId}${locationOf(finding)}: ${finding.problem}`);
+    for (const { walletId, findings, acknowledged } of reports) {
+      for (const finding of findings)
+        this.log(`${walletId}${locationOf(finding)}: ${finding.problem} (${finding.id})`);
+      for (const finding of acknowledged)
+        this.log(
+          `${walletId}${locationOf(finding)}: acknowledged by ${finding.acknowledgedBy}: ${finding.problem} (${finding.id})`,
+        );
+    }
     const { areInOrder, summary } = summarizeLedgers(reports);
     if (partner && areInOrder) for (const report of reports) this.log(describeSound(report));
     this.log(summary);

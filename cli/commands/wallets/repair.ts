@@ -16,24 +16,34 @@ export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> 
 
   async run() {
     const { partner } = this.args;
-    const repair = async () => {
+    /** Repairs the wallets, or says what a repair would do. */
+    const repair = async ({ dryRun = false } = {}) => {
       const reports = await checkLedgers(
         partner,
-        (wallets) => this.api.wallets.repair.mutate(wallets),
+        (wallets) => this.api.wallets.repair.mutate({ ...wallets, dryRun }),
         (sentence) => this.writeNotice(sentence),
       );
       for (const { walletId, mended, findings } of reports) {
         // A finding about the whole ledger has no page.
         for (const { page, problem } of mended)
-          this.log(`${walletId} page ${page ?? '-'}: mended: ${problem}`);
-        for (const { page, problem } of findings)
-          this.log(`${walletId} page ${page ?? '-'}: LEFT: ${problem}`);
+          this.log(`${walletId} page ${page ?? '-'}: ${dryRun ? 'to mend' : 'mended'}: ${problem}`);
+        for (const { page, problem, id } of findings)
+          this.log(`${walletId} page ${page ?? '-'}: LEFT: ${problem} (${id})`);
       }
       const { areInOrder, summary } = summarizeLedgers(reports);
-      this.log(areInOrder ? summary : `${summary}: restore another backup, or adjust`);
+      this.log(
+        areInOrder
+          ? summary
+          : `${summary}: restore another backup, or \`wallets adjust --acknowledge FINDING\``,
+      );
       if (!areInOrder) process.exitCode = exits.refused;
       return reports;
     };
+    if (this.isDryRun) {
+      this.prepareApi();
+      this.writeNotice('Nothing is changed.');
+      return repair({ dryRun: true });
+    }
     const consequence = `What an audit finds in the ledgers of ${partner ?? 'all partners'} is mended where it can be; accesses whose grant is damaged end.`;
     return this.runConfirmed(
       { id: partner ?? 'all', consequence, isLive: true, affected: partner ?? 'all partners' },

@@ -1,4 +1,5 @@
-import type { LedgerFinding } from '../../../contracts/admin/wallets.ts';
+import { createHash } from 'node:crypto';
+import type { AcknowledgedFinding, LedgerFinding } from '../../../contracts/admin/wallets.ts';
 import { decimal } from '../../../contracts/amounts.ts';
 import { EntryKind } from '../../../contracts/charge.ts';
 import {
@@ -23,6 +24,25 @@ import {
 
 /** The finding that a charge has no grant. */
 export type MissingGrant = LedgerFinding & { entry: string };
+
+/** Names a finding. @param content the digest of the page as it is, so that another change of the page is a new finding */
+export function findingOf(walletId: string, fault: Omit<LedgerFinding, 'id'>, content = ''): LedgerFinding {
+  const { page, entry, problem } = fault;
+  const digest = createHash('sha256').update(JSON.stringify([walletId, page, entry, problem, content]));
+  return { id: `fnd_${digest.digest('base64url').slice(0, 22)}`, ...fault };
+}
+
+/** Divides findings into those that an adjustment names, and the others. @param adjustments the adjustments by the findings that they name */
+export function divideFindings(
+  findings: readonly LedgerFinding[],
+  adjustments: ReadonlyMap<string, string>,
+): { open: LedgerFinding[]; acknowledged: AcknowledgedFinding[] } {
+  const acknowledged = findings.flatMap((finding) => {
+    const acknowledgedBy = adjustments.get(finding.id);
+    return acknowledgedBy === undefined ? [] : [{ ...finding, acknowledgedBy }];
+  });
+  return { open: findings.filter(({ id }) => !adjustments.has(id)), acknowledged };
+}
 
 /** The last page that was checked. */
 export type Checked = Pick<LedgerPage, 'n' | 'digest' | 'at' | 'state'>;
@@ -89,9 +109,16 @@ export function createLedgerChecks(
   /** Charges whose grant is missing although its retention has not ended. An erasure may have removed it. */
   const missingGrants: MissingGrant[] = [];
   const ids = new Set<string>();
+  /** The adjustments that settle findings, by the ids of the findings. */
+  const acknowledgements = new Map<string, string>();
   const chargeAmounts = new Map<string, number>();
   let last: Checked | undefined = start;
   let entries = 0;
+
+  /** Adds a fault of a page, or of an entry of it. */
+  function find(page: LedgerPage, fault: Omit<LedgerFinding, 'id' | 'page'>): void {
+    findings.push(findingOf(walletId, { page: page.n, ...fault }, digestOf(page)));
+  }
 
   /** Returns the faults of a refund, compared with the charge that it names. */
   function refundFaults({ id, amount, memo }: LedgerEntry): string[] {
@@ -142,18 +169,27 @@ export function createLedgerChecks(
   function checkEntry(entry: LedgerEntry, page: LedgerPage, before: WalletState): WalletState {
     const location = { page: page.n, entry: entry.id, ...(entry.seq !== undefined && { seq: entry.seq }) };
     if (!kinds.has(entry.kind)) {
-      findings.push({ ...location, problem: `no entry is of kind ${entry.kind}` });
+      find(page, { ...location, problem: `no entry is of kind ${entry.kind}` });
       return before;
     }
     const after = admit(before, { ...entry, caps: entry.memo?.caps }, page.at.getTime());
-    for (const problem of entryFaults(entry, page, before, after)) findings.push({ ...location, problem });
+    for (const problem of entryFaults(entry, page, before, after)) find(page, { ...location, problem });
     for (const problem of grantFaults(entry, walletId))
-      findings.push({ ...location, problem, mend: 'endAccess' });
+      find(page, { ...location, problem, mend: 'endAccess' });
+    if (entry.kind === 'adjustment')
+      for (const id of entry.memo?.acknowledges ?? []) acknowledgements.set(id, entry.id);
     if (isBillable(entry.kind)) {
       chargeAmounts.set(entry.id, entry.amount);
       // Once the retention of the page's grants has ended, it has neither grants nor `purgeGrantsAt`.
       if (page.purgeGrantsAt !== undefined && !entry.grant)
-        missingGrants.push({ ...location, problem: 'the grant of a charge is missing', mend: 'endAccess' });
+        missingGrants.push({
+          ...findingOf(walletId, {
+            ...location,
+            problem: 'the grant of a charge is missing',
+            mend: 'endAccess',
+          }),
+          entry: entry.id,
+        });
     }
     ids.add(entry.id);
     entries += 1;
@@ -181,17 +217,18 @@ export function createLedgerChecks(
   return {
     findings,
     missingGrants,
+    acknowledgements,
 
     /** Checks the next page, and adds its faults to `findings`. */
     add(page: LedgerPage): void {
-      findings.push(...pageFaults(page).map((problem) => ({ page: page.n, problem })));
+      for (const problem of pageFaults(page)) find(page, { problem });
       if (page.unpublished && page.at < publishedBefore) {
         const problem = 'its events were not published: is a sweeper running?';
-        findings.push({ page: page.n, problem, mend: 'publish' });
+        find(page, { problem, mend: 'publish' });
       }
       let computed: WalletState = last?.state ?? newWallet;
       for (const entry of page.entries) computed = checkEntry(entry, page, computed);
-      findings.push(...stateFaults(page.state, computed).map((problem) => ({ page: page.n, problem })));
+      for (const problem of stateFaults(page.state, computed)) find(page, { problem });
       last = page;
     },
 

@@ -56,6 +56,15 @@ export function createWalletRepair(dependencies: Dependencies) {
   };
 
   return {
+    /** Audits a wallet. @returns what a repair would mend and leave; undefined if the wallet does not exist */
+    async plan(walletId: string): Promise<RepairView | undefined> {
+      const report = await audit.audit(walletId);
+      if (!report) return undefined;
+      const mendable = findMendable(report.findings);
+      const left = report.findings.filter((finding) => !mendable.includes(finding));
+      return reportOf({ ...report, findings: left }, mendable);
+    },
+
     /** Audits a wallet, mends the findings and audits it again. @returns undefined if the wallet does not exist */
     async repair(walletId: string, describe: DescribeRepair): Promise<RepairView | undefined> {
       const before = await audit.audit(walletId);
