@@ -45,7 +45,7 @@ export function documentFrame(baseUrl: string) {
       title: 'SVC Gateway',
       version: '0.8.0',
       description:
-        'Hosted identity verification: claims instead of documents. Interface contract 0.8.0. Retry a 429 and a 503 after the seconds in `Retry-After`, a 500 after 1 s and then after 2 s; no other 4xx. What is not HTTP is answered 400, 408 or 431 in the general format. A request body has at most 64 KiB, a form at most 32 fields, and request line and headers together 16 KiB.',
+        'Hosted identity verification: claims instead of documents. Interface contract 0.8.0. Retry a 429 and a 503 after the seconds in `Retry-After`, a 500 after 1 s and then after 2 s; no other 4xx. What is not HTTP is answered 400, 408 or 431 in the general format. A request body has at most 64 KiB, a form at most 32 fields, and request line and headers together 16 KiB. Text is well-formed Unicode without U+0000; other text is a 400.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [

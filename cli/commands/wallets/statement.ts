@@ -56,7 +56,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     from: Flags.string({ description: 'entries since this time', helpValue: '2026-06-01' }),
     to: Flags.string({ description: 'entries before this time', helpValue: '2026-07-01' }),
     month: Flags.string({
-      description: 'the entries of one month',
+      description: 'only entries of this month',
       helpValue: '2026-06',
       exclusive: ['from', 'to'],
     }),
