@@ -12,10 +12,11 @@ function cell(value: string | number | null): string {
   return needsQuotes ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
+type Cells = readonly (string | number | null)[];
+
+/** Renders rows of a CSV file. */
+export const renderRows = (rows: readonly Cells[]): string[] => rows.map((row) => row.map(cell).join(','));
+
 /** Renders a CSV file: the headings, then the rows. */
-export function renderCsv(
-  headings: readonly string[],
-  rows: readonly (readonly (string | number | null)[])[],
-): string[] {
-  return [headings, ...rows].map((row) => row.map(cell).join(','));
-}
+export const renderCsv = (headings: readonly string[], rows: readonly Cells[]): string[] =>
+  renderRows([headings, ...rows]);

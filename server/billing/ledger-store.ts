@@ -3,12 +3,18 @@ import type { ListWallets } from '../../contracts/admin/wallets.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { groupBy } from '../platform/batching/group-by.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
+import { createTurns } from '../platform/batching/turns.ts';
 import { duplicateKey, mayHaveWritten } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
 import { entryKeyOf, type LedgerEntry, type LedgerPage, pageIdOf } from './ledger-page.ts';
 
 const collection = 'ledger';
+/** The entries that a reader of many pages reads in one turn of the event loop: about 2 ms of work. A page counts as some entries. */
+const entriesPerTurn = 128;
+const costOfPage = 8;
+/** The most pages in one answer of the database. */
+const pagesPerBatch = 32;
 /** How many wallets `findAnywhere` searches with one command. */
 const walletsPerSearch = 1_000;
 
@@ -123,6 +129,7 @@ export function createLedgerStore(db: Db) {
    */
   const noChange = { $max: { version: 0 } };
   const readsAreDurable = writeConcern.w === 'majority';
+  const turn = createTurns();
 
   const findEntry = createGroupCommit<EntryKey, LedgerEntry | undefined>({
     async run(keys) {
@@ -180,13 +187,25 @@ export function createLedgerStore(db: Db) {
       return (await ledger.findOne(filter, { hint: { _id: 1 }, projection: { entries: 0 } })) ?? undefined;
     },
 
-    /** Reads the pages from number `from` to number `to`, both included, in order. */
-    pages: (walletId: string, { from, to }: { from: number; to: number }): AsyncIterable<LedgerPage> =>
-      ledger
+    /** Reads the pages from number `from` to number `to`, both included, in order. Between some pages, other requests go on. */
+    async *pages(walletId: string, { from, to }: { from: number; to: number }): AsyncGenerator<LedgerPage> {
+      const found = ledger
         .find({ walletId, _id: { $gte: pageIdOf(walletId, from), $lte: pageIdOf(walletId, to) } })
         .sort({ _id: 1 })
         .hint({ _id: 1 })
-        .batchSize(100),
+        .batchSize(pagesPerBatch);
+      let read = 0;
+      for await (const page of found) {
+        read += page.entries.length + costOfPage;
+        yield page;
+        if (read < entriesPerTurn) continue;
+        read = 0;
+        await turn();
+      }
+    },
+
+    /** Resolves when long work with entries may go on. See `createTurns`. */
+    turn,
 
     /** Returns an entry by wallet and id. Simultaneous calls share one read. */
     findEntry,

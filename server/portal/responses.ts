@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -121,7 +122,7 @@ export function createResponses({ browser, acceptedLanguage }: Dependencies) {
           ...(fileName === undefined ? {} : { 'content-disposition': `attachment; filename="${fileName}"` }),
         })
         .type(`${type}; charset=utf-8`)
-        .send(content);
+        .send(typeof content === 'string' ? content : Readable.from(content));
     },
   };
 }

@@ -41,7 +41,7 @@ import type { WalletRepair } from './audit/repair-wallet.ts';
 import { cappedBy } from './ceilings.ts';
 import { refill } from './refill.ts';
 import type { SignStatement as Sign } from './signed-statement.ts';
-import { readStatement, type Statement } from './statement.ts';
+import { readStatement, readStatementParts, type Statement } from './statement.ts';
 import {
   type Ceilings,
   viewEntryDetail,
@@ -79,8 +79,8 @@ export interface WalletsAdmin {
 
 type Wallet = Omit<LedgerPage, 'entries'>;
 
-/** The most entries of a signed statement. A statement with so many entries has about 4 MB. */
-const mostSignedEntries = 10_000;
+/** The entries of a signed statement that are made in one turn of the event loop. */
+const entriesPerPart = 500;
 
 const timesOf = ({ from, to }: { from?: string | undefined; to?: string | undefined }) => ({
   from: from === undefined ? undefined : new Date(from),
@@ -144,7 +144,10 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
    * Requires that the ledger adds up, in the whole period and from the last checkpoint on. An acknowledged fault in the period
    * stays a fault of the period. @throws ApiError `refused`
    */
-  async function requireSound(walletId: string, { firstPage, lastPage }: Statement): Promise<void> {
+  async function requireSound(
+    walletId: string,
+    { firstPage, lastPage }: Pick<Statement, 'firstPage' | 'lastPage'>,
+  ): Promise<void> {
     const report = await audit.audit(walletId, { sinceCheckpoint: true, atLatest: firstPage });
     const { findings = [], acknowledged = [] } = report ?? {};
     const inPeriod = acknowledged.filter(({ page = -1 }) => page >= firstPage && page <= lastPage.n);
@@ -238,15 +241,12 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       return viewStatement(wallet, await statementOf(wallet, { ...timesOf({ from, to }), ...page }));
     }),
     signedStatement: query(SignStatement, SignedStatementView, async ({ from, to, timezone, ...wallet }) => {
-      const statement = await statementOf(wallet, { ...timesOf({ from, to }), limit: mostSignedEntries });
-      const view = viewStatement(wallet, statement);
-      if (view.more) {
-        throw new ApiError('bad_input', {
-          description: `A signed statement has at most ${mostSignedEntries} entries; choose a shorter period`,
-        });
-      }
-      await requireSound(walletIdOf(wallet.partnerId, wallet.mode), statement);
-      return { jws: signStatement(view, statement.lastPage, { from, to, timezone }) };
+      const found = await walletOf(wallet);
+      const range = { ...timesOf({ from, to }), limit: entriesPerPart };
+      const parts = readStatementParts(found, range, store);
+      const { jws, ...pages } = await signStatement(wallet, parts, { from, to, timezone });
+      await requireSound(found.walletId, pages);
+      return { jws };
     }),
     audit: query(AuditWallets, z.array(AuditView), ({ sinceCheckpoint, ...wallets }) =>
       reportOnEach(wallets, (id) => audit.audit(id, { sinceCheckpoint })),

@@ -90,3 +90,19 @@ export async function readStatement(wallet: Wallet, range: Range, store: Store):
     lastPage,
   };
 }
+
+/** Reads a whole statement in parts of `range.limit` entries. The parts end where the first one says, if entries are added meanwhile. */
+export async function* readStatementParts(
+  wallet: Wallet,
+  range: Range,
+  store: Store,
+): AsyncGenerator<Statement> {
+  let { afterSeq, untilSeq } = range;
+  for (let hasMore = true; hasMore; ) {
+    const part = await readStatement(wallet, { ...range, afterSeq, untilSeq }, store);
+    yield part;
+    ({ untilSeq } = part);
+    afterSeq = part.entries.at(-1)?.seq;
+    hasMore = afterSeq !== undefined && afterSeq < untilSeq;
+  }
+}

@@ -22,7 +22,16 @@ import { daysLeftOf } from './wallet-list.ts';
 /** An entry with the wallet whose ledger it is in. */
 type WalletEntry = LedgerEntry & { walletId: string };
 
-function viewEntry({ id, walletId, seq, kind, amount, balanceAfter, at, memo }: WalletEntry): EntryView {
+export function viewEntry({
+  id,
+  walletId,
+  seq,
+  kind,
+  amount,
+  balanceAfter,
+  at,
+  memo,
+}: WalletEntry): EntryView {
   return {
     id,
     walletId,

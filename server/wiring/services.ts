@@ -176,7 +176,10 @@ export function createServices(foundation: Foundation) {
     partnerNames,
     standardPrice: config.priceCents,
     partners: partners.partners,
-    signStatement: createStatementSigner({ keyring, issuer: config.baseUrl, clock }),
+    signStatement: createStatementSigner({
+      ...{ keyring, issuer: config.baseUrl, clock },
+      turn: billingStores.ledger.turn,
+    }),
   });
 
   const integrations = createIntegrations({

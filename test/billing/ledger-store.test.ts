@@ -4,6 +4,7 @@ import { createLedgerStore, indexes } from '../../server/billing/ledger-store.ts
 import { openingPage } from '../../server/billing/page-builder.ts';
 import { ensureIndexes } from '../../server/platform/database/indexes.ts';
 import { freshDatabase } from '../harness/database.ts';
+import { addFullPages } from '../wallets/long-wallet.ts';
 
 const at = new Date();
 const later = new Date(at.getTime() + 1);
@@ -23,4 +24,27 @@ it('markPublished removes the mark `unpublished` from the given pages and from n
   expect(await left()).toEqual([two._id, three._id]);
   await store.markPublished([one, two]);
   expect(await left()).toEqual([three._id]);
+});
+
+it('other work goes on between the full pages that two readers read', async () => {
+  const { db } = await freshDatabase();
+  const store = createLedgerStore(db);
+  await store.insert([openingPage('ptr_1:test', at)]);
+  await addFullPages(db, 'ptr_1:test', { pages: 6, at: at.getTime() });
+  let turns = 0;
+  let isDone = false;
+  const countTurn = () => {
+    turns += 1;
+    if (!isDone) setImmediate(countTurn);
+  };
+  setImmediate(countTurn);
+  const seen: number[] = [];
+  const read = async () => {
+    for await (const { entries } of store.pages('ptr_1:test', { from: 1, to: 6 }))
+      seen.push(turns * entries.length);
+  };
+  await Promise.all([read(), read()]);
+  isDone = true;
+  expect(seen).toHaveLength(12);
+  expect(new Set(seen).size).toBeGreaterThan(8);
 });

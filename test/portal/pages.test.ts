@@ -3,6 +3,7 @@ import { renderStatement } from '../../contracts/admin/statement-csv.ts';
 import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
+import { addFullPages } from '../wallets/long-wallet.ts';
 import { createPortalBrowser, fieldIn, type SignedInMember, signedIn } from './signed-in.ts';
 
 const clock = manualClock();
@@ -316,6 +317,17 @@ describe('a member of the role finance', () => {
     expect((await members.finance.browser.open('/wallet/statement.csv?from=yesterday')).status).toBe(400);
     expect((await members.developer.browser.open('/wallet/statement.csv?mode=test')).status).toBe(403);
     expect((await members.viewer.browser.open('/wallet/statement.csv?mode=test')).html).toBe(csv);
+  });
+
+  it('downloads a CSV statement of more than one part, with each entry once and the closing balance', async () => {
+    clock.advance(60_000);
+    const { partnerId } = await createPartner(server);
+    const viewer = await signedIn(server, partnerId, 'viewer', 'long');
+    await addFullPages(server.db, `${partnerId}:test`, { pages: 5, at: clock.now() });
+    const { html: csv } = await viewer.browser.open('/wallet/statement.csv?mode=test');
+    const statement = await server.admin.wallets.statement.query({ partnerId, mode: 'test', limit: 1_000 });
+    expect(statement.entries).toHaveLength(641);
+    expect(csv).toBe(`${renderStatement(statement).join('\r\n')}\r\n`);
   });
 
   it('sets spend caps and warnings; a value that is no number answers 400', async () => {

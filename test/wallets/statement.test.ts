@@ -1,8 +1,9 @@
-import { createLocalJWKSet, jwtVerify } from 'jose';
+import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose';
+import { Long } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readLedger } from '../billing/ledger-snapshot.ts';
 import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
-import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
 import { addFullPages } from './long-wallet.ts';
 
 const clock = manualClock(Date.UTC(2026, 0, 31, 23, 59, 50));
@@ -131,6 +132,22 @@ describe('a signed statement', () => {
     const { page, digest } = payload['ledger'] as { page: number; digest: string };
     expect(pages[page]?.digest).toBe(digest);
     expect(pages[page]?.entries.map(({ seq }) => seq)).toContain(4);
+  });
+
+  it('has all entries of several parts, and is refused above 10,000 entries', async () => {
+    const { partnerId } = await createPartner(server, { funds: 5_000 });
+    const walletId = `${partnerId}:test`;
+    await addFullPages(server.db, walletId, { pages: 5, at: clock.now() });
+    const whole = await server.admin.wallets.statement.query({ partnerId, limit: 1_000 });
+    const { jws } = await server.admin.wallets.signedStatement.query({ partnerId });
+    const { more: _more, entries, ...rest } = whole;
+    const signed = entries.map(({ sessionId: _s, clientId: _c, enrollmentId: _e, ...entry }) => entry);
+    expect(decodeJwt(jws)).toMatchObject({ ...rest, entries: signed });
+    expect(signed).toHaveLength(641);
+    await server.db
+      .collection('ledger')
+      .updateOne({ walletId, n: 6 }, { $set: { 'state.seq': Long.fromNumber(10_001) } });
+    expect(await refusal(server.admin.wallets.signedStatement.query({ partnerId }))).toBe('bad_input');
   });
 
   it('gets 401 if it is sent to userinfo as an access token', async () => {

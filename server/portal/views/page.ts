@@ -149,7 +149,8 @@ export interface ActionResult {
 /** A response that is not a page of the portal. */
 export interface Document {
   type: string;
-  content: string;
+  /** The content, or its parts, which are made while they are sent. */
+  content: string | AsyncIterable<string>;
   /** The name under which a browser saves the document. Without a name, the browser shows it. */
   fileName?: string;
 }

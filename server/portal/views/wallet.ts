@@ -1,7 +1,7 @@
-import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
+import { renderClosing, renderEntries, renderOpening } from '../../../contracts/admin/statement-csv.ts';
 import { dollars } from '../../../contracts/amounts.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
-import { ApiError } from '../../platform/errors.ts';
+import { afterFirst } from '../document-parts.ts';
 import { barsOf, startOfDay, usageByDay } from '../usage.ts';
 import { asking } from './ask.ts';
 import { checkedByProcedure, hidden, modeField, modeOf, numberIn, timeIn } from './forms.ts';
@@ -21,39 +21,40 @@ import { link, queryOf, tableOf, text, time, toned } from './text.ts';
 const chartDays = 30;
 /** The size of the chart of usage, in units of its view box. */
 const chartSize = { width: 720, height: 160 };
-/** The most entries of a chart or a file. */
-const mostRead = 10_000;
-/** The most entries that one call returns. */
-const mostPerCall = 1_000;
+/** The most entries that the chart counts. */
+const mostCounted = 10_000;
+/** The entries that one call returns. More would hold up other requests. */
+const entriesPerCall = 500;
 /** The most entries that the page shows. */
 const mostShown = 100;
 
+type Entry = Awaited<ReturnType<PageContext['api']['wallets']['statement']>>['entries'][number];
 type StatementRequest = Parameters<PageContext['api']['wallets']['statement']>[0];
 
 /**
- * Reads a whole statement, page by page. `untilSeq` is the last entry at the time of the first call, so that entries that come
- * meanwhile are left out. In the result, `more` tells that `mostRead` was reached.
+ * Reads a whole statement in parts. `untilSeq` is the last entry at the time of the first call, so that entries that are added
+ * later are left out.
  */
-async function readStatement({ api }: PageContext, wanted: StatementRequest) {
-  const statement = await api.wallets.statement({ ...wanted, limit: mostPerCall });
-  const { untilSeq } = statement;
-  const entries = [...statement.entries];
-  let { closing, more } = statement;
-  while (more && entries.length < mostRead) {
-    const afterSeq = entries.at(-1)?.seq ?? 0;
-    const page = await api.wallets.statement({ ...wanted, limit: mostPerCall, afterSeq, untilSeq });
-    entries.push(...page.entries);
-    closing = page.closing;
-    // After a page without entries, `afterSeq` would stay the same, and the loop would not end.
-    more = page.more && page.entries.length > 0;
+async function* readParts({ api }: PageContext, wanted: StatementRequest) {
+  let { afterSeq, untilSeq } = wanted;
+  for (let hasMore = true; hasMore; ) {
+    const part = await api.wallets.statement({ ...wanted, limit: entriesPerCall, afterSeq, untilSeq });
+    yield part;
+    ({ untilSeq } = part);
+    afterSeq = part.entries.at(-1)?.seq ?? undefined;
+    // After a part without entries, `afterSeq` would stay the same, and the loop would not end.
+    hasMore = part.more && afterSeq !== undefined;
   }
-  return { ...statement, closing, entries, more };
 }
 
 async function usage(context: PageContext, mode: Mode): Promise<Section> {
   const { m, partnerId, now } = context;
   const from = startOfDay(now, chartDays - 1);
-  const { entries } = await readStatement(context, { partnerId, mode, from });
+  const entries: Entry[] = [];
+  for await (const part of readParts(context, { partnerId, mode, from })) {
+    entries.push(...part.entries);
+    if (entries.length >= mostCounted) break;
+  }
   const days = usageByDay(entries, { days: chartDays, now });
   const labelOf = ({ day, charges, cents }: (typeof days)[number]) =>
     `${day}: ${charges} · ${dollars(cents)}`;
@@ -244,18 +245,25 @@ const askToSetCaps = async (
   };
 };
 
-/** Makes the same file as `svc statement --csv`. */
-async function csv(context: PageContext): Promise<Document> {
+const linesOf = (lines: readonly string[]) => lines.map((line) => `${line}\r\n`).join('');
+
+/** Makes the same file as `svc statement --csv`, part by part, so that its length has no limit. */
+async function* csvLines(context: PageContext, mode: Mode) {
   const { partnerId, query } = context;
+  let closing: Parameters<typeof renderClosing>[0] | undefined;
+  for await (const part of readParts(context, { partnerId, mode, ...periodOf(query) })) {
+    if (closing === undefined) yield linesOf(renderOpening(part));
+    yield linesOf(renderEntries(part.entries));
+    closing = part;
+  }
+  if (closing) yield linesOf(renderClosing(closing));
+}
+
+async function csv(context: PageContext): Promise<Document> {
   const mode = shownMode(context);
-  const statement = await readStatement(context, { partnerId, mode, ...periodOf(query) });
-  if (statement.more)
-    throw new ApiError('refused', {
-      description: `More than ${mostRead} entries: choose a shorter period, or use svc statement --csv`,
-    });
   return {
     type: 'text/csv',
-    content: `${renderStatement(statement).join('\r\n')}\r\n`,
+    content: await afterFirst(csvLines(context, mode)),
     fileName: `statement-${mode}.csv`,
   };
 }
