@@ -5,7 +5,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const proofs = ['bulk-load', 'capacity', 'code-path', 'drill', 'faults', 'growth', 'mutants', 'upgrade'];
+const proofs = [
+  ...['bulk-load', 'capacity', 'code-path', 'drill', 'faults', 'growth', 'mutants', 'neighbours', 'upgrade'],
+];
 const programs = ['journey', ...proofs.map((name) => `proofs/${name}`)];
 const most = 0.2;
 

@@ -1,5 +1,4 @@
 import { createTRPCClient, httpLink } from '@trpc/client';
-import { expect } from 'vitest';
 import type { MemberRole } from '../../contracts/admin/members.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { type Forgery, TestAuthenticator } from '../harness/authenticator.ts';
@@ -16,6 +15,11 @@ export const fieldIn = (html: string, name: string): string =>
   unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '');
 
 const optionsIn = (html: string) => JSON.parse(unescaped(/data-passkey="([^"]*)"/.exec(html)?.[1] ?? '{}'));
+
+/** Programs use this module too, so it has no `expect`. */
+function requireStatus({ status, html }: { status: number; html: string }, wanted: number): void {
+  if (status !== wanted) throw new Error(`the portal answered ${status}: ${html.slice(0, 500)}`);
+}
 
 /** Creates a browser with cookies for the pages of the portal. */
 export function createPortalBrowser({ baseUrl, publicUrl }: Omit<PortalServer, 'admin' | 'db'>) {
@@ -71,7 +75,7 @@ export async function acceptInvitation(
   forgery: Forgery = {},
 ) {
   const page = await openInvitation(browser, link);
-  expect(page.status).toBe(200);
+  requireStatus(page, 200);
   const answer = authenticator.create(optionsIn(page.html), forgery);
   const code = fieldIn(page.html, 'code');
   return browser.post('/invitations', { csrf: fieldIn(page.html, 'csrf'), code, answer });
@@ -111,7 +115,7 @@ export async function signedIn(
   const browser = createPortalBrowser(server);
   const authenticator = new TestAuthenticator(new URL(server.baseUrl).origin);
   const accepted = await acceptInvitation(browser, link, authenticator);
-  expect(accepted.status).toBe(303);
+  requireStatus(accepted, 303);
   return { id, email, link, browser, authenticator, ...memberApi(server, browser) };
 }
 export type SignedInMember = Awaited<ReturnType<typeof signedIn>>;

@@ -14,6 +14,7 @@ export async function until(what: string, holds: () => Promise<boolean> | boolea
 
 /** A process of one build of the service. */
 export interface Member {
+  pid: number;
   port: number;
   adminUrl: string;
   /** Returns the output of the process so far. */
@@ -68,5 +69,9 @@ export async function startMember(directory: string, env: Record<string, string>
       () => false,
     );
   await until(`a process of ${directory}`, async () => child.exitCode !== null || (await isReady()));
-  return { port, adminUrl: `http://127.0.0.1:${adminPort}`, output: () => text, end: () => endOf(child) };
+  return {
+    ...{ pid: child.pid ?? 0, port, adminUrl: `http://127.0.0.1:${adminPort}` },
+    output: () => text,
+    end: () => endOf(child),
+  };
 }
