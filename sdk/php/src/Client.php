@@ -25,7 +25,8 @@ final class Callback
 
 /**
  * The functions of the interface for one account. Calls are repeated by interface 7.6: three attempts in all after a 5xx
- * or no answer, none after a 4xx. Every error is an SvcError.
+ * or no answer, none after a 4xx. Every error is an SvcError. Settings are trimmed; ArgumentError refuses an argument that
+ * cannot be sent.
  *
  * @phpstan-import-type TokenResponse from Contract
  * @phpstan-import-type UserinfoResponse from Contract
@@ -36,28 +37,46 @@ final class Callback
  */
 final class Client
 {
+    /** White space of a file or a variable around a setting. */
+    private const AROUND = "\t\n\v\f\r ";
+
     private readonly string $baseUrl;
+    private readonly ?string $clientId;
+    private readonly ?string $clientSecret;
+    private readonly ?string $redirectUri;
+    private readonly ?string $apiKey;
+    private readonly ?string $webhookSecret;
+    private readonly ?string $integrationId;
+    private readonly ?string $integrationSecret;
 
     /**
      * What support has sent you. Each function says which settings it needs; the others may be null.
      *
-     * @throws ConfigurationError where $baseUrl is missing
+     * @throws ConfigurationError where $baseUrl is missing, or a setting is malformed
      */
     public function __construct(
         string $baseUrl,
-        private readonly ?string $clientId = null,
-        #[\SensitiveParameter] private readonly ?string $clientSecret = null,
-        private readonly ?string $redirectUri = null,
-        #[\SensitiveParameter] private readonly ?string $apiKey = null,
-        #[\SensitiveParameter] private readonly ?string $webhookSecret = null,
-        private readonly ?string $integrationId = null,
-        #[\SensitiveParameter] private readonly ?string $integrationSecret = null,
+        ?string $clientId = null,
+        #[\SensitiveParameter] ?string $clientSecret = null,
+        ?string $redirectUri = null,
+        #[\SensitiveParameter] ?string $apiKey = null,
+        #[\SensitiveParameter] ?string $webhookSecret = null,
+        ?string $integrationId = null,
+        #[\SensitiveParameter] ?string $integrationSecret = null,
         private readonly Transport $transport = new Transport(),
     ) {
-        if (preg_match('#^https?://#', $baseUrl) !== 1) {
+        $address = self::setting('baseUrl', $baseUrl) ?? '';
+        if (preg_match('~^https?://[^/?#@]+(/[^?#]*)?$~D', $address) !== 1) {
             throw new ConfigurationError('missing_setting', 'baseUrl is not set, or is no http or https address');
         }
-        $this->baseUrl = rtrim($baseUrl, '/');
+        $this->baseUrl = rtrim($address, '/');
+        $this->clientId = self::setting('clientId', $clientId);
+        $this->clientSecret = self::setting('clientSecret', $clientSecret);
+        $this->redirectUri = self::setting('redirectUri', $redirectUri);
+        $this->apiKey = self::setting('apiKey', $apiKey);
+        $this->webhookSecret = self::setting('webhookSecret', $webhookSecret);
+        $this->integrationId = self::setting('integrationId', $integrationId);
+        $this->integrationSecret = self::setting('integrationSecret', $integrationSecret);
     }
 
     /** The client of the file that support sends, from the environment. */
@@ -89,14 +108,14 @@ final class Client
         $query = array_filter([
             'client_id' => $this->need('clientId'),
             'redirect_uri' => $this->need('redirectUri'),
-            'scope' => implode(' ', $scope),
-            'state' => $state,
+            'scope' => $this->argument('scope', array_filter($scope, is_string(...)) === $scope ? implode(' ', $scope) : null),
+            'state' => $this->argument('state', $state),
             'code_challenge' => self::base64url(hash('sha256', $verifier, true)),
             'code_challenge_method' => 'S256',
-            'ui_locales' => $uiLocales,
-            'client_reference_id' => $clientReferenceId,
+            'ui_locales' => $this->argument('uiLocales', $uiLocales ?? '') ?: null,
+            'client_reference_id' => $this->argument('clientReferenceId', $clientReferenceId ?? '') ?: null,
         ], static fn (?string $value) => $value !== null);
-        return new Visit("$this->baseUrl/verify/start?" . http_build_query($query), $state, $verifier);
+        return new Visit("$this->baseUrl/verify/start?" . self::encoded($query), $state, $verifier);
     }
 
     /**
@@ -149,10 +168,10 @@ final class Client
     {
         [$answer, $uncertain] = $this->post('/api/oauth/token', [
             'grant_type' => 'authorization_code',
-            'code' => $code,
+            'code' => $this->argument('code', $code),
             ...$this->credentials(),
             'redirect_uri' => $this->need('redirectUri'),
-            'code_verifier' => $codeVerifier,
+            'code_verifier' => $this->argument('codeVerifier', $codeVerifier),
         ]);
         [$told, $text] = $answer->told();
         if ($answer->status === 400 && $told === 'invalid_grant' && preg_match('/\btxn_\w+/', $text, $charge) === 1) {
@@ -171,13 +190,14 @@ final class Client
      */
     public function userinfo(#[\SensitiveParameter] string $accessToken): array
     {
-        return $this->get('/api/oauth/userinfo', $accessToken);
+        return $this->get('/api/oauth/userinfo', $this->argument('accessToken', $accessToken));
     }
 
     /** Ends an access token. One that is unknown, expired or revoked is no error. */
     public function revoke(#[\SensitiveParameter] string $accessToken): void
     {
-        [$answer] = $this->post('/api/oauth/revoke', ['token' => $accessToken, ...$this->credentials()]);
+        $token = $this->argument('accessToken', $accessToken);
+        [$answer] = $this->post('/api/oauth/revoke', ['token' => $token, ...$this->credentials()]);
         if ($answer->status !== 200) {
             throw ApiError::of($answer, $this->baseUrl);
         }
@@ -192,7 +212,9 @@ final class Client
      */
     public function session(string $sessionId): array
     {
-        return $this->get('/api/verify/hvf-session/' . rawurlencode($sessionId), $this->need('apiKey'))['session'];
+        $path = '/api/verify/hvf-session/' . rawurlencode($this->argument('sessionId', $sessionId));
+        $session = $this->get($path, $this->need('apiKey'))['session'] ?? null;
+        return is_array($session) ? $session : throw $this->malformedAnswer();
     }
 
     /**
@@ -206,7 +228,11 @@ final class Client
      */
     public function exchangeStorefront(array $request): array
     {
-        $body = json_encode($request, JSON_THROW_ON_ERROR);
+        try {
+            $body = json_encode((object) $request, JSON_THROW_ON_ERROR);
+        } catch (\JsonException $cause) {
+            throw $this->refuseArgument('request', 'is no JSON', $cause);
+        }
         // Interface 5.4: over the bytes that are sent, at the time of the attempt.
         $signed = function () use ($body): Request {
             [$id, $timestamp] = [$this->need('integrationId'), (string) time()];
@@ -251,6 +277,48 @@ final class Client
         return $found;
     }
 
+    /**
+     * A setting without white space around it; null where it is blank. The value may be secret: no error shows it.
+     *
+     * @throws ConfigurationError where no header or address can hold it
+     */
+    private static function setting(string $name, #[\SensitiveParameter] ?string $value): ?string
+    {
+        $text = trim($value ?? '', self::AROUND);
+        if (preg_match('/^[\x21-\x7e]*$/D', $text) !== 1) {
+            throw new ConfigurationError('malformed_setting', "$name has a character other than visible ASCII");
+        }
+        return $text === '' ? null : $text;
+    }
+
+    /**
+     * An argument that is printable ASCII, as RFC 6749 has them all. No error shows its value.
+     *
+     * @throws ArgumentError
+     */
+    private function argument(string $name, #[\SensitiveParameter] ?string $value): string
+    {
+        if ($value === null || preg_match('/^[\x20-\x7e]*$/D', $value) !== 1) {
+            throw $this->refuseArgument($name, 'is no text of printable ASCII');
+        }
+        return $value;
+    }
+
+    private function refuseArgument(string $name, string $fault, ?\Throwable $cause = null): ArgumentError
+    {
+        return new ArgumentError('malformed_argument', "$name $fault", false, "$this->baseUrl/docs/sdk-php", $cause);
+    }
+
+    /**
+     * A query or form. The separator is given, because arg_separator.output of php.ini may be another one.
+     *
+     * @param array<string, string> $fields
+     */
+    private static function encoded(array $fields): string
+    {
+        return http_build_query($fields, '', '&');
+    }
+
     private static function base64url(string $bytes): string
     {
         return rtrim(strtr(base64_encode($bytes), '+/', '-_'), '=');
@@ -284,7 +352,7 @@ final class Client
     private function post(string $path, array $fields): array
     {
         $headers = ['Content-Type: application/x-www-form-urlencoded'];
-        $request = new Request('POST', $this->baseUrl . $path, $headers, http_build_query($fields));
+        $request = new Request('POST', $this->baseUrl . $path, $headers, self::encoded($fields));
         return $this->transport->call(static fn () => $request, $this->baseUrl);
     }
 
@@ -302,10 +370,16 @@ final class Client
             throw ApiError::of($answer, $this->baseUrl);
         }
         $parsed = json_decode($answer->body, true);
-        if (!is_array($parsed)) {
-            $docUrl = "$this->baseUrl/docs/errors";
-            throw new ConnectionError('malformed_answer', 'the body of the 200 is no JSON object', false, $docUrl);
+        // PHP reads a list as an array too.
+        if (!is_array($parsed) || !str_starts_with(ltrim($answer->body), '{')) {
+            throw $this->malformedAnswer();
         }
         return $parsed;
+    }
+
+    private function malformedAnswer(): ConnectionError
+    {
+        $text = 'the body of the 200 is not the JSON object of the interface';
+        return new ConnectionError('malformed_answer', $text, false, "$this->baseUrl/docs/errors");
     }
 }

@@ -30,6 +30,11 @@ final class ConfigurationError extends SvcError
 {
 }
 
+/** An argument of a call cannot be sent. The error code is malformed_argument. */
+final class ArgumentError extends SvcError
+{
+}
+
 /** The redirect is not the answer to a visit that this browser began. */
 final class CallbackError extends SvcError
 {

@@ -59,9 +59,15 @@ final class Transport
             'timeout' => $timeout,
             'protocol_version' => 1.1,
         ]]);
-        $body = @file_get_contents($request->url, false, $context);
-        $lines = $http_response_header ?? [];
-        if ($body === false || preg_match('#^HTTP/\S+ (\d{3})#', $lines[0] ?? '', $found) !== 1) {
+        $stream = @fopen($request->url, 'r', false, $context);
+        if ($stream === false) {
+            return null;
+        }
+        $body = stream_get_contents($stream);
+        // PHP 8.5 deprecates the variable with the headers.
+        ['wrapper_data' => $lines, 'timed_out' => $isTooLate] = stream_get_meta_data($stream);
+        fclose($stream);
+        if ($body === false || $isTooLate || preg_match('#^HTTP/\S+ (\d{3})#', $lines[0] ?? '', $found) !== 1) {
             return null;
         }
         $headers = [];
@@ -88,14 +94,20 @@ final class Transport
     public function call(\Closure $request, string $baseUrl): array
     {
         for ($attempts = 1; ; $attempts += 1) {
-            $answer = ($this->send)($request(), $this->timeout);
+            // Not in the try, because a missing setting is no lost answer.
+            [$answer, $cause, $prepared] = [null, null, $request()];
+            try {
+                $answer = ($this->send)($prepared, $this->timeout);
+            } catch (\Exception $cause) {
+                // Another HTTP client may throw where there is no answer.
+            }
             $delay = $this->delay($answer, $attempts);
             if ($delay === null && $answer !== null) {
                 return [$answer, $attempts > 1];
             }
             if ($delay === null) {
                 $text = "$baseUrl did not answer in $attempts attempts";
-                throw new ConnectionError('no_answer', $text, true, "$baseUrl/docs/limits-and-billing#retry");
+                throw new ConnectionError('no_answer', $text, true, "$baseUrl/docs/limits-and-billing#retry", $cause);
             }
             ($this->sleep)($delay);
         }

@@ -216,6 +216,95 @@ $tests = [
             same($code($body, $headers, $noise), 'invalid_signature', bin2hex($noise));
         }
     },
+    'refuses settings and arguments that cannot be sent, without showing them' => static function () use ($fixture): void {
+        $inputs = $fixture['inputs'];
+        $sent = [];
+        $send = static function (Request $request) use (&$sent): Answer {
+            $sent[] = $request;
+            return new Answer(200, [], '{"sub":"x","session":{}}');
+        };
+        $made = static fn (array $changes = []): Client =>
+            new Client(...['transport' => new Transport(send: $send), ...$inputs['settings'], ...$changes]);
+        $shop = ['code' => 'c', 'redirect_uri' => 'r', 'shop_domain' => 's', 'customer_id' => '1'];
+        $calls = [
+            'code' => static fn (Client $by, string $value) => $by->exchange($value, 'v'),
+            'codeVerifier' => static fn (Client $by, string $value) => $by->exchange('c', $value),
+            'userinfo' => static fn (Client $by, string $value) => $by->userinfo($value),
+            'revoke' => static fn (Client $by, string $value) => $by->revoke($value),
+            'session' => static fn (Client $by, string $value) => $by->session($value),
+        ];
+        $addresses = [
+            'scope' => static fn (Client $by, string $value) => $by->authorizationUrl(['country', $value]),
+            'state' => static fn (Client $by, string $value) => $by->authorizationUrl([], $value),
+            'uiLocales' => static fn (Client $by, string $value) => $by->authorizationUrl([], null, $value),
+            'clientReferenceId' => static fn (Client $by, string $value) => $by->authorizationUrl([], null, null, $value),
+        ];
+        foreach ([...$calls, ...$addresses] as $name => $call) {
+            same(told(static fn () => $call($made(), 'plain')), ['none', ''], $name);
+            $before = count($sent);
+            foreach ([...$inputs['unsendable'], "_\xff"] as $form) {
+                $error = failure(static fn () => $call($made(), strtr($form, ['_' => 'private'])));
+                same([$error::class, $error->errorCode], ['Svc\Gateway\ArgumentError', 'malformed_argument'], $name);
+                same(str_contains($error->getMessage(), 'private'), false, $name);
+            }
+            same(count($sent), $before, $name);
+        }
+        $request = [...$shop, 'customer_id' => "\xff"];
+        same(told(static fn () => $made()->exchangeStorefront($request))[0], 'ArgumentError');
+        same(told(static fn () => $made()->authorizationUrl(['country', 5]))[0], 'ArgumentError');
+
+        foreach ($inputs['settings'] as $name => $value) {
+            foreach ($inputs['surroundings'] as $around) {
+                $sent = [];
+                $by = $made([$name => $around . $value . $around]);
+                $by->session('ses_1');
+                $by->exchange('c', 'v');
+                $by->exchangeStorefront($shop);
+                same($sent[0]->url, 'https://svc.example/api/verify/hvf-session/ses_1');
+                same($sent[0]->headers, ['Authorization: Bearer svc_test_secret']);
+                parse_str($sent[1]->body, $fields);
+                same([$fields['client_id'], $fields['client_secret']], ['client_1', 'svc_cs_secret']);
+                same($sent[2]->headers[1], 'X-SVC-Integration-Id: integration_1');
+            }
+            foreach ([...$inputs['unsendable'], "_\xff"] as $form) {
+                $error = failure(static fn () => $made([$name => strtr($form, ['_' => $value])]));
+                same([$error::class, $error->errorCode], ['Svc\Gateway\ConfigurationError', 'malformed_setting'], $name);
+                same(str_contains($error->getMessage(), $value), false, $name);
+            }
+        }
+        foreach ($inputs['wrongBaseUrls'] as $url) {
+            same(told(static fn () => new Client($url)), ['ConfigurationError', 'missing_setting'], $url);
+        }
+        same(told(static fn () => $made(['apiKey' => " \n"])->session('x')), ['ConfigurationError', 'missing_setting']);
+        same(told(static fn () => $made(['webhookSecret' => ' '])->verifyWebhook('', [])), ['WebhookError', 'secret_required']);
+
+        $answered = static fn (?string $body): Transport => new Transport(
+            send: static fn () => $body === null ? throw new RuntimeException('lost') : new Answer(200, [], $body),
+            sleep: static fn () => null,
+        );
+        $calls['exchangeStorefront'] = static fn (Client $by) => $by->exchangeStorefront($shop);
+        foreach ($calls as $name => $call) {
+            $with = static fn (?string $body) => told(static fn () => $call($made(['transport' => $answered($body)]), 'x'));
+            same($with(null), ['ConnectionError', 'no_answer'], $name);
+            $bodies = $name === 'session' ? $inputs['bodiesWithoutSession'] : [];
+            foreach ($name === 'revoke' ? [] : [...$inputs['malformedBodies'], ...$bodies] as $body) {
+                same($with($body), ['ConnectionError', 'malformed_answer'], "$name: " . substr($body, 0, 20));
+            }
+        }
+    },
+    'writes & between parameters whatever php.ini says' => static function (): void {
+        $before = ini_set('arg_separator.output', '&amp;');
+        $send = static function (Request $request) use (&$body): Answer {
+            $body = $request->body;
+            return new Answer(200, [], '{}');
+        };
+        $by = client(['transport' => new Transport(send: $send)]);
+        $by->exchange('c', 'v');
+        $url = $by->authorizationUrl(SCOPE)->url;
+        ini_set('arg_separator.output', (string) $before);
+        same([str_contains($url, '&amp;'), str_contains((string) $body, '&amp;')], [false, false]);
+        same(str_contains((string) $body, '&code=c&'), true);
+    },
     'answers the cases that every client library answers alike' => static function () use ($fixture): void {
         $shop = new Client('https://svc.example');
         $calls = [

@@ -5,6 +5,7 @@ from .contract import WebhookEvent
 from .errors import (
     AccessDeniedError,
     ApiError,
+    ArgumentError,
     AuthenticationError,
     AuthorizationError,
     CallbackError,
@@ -25,6 +26,7 @@ from .webhooks import verify_webhook
 __all__ = [
     "AccessDeniedError",
     "ApiError",
+    "ArgumentError",
     "AuthenticationError",
     "AuthorizationError",
     "Callback",

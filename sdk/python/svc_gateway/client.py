@@ -24,6 +24,7 @@ from .contract import (
 )
 from .errors import (
     Answer,
+    ArgumentError,
     AuthorizationError,
     CallbackError,
     CodeUsedError,
@@ -33,6 +34,33 @@ from .errors import (
 )
 from .transport import Transport, http_send
 from .webhooks import DEFAULT_TOLERANCE, Headers, verify_webhook
+
+
+# White space of a file or a variable around a setting.
+_AROUND = "\t\n\v\f\r "
+_TEXT_SETTINGS = (
+    "base_url",
+    "client_id",
+    "client_secret",
+    "redirect_uri",
+    "api_key",
+    "webhook_secret",
+    "integration_id",
+    "integration_secret",
+)
+
+
+def _setting(name: str, value: object) -> Optional[str]:
+    """A setting without white space around it; None where it is blank. The value may be secret: no error shows it."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise ConfigurationError("malformed_setting", f"{name} is not a text")
+    text = value.strip(_AROUND)
+    if not re.fullmatch(r"[\x21-\x7e]*", text):
+        raise ConfigurationError("malformed_setting", f"{name} has a character other than visible ASCII")
+    return text or None
+
 
 class Visit(NamedTuple):
     """Where the user is sent, and what is kept in the user's session until the redirect."""
@@ -49,10 +77,17 @@ class Callback(NamedTuple):
     session_id: Optional[str]
 
 
+def _joined(scope: object) -> object:
+    """Claims as one text. A text with spaces is accepted too."""
+    is_list = isinstance(scope, (list, tuple, set, frozenset)) and all(isinstance(each, str) for each in scope)
+    return " ".join(cast(Sequence[str], scope)) if is_list else scope
+
+
 @dataclass(frozen=True)
 class Client:
     """What support has sent you. Each function says which settings it needs; the others may be None.
 
+    Settings are trimmed. ConfigurationError refuses a malformed one, and ArgumentError an argument that cannot be sent.
     Calls are repeated by interface 7.6: three attempts in all after a 5xx or no answer, none after a 4xx.
     Every error is an SvcError with code, retryable and doc_url.
 
@@ -75,7 +110,9 @@ class Client:
     sleep: Callable[[float], None] = time.sleep
 
     def __post_init__(self) -> None:
-        if not re.match(r"https?://", self.base_url or ""):
+        for name in _TEXT_SETTINGS:
+            object.__setattr__(self, name, _setting(name, getattr(self, name)))
+        if not re.fullmatch(r"https?://[^/?#@]+(/[^?#]*)?", self.base_url or ""):
             raise ConfigurationError("missing_setting", "base_url is not set, or is no http or https address")
         object.__setattr__(self, "base_url", self.base_url.rstrip("/"))
 
@@ -107,15 +144,15 @@ class Client:
         query = {
             "client_id": self._need("client_id"),
             "redirect_uri": self._need("redirect_uri"),
-            "scope": scope if isinstance(scope, str) else " ".join(scope),
-            "state": state,
+            "scope": self._argument("scope", _joined(scope)),
+            "state": self._argument("state", state),
             "code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
             "code_challenge_method": "S256",
         }
         if ui_locales:
-            query["ui_locales"] = ui_locales
+            query["ui_locales"] = self._argument("ui_locales", ui_locales)
         if client_reference_id:
-            query["client_reference_id"] = client_reference_id
+            query["client_reference_id"] = self._argument("client_reference_id", client_reference_id)
         return Visit(f"{self.base_url}/verify/start?{urllib.parse.urlencode(query)}", state, verifier)
 
     def callback(self, request: str, state: Optional[str]) -> Callback:
@@ -128,7 +165,8 @@ class Client:
         verified.
         """
         doc_url = f"{self.base_url}/docs/flow#the-user-comes-back"
-        text = request.partition("?")[2] if "?" in request else request
+        address = request if isinstance(request, str) else ""
+        text = address.partition("?")[2] if "?" in address else address
         query = urllib.parse.parse_qs(text.partition("#")[0], keep_blank_values=True)
 
         def refusal(code: str, why: str) -> CallbackError:
@@ -140,7 +178,7 @@ class Client:
                 raise refusal("repeated_parameter", f"{name} is given twice")
             return (values[0] or None) if values else None
 
-        if not state:
+        if not state or not isinstance(state, str):
             raise refusal("missing_state", "this browser has begun no verification, or its session is over")
         if not hmac.compare_digest((once("state") or "").encode("utf-8", "replace"), state.encode("utf-8", "replace")):
             raise refusal("state_mismatch", "state is not the one of this browser")
@@ -161,10 +199,10 @@ class Client:
         """
         fields = {
             "grant_type": "authorization_code",
-            "code": code,
+            "code": self._argument("code", code),
             **self._credentials(),
             "redirect_uri": self._need("redirect_uri"),
-            "code_verifier": code_verifier,
+            "code_verifier": self._argument("code_verifier", code_verifier),
         }
         answer, uncertain = self._post("/api/oauth/token", fields)
         if answer.status == 400:
@@ -178,18 +216,22 @@ class Client:
 
     def userinfo(self, access_token: str) -> UserinfoResponse:
         """The claims of an access token, as they were when it was issued."""
-        return cast(UserinfoResponse, self._get("/api/oauth/userinfo", access_token))
+        return cast(UserinfoResponse, self._get("/api/oauth/userinfo", self._argument("access_token", access_token)))
 
     def revoke(self, access_token: str) -> None:
         """Ends an access token. One that is unknown, expired or revoked is no error."""
-        answer, _ = self._post("/api/oauth/revoke", {"token": access_token, **self._credentials()})
+        fields = {"token": self._argument("access_token", access_token), **self._credentials()}
+        answer, _ = self._post("/api/oauth/revoke", fields)
         if answer.status != 200:
             raise error_of(answer, self.base_url)
 
     def session(self, session_id: str) -> SessionResponseSession:
         """The status of a session, with the API key. Raises NotFoundError from 30 minutes after its start."""
-        path = f"/api/verify/hvf-session/{urllib.parse.quote(session_id, safe='')}"
-        return cast(SessionResponseSession, self._get(path, self._need("api_key"))["session"])
+        path = f"/api/verify/hvf-session/{urllib.parse.quote(self._argument('session_id', session_id), safe='')}"
+        session = self._get(path, self._need("api_key")).get("session")
+        if not isinstance(session, dict):
+            raise self._malformed()
+        return cast(SessionResponseSession, session)
 
     def exchange_storefront(self, request: StorefrontRequest) -> StorefrontResponse:
         """Exchanges a code by a signed call of a storefront: one billable event.
@@ -197,7 +239,12 @@ class Client:
         Every attempt sends the same bytes, and a code is never charged twice.
         verified is always true: read the claim that the sale depends on.
         """
-        body = json.dumps(request).encode()
+        if not isinstance(request, dict):
+            raise self._refused("request", "is no dict")
+        try:
+            body = json.dumps(request, allow_nan=False).encode()
+        except (TypeError, ValueError, RecursionError) as cause:
+            raise self._refused("request", "is no JSON") from cause
 
         def signed() -> urllib.request.Request:
             # Interface 5.4: over the bytes that are sent, at the time of the attempt.
@@ -229,6 +276,21 @@ class Client:
             raise ConfigurationError("missing_setting", f"{name} is not set", False, doc_url)
         return cast(str, value)
 
+    def _argument(self, name: str, value: object) -> str:
+        """An argument that is printable ASCII, as RFC 6749 has them all. No error shows its value."""
+        if not isinstance(value, str):
+            raise self._refused(name, "is not a text")
+        if not re.fullmatch(r"[\x20-\x7e]*", value):
+            raise self._refused(name, "has a character other than printable ASCII")
+        return value
+
+    def _refused(self, name: str, fault: str) -> ArgumentError:
+        return ArgumentError("malformed_argument", f"{name} {fault}", False, f"{self.base_url}/docs/sdk-python")
+
+    def _malformed(self) -> ConnectionFailed:
+        text = "the body of the 200 is not the JSON object of the interface"
+        return ConnectionFailed("malformed_answer", text, False, f"{self.base_url}/docs/errors")
+
     def _credentials(self) -> Dict[str, str]:
         return {"client_id": self._need("client_id"), "client_secret": self._need("client_secret")}
 
@@ -254,10 +316,12 @@ class Client:
         if answer.status != 200:
             raise error_of(answer, self.base_url)
         try:
-            return cast(Dict[str, Any], json.loads(answer.body))
-        except ValueError as cause:
-            doc_url = f"{self.base_url}/docs/errors"
-            raise ConnectionFailed("malformed_answer", "the body of the 200 is no JSON", False, doc_url) from cause
+            parsed = json.loads(answer.body)
+        except (ValueError, RecursionError) as cause:
+            raise self._malformed() from cause
+        if not isinstance(parsed, dict):
+            raise self._malformed()
+        return cast(Dict[str, Any], parsed)
 
     def _call(self, request: Callable[[], urllib.request.Request]) -> "tuple[Answer, bool]":
         transport = Transport(self.base_url, self.timeout, self.max_retry_after, self.send, self.sleep)

@@ -26,6 +26,10 @@ class ConfigurationError(SvcError):
     """A setting is missing or malformed."""
 
 
+class ArgumentError(SvcError):
+    """An argument of a call cannot be sent. code is malformed_argument."""
+
+
 class CallbackError(SvcError):
     """The redirect is not the answer to a visit that this browser began."""
 

@@ -1,6 +1,5 @@
 """Sends calls, and repeats them by interface 7.6."""
 
-import http.client
 import urllib.error
 import urllib.request
 from typing import Any, Callable, NamedTuple, Optional
@@ -23,7 +22,7 @@ _opener = urllib.request.build_opener(_NoRedirect)
 
 
 def http_send(request: urllib.request.Request, timeout: float) -> Answer:
-    """Sends a request by urllib. Raises OSError or http.client.HTTPException where there is no whole answer."""
+    """Sends a request by urllib. Raises an error, such as OSError, where there is no whole answer."""
     try:
         with _opener.open(request, timeout=timeout) as response:
             return Answer(response.status, dict(response.headers.items()), response.read())
@@ -51,9 +50,12 @@ class Transport(NamedTuple):
             attempts += 1
             answer: Optional[Answer] = None
             cause: Optional[Exception] = None
+            # Not in the try, because a missing setting is no lost answer.
+            prepared = request()
             try:
-                answer = self.send(request(), self.timeout)
-            except (OSError, http.client.HTTPException) as lost:
+                answer = self.send(prepared, self.timeout)
+            # urllib raises ValueError too, such as for a host name that no DNS can have.
+            except Exception as lost:
                 cause = lost
             delay = self._delay(answer, attempts)
             if delay is None and answer is not None:

@@ -43,7 +43,7 @@ def verify_webhook(
         return WebhookError(code, text, False, f"{base_url}/docs/webhooks#receive")
 
     # An empty key would let anyone sign.
-    if not secret:
+    if not secret or not isinstance(secret, str):
         raise refusal("secret_required", "the signing secret, whsec_…, is not set")
     if not isinstance(body, (bytes, bytearray)):
         raise refusal("raw_body_required", "pass the bytes as they arrived, not what a framework parsed from them")
@@ -52,8 +52,8 @@ def verify_webhook(
     sent = found.get("x-svc-signature")
     if sent is None:
         raise refusal("missing_signature", "there is no X-SVC-Signature header")
-    expected = "sha256=" + hmac.new(secret.encode(), raw, hashlib.sha256).hexdigest()
-    if not hmac.compare_digest(expected.encode(), sent.encode("utf-8", "surrogateescape")):
+    expected = "sha256=" + hmac.new(secret.encode("utf-8", "surrogatepass"), raw, hashlib.sha256).hexdigest()
+    if not hmac.compare_digest(expected.encode(), sent.encode("utf-8", "surrogatepass")):
         text = "X-SVC-Signature does not fit the body: is this the raw body, and the present secret of this key?"
         raise refusal("invalid_signature", text)
     if tolerance is not None:
@@ -78,8 +78,12 @@ def verify_webhook(
 def _by_name(headers: Headers) -> Dict[str, str]:
     """Values by names in lower case. Those of a repeated header are one list (RFC 9110 5.3). The service sends none."""
     found: Dict[str, str] = {}
-    for name, given in headers.items():
-        values = [given] if isinstance(given, str) else given
+    for name, given in headers.items() if hasattr(headers, "items") else ():
+        values = given if isinstance(given, (list, tuple)) else [given]
+        # A value that is no text is none of the service's.
+        values = [value for value in values if isinstance(value, str)]
+        if not isinstance(name, str) or not values:
+            continue
         key = name.lower()
         found[key] = ", ".join([found[key], *values] if key in found else values)
     return found
@@ -96,7 +100,7 @@ def _is_timestamp_signed(secret: str, headers: Mapping[str, str], raw: bytes) ->
     except (binascii.Error, ValueError):
         return False
     prefix = f"{headers.get('webhook-id')}.{headers.get('webhook-timestamp')}."
-    message = prefix.encode("utf-8", "surrogateescape") + raw
+    message = prefix.encode("utf-8", "surrogatepass") + raw
     expected = b"v1," + base64.b64encode(hmac.new(key, message, hashlib.sha256).digest())
     parts = headers.get("webhook-signature", "").split(" ")
-    return any(hmac.compare_digest(expected, part.encode("utf-8", "surrogateescape")) for part in parts)
+    return any(hmac.compare_digest(expected, part.encode("utf-8", "surrogatepass")) for part in parts)

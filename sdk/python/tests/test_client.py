@@ -211,6 +211,112 @@ class Webhooks(unittest.TestCase):
         self.assertLess(abs(time.time() - int(self.headers["webhook-timestamp"])), 300)
 
 
+class Inputs(unittest.TestCase):
+    """The tables of test/sdk/inputs.ts: every client library treats them alike."""
+
+    shop = {"code": "c", "redirect_uri": "r", "shop_domain": "s", "customer_id": "1"}
+    calls: Dict[str, Callable[[svc.Client, Any], object]] = {
+        "code": lambda by, value: by.exchange(value, "v"),
+        "code_verifier": lambda by, value: by.exchange("c", value),
+        "userinfo": lambda by, value: by.userinfo(value),
+        "revoke": lambda by, value: by.revoke(value),
+        "session": lambda by, value: by.session(value),
+    }
+    addresses: Dict[str, Callable[[svc.Client, Any], object]] = {
+        "scope": lambda by, value: by.authorization_url(["country", value]),
+        "state": lambda by, value: by.authorization_url([], value),
+        "ui_locales": lambda by, value: by.authorization_url([], None, value),
+        "client_reference_id": lambda by, value: by.authorization_url([], None, None, value),
+    }
+
+    def setUp(self) -> None:
+        self.inputs = FIXTURE["inputs"]
+        self.sent: List[urllib.request.Request] = []
+
+    def client(self, **changes: Any) -> svc.Client:
+        def send(request: urllib.request.Request, _timeout: float) -> Answer:
+            self.sent.append(request)
+            return Answer(200, {}, b'{"sub":"x","session":{}}')
+
+        return svc.Client(**{**self.inputs["settings"], "send": send, "sleep": lambda _: None, **changes})
+
+    def refused(self, kind: type, code: str, call: Callable[[], object], hidden: str = "\0") -> None:
+        with self.assertRaises(kind) as caught:
+            call()
+        self.assertEqual(getattr(caught.exception, "code"), code)
+        self.assertNotIn(hidden, str(caught.exception) + repr(caught.exception))
+
+    def test_refuses_arguments_that_cannot_be_sent(self) -> None:
+        for name, call in {**self.calls, **self.addresses}.items():
+            with self.subTest(name):
+                call(self.client(), "plain")
+                before = len(self.sent)
+                for form in [*self.inputs["unsendable"], "_\ud800", "_\udcff"]:
+                    value = form.replace("_", "private")
+                    self.refused(svc.ArgumentError, "malformed_argument", lambda: call(self.client(), value), "private")
+                for wrong in [5, b"x", {"a": 1}] + ([None] if name in self.calls else []):
+                    self.refused(svc.ArgumentError, "malformed_argument", lambda: call(self.client(), wrong))
+                self.assertEqual(len(self.sent), before)
+        circular: List[Any] = []
+        circular.append(circular)
+        for request in [None, "x", [], {"a": object()}, {"a": circular}, {"a": float("nan")}]:
+            call_shop = lambda: self.client().exchange_storefront(request)  # type: ignore # noqa: B023, E731
+            self.refused(svc.ArgumentError, "malformed_argument", call_shop)
+
+    def test_trims_settings_and_refuses_those_that_cannot_be_sent(self) -> None:
+        for name, value in self.inputs["settings"].items():
+            with self.subTest(name):
+                for around in self.inputs["surroundings"]:
+                    self.sent.clear()
+                    by = self.client(**{name: around + value + around})
+                    by.session("ses_1")
+                    by.exchange("c", "v")
+                    by.exchange_storefront(self.shop)  # type: ignore
+                    session, token, shop = self.sent
+                    self.assertEqual(session.full_url, "https://svc.example/api/verify/hvf-session/ses_1")
+                    self.assertEqual(session.headers["Authorization"], "Bearer svc_test_secret")
+                    self.assertIn(b"client_id=client_1&client_secret=svc_cs_secret", token.data)  # type: ignore
+                    self.assertEqual(shop.headers["X-svc-integration-id"], "integration_1")
+                for form in [*self.inputs["unsendable"], "_\ud800", 5]:
+                    changed = form.replace("_", value) if isinstance(form, str) else form
+                    make = lambda: self.client(**{name: changed})  # noqa: B023, E731
+                    self.refused(svc.ConfigurationError, "malformed_setting", make, value)
+        for url in self.inputs["wrongBaseUrls"]:
+            self.refused(svc.ConfigurationError, "missing_setting", lambda: svc.Client(url))
+        blank = self.client(api_key=" \n", webhook_secret=" ")
+        self.refused(svc.ConfigurationError, "missing_setting", lambda: blank.session("x"))
+        self.refused(svc.WebhookError, "secret_required", lambda: blank.verify_webhook(b"", {}))
+
+    def test_raises_an_error_of_its_own_for_every_malformed_answer(self) -> None:
+        shop: Dict[str, Any] = {"shop": lambda by, _: by.exchange_storefront(self.shop)}
+        for name, call in {**self.calls, **shop}.items():
+            for lost in [ConnectionResetError(), UnicodeError(), ValueError()]:
+
+                def fail(*_: object) -> Answer:
+                    raise lost  # noqa: B023
+
+                self.refused(svc.ConnectionFailed, "no_answer", lambda: call(self.client(send=fail), "x"))
+            bodies = self.inputs["malformedBodies"] + (self.inputs["bodiesWithoutSession"] if name == "session" else [])
+            for body in [] if name == "revoke" else [*bodies, "\udcff"]:
+                answer = Answer(200, {}, body.encode("utf-8", "surrogateescape"))
+                by = self.client(send=lambda *_: answer)  # noqa: B023
+                self.refused(svc.ConnectionFailed, "malformed_answer", lambda: call(by, "x"))  # noqa: B023
+
+    def test_refuses_arguments_of_a_wrong_type(self) -> None:
+        by = self.client()
+        for wrong in [None, 5, [], object()]:
+            for call in [
+                lambda: by.callback(wrong, "state"),  # type: ignore
+                lambda: by.callback("", wrong),  # type: ignore
+                lambda: by.verify_webhook(b"", wrong),  # type: ignore
+                lambda: by.verify_webhook(wrong, {}),  # type: ignore
+                lambda: by.verify_webhook(b"", {"x-svc-signature": wrong, wrong if wrong != [] else 1: "x"}),  # type: ignore
+                lambda: svc.verify_webhook(b"", {}, wrong),  # type: ignore
+            ]:
+                with self.assertRaises(svc.SvcError):
+                    call()
+
+
 class SharedCases(unittest.TestCase):
     """The tables of test/sdk/cases.ts: every client library answers them alike."""
 

@@ -26,7 +26,7 @@ function isEqual(given: string, expected: string): boolean {
 /** Returns the query of a full address, of a path with its query, or of a query alone. */
 function queryOf(request: string | URL | URLSearchParams): URLSearchParams {
   if (request instanceof URLSearchParams) return request;
-  const text = request instanceof URL ? request.search : request;
+  const text = request instanceof URL ? request.search : String(request);
   const query = text.includes('?') ? text.slice(text.indexOf('?') + 1) : text;
   return new URLSearchParams(query.split('#')[0]);
 }

@@ -9,23 +9,10 @@ import type {
   WebhookEvent,
 } from './contract.ts';
 import { base64url, bytesOf, hmacKey, randomText, toHex } from './encoding.ts';
-import { CodeUsedError, ConfigurationError, detailsOf, errorOf } from './errors.ts';
-import { type Outcome, parseSuccess, send, type Transport } from './transport.ts';
+import { CodeUsedError, detailsOf, errorOf } from './errors.ts';
+import { checkArguments, readSettings, refusedArgument, refuseSetting, type Settings } from './input.ts';
+import { malformedAnswer, type Outcome, parseSuccess, send, type Transport } from './transport.ts';
 import { type Delivery, verifyWebhook, type WebhookSettings } from './webhooks.ts';
-
-/** The settings from support. Each function names those that it needs; the others may be absent. */
-export interface Settings {
-  /** The base URL of the service, `SVC_BASE_URL`. */
-  baseUrl: string;
-  clientId?: string | undefined;
-  clientSecret?: string | undefined;
-  /** Registered for the client, byte for byte. */
-  redirectUri?: string | undefined;
-  apiKey?: string | undefined;
-  webhookSecret?: string | undefined;
-  integrationId?: string | undefined;
-  integrationSecret?: string | undefined;
-}
 
 /** Replacements for tests and other platforms. */
 export interface Options extends Partial<Omit<Transport, 'baseUrl'>> {}
@@ -75,22 +62,6 @@ export function settingsFrom(env: Environment): Settings {
   };
 }
 
-/** Throws the error of a missing or malformed setting. Without a base URL, its `docUrl` is a path. */
-function refuseSetting(name: string, fault: string, baseUrl = ''): never {
-  throw new ConfigurationError({
-    code: 'missing_setting',
-    message: `missing_setting: ${name} ${fault}`,
-    retryable: false,
-    docUrl: `${baseUrl}/docs/quickstart#what-is-in-the-file`,
-  });
-}
-
-/** Checks the base URL, and removes slashes at its end. @throws ConfigurationError if it is missing or malformed */
-function checkBaseUrl(baseUrl: string): string {
-  if (!/^https?:\/\//.test(baseUrl)) refuseSetting('baseUrl', 'is not set, or is no http or https address');
-  return baseUrl.replace(/\/+$/, '');
-}
-
 /** Returns the error of a code that was exchanged before; undefined for any other error. The answer names the charge. */
 function usedCodeError(answer: Outcome, baseUrl: string): CodeUsedError | undefined {
   const details = detailsOf(answer, baseUrl);
@@ -102,10 +73,13 @@ function usedCodeError(answer: Outcome, baseUrl: string): CodeUsedError | undefi
 /**
  * Makes the functions of the interface for one account. A call has at most three attempts (interface 7.6). It is repeated after a 5xx
  * or a missing answer, and never after a 4xx. Every error is an `SvcError` with `code`, `retryable` and `docUrl`.
- * @throws ConfigurationError if `baseUrl` is missing; each function throws it for the settings that it needs
+ * Settings are trimmed.
+ * @throws ConfigurationError if `baseUrl` is missing or a setting is malformed; each function throws it if one that it needs is
+ *   missing, and ArgumentError for an argument that cannot be sent
  */
-export function createClient(settings: Settings, options: Options = {}) {
-  const baseUrl = checkBaseUrl(settings.baseUrl);
+export function createClient(given: Settings, options: Options = {}) {
+  const settings = readSettings(given);
+  const { baseUrl } = settings;
   const transport: Transport = {
     // The global `fetch` is looked up for each call, so that a later replacement of it is used.
     fetch: (...parameters) => globalThis.fetch(...parameters),
@@ -116,7 +90,7 @@ export function createClient(settings: Settings, options: Options = {}) {
     baseUrl,
   };
   const requireSetting = (name: keyof Settings): string =>
-    settings[name] || refuseSetting(name, 'is not set', baseUrl);
+    settings[name] ?? refuseSetting(name, 'is not set', 'missing_setting', baseUrl);
   const credentials = () => ({
     client_id: requireSetting('clientId'),
     client_secret: requireSetting('clientSecret'),
@@ -127,6 +101,17 @@ export function createClient(settings: Settings, options: Options = {}) {
     const headers = { authorization: `Bearer ${token}` };
     return parseSuccess(await send(transport, { path, init: () => ({ headers }) }), baseUrl);
   };
+
+  /** @throws ArgumentError if the value is no JSON object, or is circular */
+  function toJson(request: unknown): string {
+    try {
+      const body = JSON.stringify(request);
+      if (typeof request === 'object' && request !== null && !Array.isArray(request)) return body;
+    } catch (cause) {
+      throw refusedArgument('request', 'is no JSON', baseUrl, cause);
+    }
+    throw refusedArgument('request', 'is no object', baseUrl);
+  }
 
   /** Signs a request of a storefront (interface 5.4). Each attempt needs a new signature, because it covers the time. */
   async function signRequest(body: string): Promise<RequestInit> {
@@ -151,17 +136,21 @@ export function createClient(settings: Settings, options: Options = {}) {
       uiLocales,
       clientReferenceId,
     }: AuthorizationOptions): Promise<Visit> {
+      const chosen = {
+        // A text with spaces is accepted too, as in OAuth.
+        scope: Array.isArray(scope) ? scope.join(' ') : (scope as unknown as string),
+        state,
+        ...(uiLocales ? { ui_locales: uiLocales } : {}),
+        ...(clientReferenceId ? { client_reference_id: clientReferenceId } : {}),
+      };
       const codeVerifier = randomText(codeVerifierBytes);
       const digest = await crypto.subtle.digest('SHA-256', bytesOf(codeVerifier));
       const query = new URLSearchParams({
         client_id: requireSetting('clientId'),
         redirect_uri: requireSetting('redirectUri'),
-        scope: scope.join(' '),
-        state,
+        ...checkArguments(chosen, baseUrl),
         code_challenge: base64url(new Uint8Array(digest)),
         code_challenge_method: 'S256',
-        ...(uiLocales ? { ui_locales: uiLocales } : {}),
-        ...(clientReferenceId ? { client_reference_id: clientReferenceId } : {}),
       });
       return { url: `${baseUrl}/verify/start?${query}`, state, codeVerifier };
     },
@@ -182,29 +171,36 @@ export function createClient(settings: Settings, options: Options = {}) {
     async exchange({ code, codeVerifier }: { code: string; codeVerifier: string }): Promise<TokenResponse> {
       const answer = await post('/api/oauth/token', {
         grant_type: 'authorization_code',
-        code,
+        ...checkArguments({ code, code_verifier: codeVerifier }, baseUrl),
         ...credentials(),
         redirect_uri: requireSetting('redirectUri'),
-        code_verifier: codeVerifier,
       });
       if (answer.status === 400) throw usedCodeError(answer, baseUrl) ?? errorOf(answer, baseUrl);
       return parseSuccess(answer, baseUrl);
     },
 
     /** Reads the claims of an access token, as they were when it was issued. */
-    userinfo: (accessToken: string) => get<UserinfoResponse>('/api/oauth/userinfo', accessToken),
+    async userinfo(accessToken: string): Promise<UserinfoResponse> {
+      checkArguments({ accessToken }, baseUrl);
+      return get('/api/oauth/userinfo', accessToken);
+    },
 
     /** Ends an access token. If the token is unknown, expired or already revoked, this does nothing. */
     async revoke(accessToken: string): Promise<void> {
-      const answer = await post('/api/oauth/revoke', { token: accessToken, ...credentials() });
+      const answer = await post('/api/oauth/revoke', {
+        ...checkArguments({ token: accessToken }, baseUrl),
+        ...credentials(),
+      });
       if (answer.status !== 200) throw errorOf(answer, baseUrl);
     },
 
     /** Reads the status of a session, with the API key. @throws NotFoundError from 30 minutes after its start */
     async session(sessionId: string): Promise<SessionResponse['session']> {
+      checkArguments({ sessionId }, baseUrl);
       const path = `/api/verify/hvf-session/${encodeURIComponent(sessionId)}`;
-      const { session } = await get<SessionResponse>(path, requireSetting('apiKey'));
-      return session;
+      const { session } = await get<{ session: unknown }>(path, requireSetting('apiKey'));
+      if (typeof session !== 'object' || session === null) throw malformedAnswer(baseUrl);
+      return session as SessionResponse['session'];
     },
 
     /**
@@ -212,7 +208,7 @@ export function createClient(settings: Settings, options: Options = {}) {
      * code is never charged twice. `verified` is always true: read the claim that the sale depends on.
      */
     async exchangeStorefront(request: StorefrontRequest): Promise<StorefrontResponse> {
-      const body = JSON.stringify(request);
+      const body = toJson(request);
       const path = '/api/integrations/storefront/verify/exchange';
       return parseSuccess(await send(transport, { path, init: () => signRequest(body) }), baseUrl);
     },

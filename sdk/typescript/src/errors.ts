@@ -30,6 +30,9 @@ export class SvcError extends Error {
 /** A setting is missing or malformed. */
 export class ConfigurationError extends SvcError {}
 
+/** An argument of a call cannot be sent. `code` is `malformed_argument`. */
+export class ArgumentError extends SvcError {}
+
 /** The redirect does not answer an authorization request of this browser. */
 export class CallbackError extends SvcError {}
 

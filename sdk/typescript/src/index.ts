@@ -4,10 +4,10 @@ export {
   type Client,
   createClient,
   type Options,
-  type Settings,
   settingsFrom,
   type Visit,
 } from './client.ts';
 export type * from './contract.ts';
 export * from './errors.ts';
+export type { Settings } from './input.ts';
 export { type Delivery, type HeaderBag, verifyWebhook, type WebhookSettings } from './webhooks.ts';

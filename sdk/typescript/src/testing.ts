@@ -1,9 +1,13 @@
 import type { Person } from './contract.ts';
 import { SvcError } from './errors.ts';
+import { notCached } from './transport.ts';
 
 export type { Person } from './contract.ts';
 
-/** The hosted flow did not end with a redirect to the partner. `code` is `unknown_person` or `unexpected_page`. */
+/**
+ * The hosted flow did not end with a redirect to the partner. `code` is `unknown_person`, `unexpected_page`, `no_answer` or
+ * `malformed_argument`.
+ */
 export class FlowError extends SvcError {}
 
 export interface FlowOptions {
@@ -79,6 +83,7 @@ function createBrowser(start: string, send: typeof fetch) {
     let url = address;
     for (let redirects = 0; redirects < mostRedirects; redirects += 1) {
       const response = await send(url, {
+        ...notCached,
         redirect: 'manual',
         method: body ? 'POST' : 'GET',
         headers: {
@@ -113,9 +118,10 @@ const excerptOf = (html: string): string =>
     .trim()
     .slice(0, longestExcerpt);
 
-function refusal(code: string, message: string, start: string): FlowError {
-  const docUrl = `${new URL(start).origin}/docs/testing`;
-  return new FlowError({ code, message: `${code}: ${message}`, retryable: false, docUrl });
+function refusal(code: string, message: string, start: string, cause?: unknown): FlowError {
+  const origin = URL.canParse(start) ? new URL(start).origin : '';
+  const docUrl = `${origin}/docs/testing`;
+  return new FlowError({ code, message: `${code}: ${message}`, retryable: false, docUrl, cause });
 }
 
 /**
@@ -128,7 +134,12 @@ export async function walkFlow(
   start: string,
   { person, consent = 'accept', fetch: send = fetch }: FlowOptions,
 ): Promise<URL> {
-  const open = createBrowser(start, send);
+  if (!URL.canParse(start)) throw refusal('malformed_argument', 'start is no address', start);
+  const browse = createBrowser(start, send);
+  const open: typeof browse = (...parameters) =>
+    browse(...parameters).catch((cause: unknown) => {
+      throw refusal('no_answer', 'the service did not answer', start, cause);
+    });
   /** The buttons to press. Each is pressed once, so that a page that does not lead further ends the loop. */
   const buttonsLeft = new Set([`person=${person}`, `decision=${consent}`, 'decision=continue']);
   let page = await open(start);

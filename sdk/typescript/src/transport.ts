@@ -32,11 +32,15 @@ export interface Outcome extends Answer {
   wasRepeated: boolean;
 }
 
+/** Some frameworks keep answers of `fetch` unless told otherwise. The type of `RequestInit` in Node.js lacks the field. */
+export const notCached: object = { cache: 'no-store' };
+
 /** Sends a request once, and reads the whole answer. */
 async function attempt(transport: Transport, path: string, init: RequestInit): Promise<Answer> {
   const { baseUrl, fetch, timeoutMs } = transport;
   const response = await fetch(`${baseUrl}${path}`, {
     ...init,
+    ...notCached,
     // A redirect is not followed, because the request has credentials. They must not be sent to another server.
     redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMs),
@@ -85,18 +89,25 @@ export async function send(transport: Transport, { path, init }: Call): Promise<
   }
 }
 
-/** Returns the parsed body of a success. @throws ApiError for any other answer */
+/** Returns the error of a success whose body is not as the interface has it. */
+export const malformedAnswer = (baseUrl: string, cause?: unknown) =>
+  new ConnectionError({
+    code: 'malformed_answer',
+    message: 'malformed_answer: the body of the 200 is not the JSON object of the interface',
+    retryable: false,
+    docUrl: `${baseUrl}/docs/errors`,
+    cause,
+  });
+
+/** Returns the parsed body of a success. @throws ApiError for any other answer, ConnectionError for a body that is no object */
 export function parseSuccess<T>(answer: Answer, baseUrl: string): T {
   if (answer.status !== 200) throw errorOf(answer, baseUrl);
+  let parsed: unknown;
   try {
-    return JSON.parse(answer.body) as T;
+    parsed = JSON.parse(answer.body);
   } catch (cause) {
-    throw new ConnectionError({
-      code: 'malformed_answer',
-      message: 'malformed_answer: the body of the 200 is no JSON',
-      retryable: false,
-      docUrl: `${baseUrl}/docs/errors`,
-      cause,
-    });
+    throw malformedAnswer(baseUrl, cause);
   }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw malformedAnswer(baseUrl);
+  return parsed as T;
 }

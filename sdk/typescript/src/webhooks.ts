@@ -29,6 +29,8 @@ const defaultToleranceSeconds = 300;
 
 /** The value of a header, whatever the case of its name; undefined if it is absent. */
 function readHeader(headers: HeaderBag, name: string): string | undefined {
+  const given: unknown = headers;
+  if (typeof given !== 'object' || given === null) return undefined;
   if (typeof (headers as Headers).get === 'function') return (headers as Headers).get(name) ?? undefined;
   const bag = headers as Readonly<Record<string, string | readonly string[] | undefined>>;
   const values = Object.entries(bag).flatMap(([key, value]) =>
@@ -89,7 +91,8 @@ export async function verifyWebhook(delivery: Delivery, settings: WebhookSetting
     });
 
   // An empty key would let anyone sign.
-  if (!secret) throw refusal('secret_required', 'the signing secret, whsec_…, is not set');
+  if (typeof secret !== 'string' || !secret)
+    throw refusal('secret_required', 'the signing secret, whsec_…, is not set');
   if (typeof body !== 'string' && !(body instanceof Uint8Array))
     throw refusal(
       'raw_body_required',
