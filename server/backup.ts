@@ -11,6 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { EmbeddedDatabase } from '../embedded-database/embedded.ts';
@@ -45,6 +46,9 @@ const filesIn = (directory: string): string[] =>
     .filter((path) => statSync(join(directory, path)).isFile())
     .toSorted();
 
+const copyDatabase = (from: string, to: string): void =>
+  cpSync(from, to, { recursive: true, filter: (path) => !processFiles.has(basename(path)) });
+
 function requireEmbedded({ mongodbUri }: Config): void {
   if (mongodbUri === undefined) return;
   throw new ConfigError([
@@ -60,6 +64,23 @@ async function withEngine<T>(dataDir: string, work: (engine: EmbeddedDatabase) =
     return await work(engine);
   } finally {
     await engine.stop();
+  }
+}
+
+/**
+ * Runs an engine on a copy of an embedded database and calls `work` with its address. The directory itself stays as it is.
+ * @param directory a backup, a data directory, or the folder `db` of one
+ */
+export async function withCopyOf<T>(directory: string, work: (uri: string) => Promise<T>): Promise<T> {
+  const source = existsSync(join(directory, 'db')) ? join(directory, 'db') : directory;
+  if (!existsSync(join(source, 'WiredTiger')))
+    throw new Error(`${source} holds no embedded database; give its folder, or a MONGODB_URI`);
+  const draft = mkdtempSync(join(tmpdir(), 'svc-gateway-'));
+  try {
+    copyDatabase(source, join(draft, 'db'));
+    return await withEngine(draft, ({ uri }) => work(uri));
+  } finally {
+    rmSync(draft, { recursive: true });
   }
 }
 
@@ -86,10 +107,7 @@ export async function backup(config: Config, to: string) {
   // Each start of an engine writes this file, so its time shows whether a server was started during the copy.
   const lockedBefore = statSync(join(database, 'mongod.lock')).mtimeMs;
   mkdirSync(target, { recursive: true, mode: 0o700 });
-  cpSync(database, join(target, 'db'), {
-    recursive: true,
-    filter: (path) => !processFiles.has(basename(path)),
-  });
+  copyDatabase(database, join(target, 'db'));
   for (const name of secrets.filter((file) => existsSync(join(dataDir, file))))
     cpSync(join(dataDir, name), join(target, name));
   if (statSync(join(database, 'mongod.lock')).mtimeMs !== lockedBefore) {

@@ -1,4 +1,5 @@
 import { createAuditStore } from './admin/audit-store.ts';
+import { createOperatorStore } from './admin/operator-store.ts';
 import { createMembersStores } from './members/store.ts';
 import { connect, type Database, longestScanMs } from './platform/database/connect.ts';
 import { requireSchema } from './platform/database/schema.ts';
@@ -29,7 +30,7 @@ async function endSignIns(db: Database['db']) {
 }
 
 /**
- * Makes a restored database safe to use: ends its open sessions and codes, and adds an entry to the audit log.
+ * Makes a restored database safe to use: ends its open sessions, codes and operator tokens, and adds an entry to the audit log.
  * Call this while no process of the service uses the database. Idempotent.
  * @returns the numbers of what was ended
  * @throws ConfigError if this build cannot read the database, or no master key opens its keys. Then nothing is changed
@@ -45,7 +46,12 @@ export async function closeRestored({ uri, embedded, source, masterKeys }: Resto
     await requireSchema(db, schema);
     await requireMasterKeys(db, sealedFields, { masterKeys: masterKeys.map(fingerprint), advice });
     const at = new Date(await readServerTime(db, features.sharded));
-    const ended = { ...(await createRestoreStore(db).endOpen(at)), ...(await endSignIns(db)) };
+    const ended = {
+      ...(await createRestoreStore(db).endOpen(at)),
+      ...(await endSignIns(db)),
+      // The first operator, who signs in with SVC_ADMIN_TOKEN, has no record.
+      operators: await createOperatorStore(db).revokeAll(at),
+    };
     const requestId = randomRequestId();
     await createAuditStore(db).add([
       {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usableAddresses } from './addresses.ts';
@@ -8,7 +7,7 @@ import { createMembership } from './membership.ts';
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts';
 import { rememberAdminAddress } from './platform/config/admin-address.ts';
 import type { Config } from './platform/config/config.ts';
-import { localSecret } from './platform/config/local-secrets.ts';
+import { adminTokenOf, masterKeysOf } from './platform/config/local-secrets.ts';
 import { defaultPace, type Pace } from './platform/config/pace.ts';
 import { watchAvailability } from './platform/database/availability.ts';
 import type { Database } from './platform/database/connect.ts';
@@ -20,7 +19,6 @@ import { createWriteProbe } from './platform/database/write-probe.ts';
 import { type Address, hostInUrl, listenFault } from './platform/http/listen.ts';
 import { createReadiness } from './platform/http/readiness.ts';
 import type { HttpServer } from './platform/http/server.ts';
-import { randomSecret } from './platform/ids.ts';
 import { createProcesses, heartbeatEvery } from './platform/jobs/processes.ts';
 import { createSweeper } from './platform/jobs/sweeper.ts';
 import { keyringReadEvery, loadKeyring } from './platform/keys/keyring.ts';
@@ -57,19 +55,6 @@ export interface Replacements {
 }
 
 export type RunningServer = Awaited<ReturnType<typeof startServer>>;
-
-/** Returns the configured master keys. In development without any, it is a key that is generated into the data directory. */
-function masterKeysOf({ masterKeys, dataDir }: Config): [Uint8Array, ...Uint8Array[]] {
-  if (masterKeys) return masterKeys;
-  const generated = localSecret(dataDir, 'master-key', () => randomBytes(32).toString('base64'));
-  return [new Uint8Array(Buffer.from(generated, 'base64'))];
-}
-
-/** Returns the token of the first operator; undefined if it is off. In development without one, a token is generated. */
-const adminTokenOf = ({ adminToken, dataDir }: Config) =>
-  adminToken === 'off'
-    ? undefined
-    : (adminToken ?? localSecret(dataDir, 'admin-token', () => randomSecret('operatorToken')));
 
 /** Opens a listener. @returns its URL. @throws StartFault if the address cannot be used */
 async function listen(app: HttpServer, address: Address): Promise<string> {

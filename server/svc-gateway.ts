@@ -10,6 +10,9 @@ const usage = `Runs SVC Gateway. Configuration is in environment variables: see 
   svc-gateway restore DIRECTORY
                          put a backup in the place of the embedded database
   svc-gateway restored   make the database of MONGODB_URI safe to serve from after a restore; every process is stopped
+  svc-gateway restored --compare OLD [--json]
+                         list the changes and ledger entries of the database OLD that the restored one lacks, by partner;
+                         OLD is a MONGODB_URI, or a directory of the embedded database; nothing is changed
   svc-gateway --version
   svc-gateway --help
 `;
@@ -18,7 +21,8 @@ const usage = `Runs SVC Gateway. Configuration is in environment variables: see 
 const [badUsage, badConfiguration] = [64, 78];
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
-const nextStep = 'Next: start the server, then run `svcadmin wallets audit`.';
+const nextStep =
+  'Next: start the server with SVC_ADMIN_TOKEN, run `svcadmin wallets audit`, and give operators new tokens.';
 
 /** Writes a count with its noun in the right number, such as `1 code` or `2 codes`. */
 const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -35,12 +39,13 @@ async function backUp(directory: string): Promise<void> {
   say(`Copied ${files} files to ${target}. It holds the master key: keep it secret.`);
 }
 
+const describeEnded = (ended: { sessions: number; codes: number; operators: number }) =>
+  `${counted(ended.sessions, 'open session')} and ${counted(ended.codes, 'code')}, and ${counted(ended.operators, 'operator token')}`;
+
 async function restoreFrom(directory: string): Promise<void> {
   const { restore } = await import('./backup.ts');
-  const { takenAt, sessions, codes } = await restore(await readConfiguration(), directory);
-  say(
-    `Restored the state of ${takenAt}; ended ${counted(sessions, 'open session')} and ${counted(codes, 'code')}. ${nextStep}`,
-  );
+  const { takenAt, ...ended } = await restore(await readConfiguration(), directory);
+  say(`Restored the state of ${takenAt}; ended ${describeEnded(ended)}. ${nextStep}`);
 }
 
 /** Ends the sessions and codes of a database that was restored with the tools of MongoDB. `restore` does this by itself. */
@@ -50,13 +55,22 @@ async function endRestoredSessions(): Promise<void> {
   const { closeRestored } = await import('./restored.ts');
   const { generatedMasterKeys } = await import('./platform/config/local-secrets.ts');
   const masterKeys = configuredKeys ?? generatedMasterKeys(dataDir);
-  const { sessions, codes } = await closeRestored({
+  const ended = await closeRestored({
     uri,
     embedded: false,
     source: 'MONGODB_URI',
     masterKeys,
   });
-  say(`Ended ${counted(sessions, 'open session')} and ${counted(codes, 'code')}. ${nextStep}`);
+  say(`Ended ${describeEnded(ended)}. ${nextStep}`);
+}
+
+/** Lists what the old database has and the restored one lacks. */
+async function compareWith(old: string, asJson: boolean): Promise<void> {
+  const { compareWithOld } = await import('./old-database.ts');
+  const { renderLost } = await import('./lost-table.ts');
+  const lost = await compareWithOld(await readConfiguration(), old);
+  if (asJson) say(JSON.stringify(lost, null, 2));
+  else for (const line of renderLost(lost)) say(line);
 }
 
 async function checkProcess(): Promise<void> {
@@ -77,6 +91,12 @@ const commandsOnDirectory = new Map<string, (directory: string) => unknown>([
 ]);
 
 async function run([command = 'start', directory, ...surplus]: readonly string[]): Promise<void> {
+  const [old, format, ...more] = surplus;
+  const isFormat = format === undefined || format === '--json';
+  if (command === 'restored' && directory === '--compare' && old && isFormat && more.length === 0) {
+    await compareWith(old, format === '--json');
+    return;
+  }
   const act = commands.get(command);
   const actOnDirectory = commandsOnDirectory.get(command);
   if (act && directory === undefined) {

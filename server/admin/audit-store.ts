@@ -225,6 +225,21 @@ export function createAuditStore(db: Db) {
 
     find: (id: string): Promise<StoredEntry | null> => log.findOne({ _id: id }),
 
+    /** Those of these ids that are in the log. */
+    async existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
+      const found = await log.find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } }).toArray();
+      return new Set(found.map(({ _id }) => _id));
+    },
+
+    /** The entries about changes, in the log and not yet copied to it. Some may come twice. */
+    async *changes(): AsyncIterable<StoredEntry> {
+      yield* log.find({ outcome: { $exists: false } }).sort({ at: 1, _id: 1 });
+      const { filter, projection } = ofWaiting;
+      for (const source of auditSources)
+        for await (const record of db.collection<Outbox>(source).find(filter, { projection }))
+          for (const { id, ...entry } of entriesOf(record)) yield { _id: id, ...entry, ...partnerOf(entry) };
+    },
+
     ofRequest: (requestId: string): Promise<StoredEntry[]> =>
       log.find({ requestId }).sort({ at: 1, _id: 1 }).toArray(),
 

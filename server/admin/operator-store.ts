@@ -32,6 +32,14 @@ export function createOperatorStore(db: Db) {
     ...createRecordStore<Operator>(db, collection, 'operator'),
     findByHash: async (hash: string): Promise<Operator | undefined> =>
       (await operators.findOne({ hash })) ?? undefined,
+    /** Revokes all operators, because those that were revoked since a backup are present again. @returns how many were active */
+    async revokeAll(at: Date): Promise<number> {
+      const { modifiedCount } = await operators.updateMany(
+        { status: 'active' },
+        { $set: { status: 'revoked', revokedAt: at }, $inc: { revision: 1 } },
+      );
+      return modifiedCount;
+    },
     /** Stores that the operator has called at this time. */
     async touch(id: string, at: Date): Promise<void> {
       await operators.updateOne({ _id: id }, { $max: { lastUsedAt: at } });

@@ -150,6 +150,16 @@ it(
       /^Restored the state of .* ended \d+ open sessions? and [1-9]\d* codes?/,
     );
 
+    const compare = ['restored', '--compare', join(server.dataDir, 'lost')];
+    const table = await svcGateway(server.dataDir, ...compare);
+    expect(table.output).toMatch(/ changes and [1-9]\d* ledger entries are missing/);
+    expect(table.output).toContain(partnerId);
+    const { output: json } = await svcGateway(server.dataDir, ...compare, '--json');
+    const lost = JSON.parse(json) as { kind: string; partnerId: string; what: string }[];
+    const charges = lost.filter(({ kind, what }) => kind === 'entry' && what === 'token');
+    expect(charges.length).toBeGreaterThan(traffic.granted.length);
+    expect((await svcGateway(server.dataDir, 'restored', '--compare')).code).toBe(64);
+
     await server.start();
     const after = startTraffic(server, partner);
     // The code was exchanged after the backup. Its charge is lost, and it yields no second token.

@@ -39,12 +39,11 @@ export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> 
       if (!areInOrder) process.exitCode = exits.refused;
       return reports;
     };
+    const consequence = `What an audit finds in the ledgers of ${partner ?? 'all partners'} is mended where it can be; accesses whose grant is damaged end.`;
     if (this.isDryRun) {
       this.prepareApi();
-      this.writeNotice('Nothing is changed.');
-      return repair({ dryRun: true });
+      return { ...this.showDryRun(partner ?? 'all', consequence), wallets: await repair({ dryRun: true }) };
     }
-    const consequence = `What an audit finds in the ledgers of ${partner ?? 'all partners'} is mended where it can be; accesses whose grant is damaged end.`;
     return this.runConfirmed(
       { id: partner ?? 'all', consequence, isLive: true, affected: partner ?? 'all partners' },
       repair,

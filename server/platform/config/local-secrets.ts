@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { randomSecret } from '../ids.ts';
+import type { Config } from './config.ts';
 
 /**
  * Reads a secret from a file of the data directory (mode 0600), or creates it. If two processes start at the same time,
  * both use the secret of the first one that writes.
  */
-export function localSecret(dataDir: string, name: string, make: () => string): string {
+function localSecret(dataDir: string, name: string, make: () => string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, name);
   try {
@@ -23,3 +26,16 @@ export function generatedMasterKeys(dataDir: string): readonly Uint8Array[] {
   if (!existsSync(path)) return [];
   return [new Uint8Array(Buffer.from(readFileSync(path, 'utf8').trim(), 'base64'))];
 }
+
+/** Returns the configured master keys. In development without any, it is a key that is generated into the data directory. */
+export function masterKeysOf({ masterKeys, dataDir }: Config): [Uint8Array, ...Uint8Array[]] {
+  if (masterKeys) return masterKeys;
+  const generated = localSecret(dataDir, 'master-key', () => randomBytes(32).toString('base64'));
+  return [new Uint8Array(Buffer.from(generated, 'base64'))];
+}
+
+/** Returns the token of the first operator; undefined if it is off. In development without one, a token is generated. */
+export const adminTokenOf = ({ adminToken, dataDir }: Config): string | undefined =>
+  adminToken === 'off'
+    ? undefined
+    : (adminToken ?? localSecret(dataDir, 'admin-token', () => randomSecret('operatorToken')));
