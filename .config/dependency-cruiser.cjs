@@ -32,7 +32,7 @@ module.exports = {
       from: { path: '^server/identity-wallet/' },
       to: {
         path: '^server/|^cli/',
-        pathNot: ['^server/identity-wallet/', '^server/platform/(errors|ids|telemetry/logging)\\.ts$'],
+        pathNot: ['^server/identity-wallet/', '^server/platform/(errors|ids|leeway|telemetry/logging)\\.ts$'],
       },
     },
     {

@@ -14,6 +14,7 @@ import {
   type Time,
 } from '@peculiar/asn1-x509';
 import { PresentationRefused } from './refused.ts';
+import { hasBegun, isOver } from './validity.ts';
 
 /** The extended key usage of a certificate that may sign mobile documents (ISO/IEC 18013-5, B.1.4). */
 export const documentSigner = '1.0.18013.5.1.2';
@@ -128,8 +129,8 @@ export function authorityFault(certificate: Certificate, now: number): string | 
 /** Returns a fault that neither authorities nor signers may have. An unknown critical extension is one (RFC 5280 4.2). */
 function commonFault({ notBefore, notAfter, unknownCritical }: Certificate, now: number) {
   const [unknown] = unknownCritical;
-  if (now < notBefore) return 'not yet valid';
-  if (now > notAfter) return 'expired';
+  if (!hasBegun(notBefore, now)) return 'not yet valid';
+  if (isOver(notAfter, now)) return 'expired';
   return unknown === undefined ? undefined : `critical extension ${unknown}`;
 }
 

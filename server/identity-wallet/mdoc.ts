@@ -19,6 +19,7 @@ import {
 import { type Certificate, validatePath } from './certificates.ts';
 import { demand } from './refused.ts';
 import type { StatusReference } from './status-list.ts';
+import { hasBegun, isOver } from './validity.ts';
 
 /** The requirements that an mdoc must meet. An mdoc is a credential in the format of ISO/IEC 18013-5. */
 export interface MdocExpectation {
@@ -98,8 +99,8 @@ function checkValidity(mso: CborMap, now: number, signer: Certificate): void {
   const validity = asMap(mso.get('validityInfo'), 'validity');
   const timeOf = (name: string) => dateOf(validity.get(name), name);
   const signed = timeOf('signed');
-  demand(now >= timeOf('validFrom'), 'attestation not yet valid');
-  demand(now < timeOf('validUntil'), 'attestation expired');
+  demand(hasBegun(timeOf('validFrom'), now), 'attestation not yet valid');
+  demand(!isOver(timeOf('validUntil'), now), 'attestation expired');
   const wasSignerValid = signed >= signer.notBefore && signed <= signer.notAfter;
   demand(wasSignerValid, 'issuer certificate unusable', 'not valid when the attestation was signed');
 }

@@ -5,6 +5,7 @@ import { applyDisclosures } from './disclosures.ts';
 import { certificatesOfJwt, readJwt } from './jwt.ts';
 import { demand, PresentationRefused } from './refused.ts';
 import type { StatusReference } from './status-list.ts';
+import { hasBegun, isOver } from './validity.ts';
 
 /** The requirements that an SD-JWT VC must meet. It is a credential as a JWT, whose claims can be disclosed one by one. */
 export interface SdJwtExpectation {
@@ -24,10 +25,8 @@ export interface VerifiedSdJwt {
   issuer: Certificate;
 }
 
-/** How many seconds the clock of a holder or issuer may be ahead. */
-const clockSkewSeconds = 60;
-/** How long the holder's proof is accepted after the holder signed it, in seconds. */
-const freshnessSeconds = 600;
+/** How long the holder's proof is accepted after the holder signed it, in milliseconds. */
+const freshnessMs = 600_000;
 
 const seconds = z.number().finite().nonnegative();
 /** The claims that limit the validity of a JWT (RFC 7519 4.1.4, 4.1.5). */
@@ -77,25 +76,20 @@ async function checkKeyBinding(
   const { aud, nonce, iat, exp, nbf, sd_hash: hash } = parsed(KeyBinding, payload, 'key binding');
   demand(nonce === expected.nonce, 'wrong nonce');
   demand(aud === expected.audience, 'wrong audience');
-  const time = expected.now / 1000;
-  demand(exp === undefined || time < exp, 'holder proof wrong', 'expired');
-  demand(nbf === undefined || time >= nbf, 'holder proof wrong', 'not yet valid');
-  const age = time - iat;
-  demand(
-    age >= -clockSkewSeconds && age <= freshnessSeconds,
-    'holder proof wrong',
-    'too old or from the future',
-  );
+  const { now } = expected;
+  demand(exp === undefined || !isOver(exp * 1000, now), 'holder proof wrong', 'expired');
+  demand(nbf === undefined || hasBegun(nbf * 1000, now), 'holder proof wrong', 'not yet valid');
+  const isFresh = hasBegun(iat * 1000, now) && !isOver(iat * 1000 + freshnessMs, now);
+  demand(isFresh, 'holder proof wrong', 'too old or from the future');
   const digest = createHash('sha256').update(signedOver).digest('base64url');
   demand(hash === digest, 'holder proof wrong', 'wrong digest');
 }
 
-/** Checks the validity. The issuer chooses its limits `exp` and `nbf`, but `iat` is the time of a clock that may be ahead. */
+/** Checks the validity of an attestation. */
 function checkValidity({ exp, nbf, iat }: z.infer<typeof Payload>, now: number): void {
-  const time = now / 1000;
-  demand(exp === undefined || time < exp, 'attestation expired');
-  demand(nbf === undefined || time >= nbf, 'attestation not yet valid');
-  demand(iat === undefined || iat <= time + clockSkewSeconds, 'attestation not yet valid');
+  demand(exp === undefined || !isOver(exp * 1000, now), 'attestation expired');
+  demand(nbf === undefined || hasBegun(nbf * 1000, now), 'attestation not yet valid');
+  demand(iat === undefined || hasBegun(iat * 1000, now), 'attestation not yet valid');
 }
 
 /** Returns the reference to the status. A status by another mechanism cannot be looked up, so it must not count as valid. */

@@ -1,10 +1,12 @@
 import { promisify } from 'node:util';
 import { inflate } from 'node:zlib';
 import { z } from 'zod';
+import { clockLeewayMs } from '../platform/leeway.ts';
 import { asBytes, asMap, type CborMap, certificatesOf, checkSign1, decodeCbor, parseSign1 } from './cbor.ts';
 import { type Certificate, validatePath } from './certificates.ts';
 import { certificatesOfJwt, readJwt } from './jwt.ts';
 import { demand } from './refused.ts';
+import { hasBegun, isOver } from './validity.ts';
 
 /** Media types of the lists that issuers publish: status lists as JWT and as CWT, and identifier lists. */
 export const statusListTypes = {
@@ -25,9 +27,8 @@ export interface Trust {
 const largestListBytes = 8 * 1024 * 1024;
 /** How long a list without a `ttl` is cached, in seconds. */
 const defaultLifetimeSeconds = 300;
-/** How long any list is cached at most, in seconds. */
-const longestLifetimeSeconds = 86_400;
-const clockSkewSeconds = 60;
+/** How long any list is cached at most, in milliseconds. */
+const longestLifetimeMs = 86_400_000;
 /** The expiry of a list that does not expire. */
 const never = Number.POSITIVE_INFINITY;
 /** A set of identifiers in hex takes about four times the memory of their bytes. */
@@ -121,14 +122,13 @@ function checkClaims(claims: unknown, kind: ListKind, { uri, now }: { uri: strin
   const parsed = Claims.safeParse(claims);
   demand(parsed.success, 'status unknown', 'malformed list');
   const { sub, iat, exp = never, nbf = 0, ttl = defaultLifetimeSeconds } = parsed.data;
-  const seconds = now / 1000;
   demand(sub === uri, 'status unknown', 'list of another address');
-  demand(iat <= seconds + clockSkewSeconds, 'status unknown', 'list from the future');
-  demand(nbf <= seconds, 'status unknown', 'list not yet valid');
+  demand(hasBegun(iat * 1000, now), 'status unknown', 'list from the future');
+  demand(hasBegun(nbf * 1000, now), 'status unknown', 'list not yet valid');
   // A list of identifiers must have an expiry (ISO/IEC 18013-5, 12.3.6.3). For one of statuses by index, it is optional.
   demand(exp !== never || kind === 'index', 'status unknown', 'list without an end');
-  demand(seconds < exp, 'status unknown', 'list expired');
-  return now + Math.min(ttl, longestLifetimeSeconds, exp - seconds) * 1000;
+  demand(!isOver(exp * 1000, now), 'status unknown', 'list expired');
+  return Math.min(now + ttl * 1000, now + longestLifetimeMs, exp * 1000 + clockLeewayMs);
 }
 
 /** Verifies and reads a list. @throws PresentationRefused; another error if a compressed list cannot be expanded */

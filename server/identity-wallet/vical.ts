@@ -13,6 +13,7 @@ import {
 } from './cbor.ts';
 import { type Certificate, parseCertificate, validatePath } from './certificates.ts';
 import { demand } from './refused.ts';
+import { hasBegun } from './validity.ts';
 
 /** The extended key usage of a certificate that may sign a VICAL, a list of issuing authorities (ISO/IEC 18013-5, C.1.7). */
 const vicalSigner = '1.0.18013.5.1.8';
@@ -73,7 +74,7 @@ function contentOf(bytes: Uint8Array, { providers, now }: Expected): CborMap {
 export function readVical(bytes: Uint8Array, expected: Expected): Vical {
   const content = contentOf(bytes, expected);
   demand(/^1\.\d+$/.test(asText(content.get('version'), 'version')), 'malformed', 'version');
-  demand(dateOf(content.get('date'), 'date') <= expected.now, 'attestation not yet valid');
+  demand(hasBegun(dateOf(content.get('date'), 'date'), expected.now), 'attestation not yet valid');
   const infos = asArray(content.get('certificateInfos'), 'certificate infos');
   demand(infos.length <= mostCertificates, 'malformed', 'too many certificates');
   const next = content.get('nextUpdate');

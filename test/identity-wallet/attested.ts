@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { CompactSign, decodeJwt } from 'jose';
 import type { ClaimName } from '../../contracts/claims.ts';
 import { IdentityWallet, type IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import { parsePem } from '../../server/identity-wallet/certificates.ts';
@@ -116,6 +117,17 @@ export async function personToken({
   const { credential, claims } = issuer.personSdJwt(order, type);
   const key = issuer.holderKey;
   return { pid_sd_jwt: [await presentSdJwt({ credential, claims, key, paths, handover: made, now: at })] };
+}
+
+/** Makes a presentation whose holder proof has additional claims, and is signed again. */
+export async function personTokenWithProof(said: object, paths: readonly string[][]) {
+  const [whole = ''] = (await personToken({ paths })).pid_sd_jwt;
+  const signedOver = whole.slice(0, whole.lastIndexOf('~') + 1);
+  const proof = { ...decodeJwt(whole.slice(signedOver.length)), ...said };
+  const jwt = await new CompactSign(Buffer.from(JSON.stringify(proof)))
+    .setProtectedHeader({ alg: 'ES256', typ: 'kb+jwt' })
+    .sign(issuer.holderKey);
+  return { pid_sd_jwt: [signedOver + jwt] };
 }
 
 /** Returns the reason why a presentation was refused. Throws if it was accepted. */

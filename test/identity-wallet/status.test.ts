@@ -66,16 +66,28 @@ describe('a status list', () => {
     expect(asked).toBe(2);
   });
 
+  it('is fetched twice in 30 s, not at each use, if it expired 30 s ago', async () => {
+    let asked = 0;
+    const { check } = createStatusLists(() => {
+      asked += 1;
+      return jwtList({ claims: { exp: seconds - 30, ttl: 20 } });
+    });
+    for (const later of [0, 1, 19, 20, 29]) {
+      await check({ kind: 'index', index: 0, uri: statusUri }, { anchors, now: now + later * 1000 });
+    }
+    expect(asked).toBe(2);
+  });
+
   const huge = { bits: 1, lst: deflateSync(Buffer.alloc(9 * 1024 * 1024)).toString('base64url') };
   it.each<[string, () => Promise<Fetched>]>([
     ['cannot be reached', () => Promise.reject(new Error('away'))],
     ['states another address', () => jwtList({ claims: { sub: 'https://other.test/status' } })],
-    ['has expired', () => jwtList({ claims: { exp: seconds - 1 } })],
+    ['expired 61 s ago', () => jwtList({ claims: { exp: seconds - 61 } })],
     ['was issued an hour in the future', () => jwtList({ claims: { iat: seconds + 3600 } })],
     ['does not state when it was issued', () => jwtList({ claims: { iat: undefined } })],
     ['is a CWT without the time of its issue', async () => cwtList({ claims: { 6: undefined } })],
-    ['is not valid yet', () => jwtList({ claims: { nbf: seconds + 1 } })],
-    ['is a CWT that is not valid yet', async () => cwtList({ claims: { 5: seconds + 1 } })],
+    ['is valid from 61 s later', () => jwtList({ claims: { nbf: seconds + 61 } })],
+    ['is a CWT that is valid from 61 s later', async () => cwtList({ claims: { 5: seconds + 61 } })],
     ['is a JWT of another type', () => jwtList({ header: { typ: 'JWT' } })],
     ['is a CWT of another type', async () => cwtList({ type: 'application/identifierlist+cwt' })],
     ['is signed by another key', () => jwtList({ signer: { ...issuer.signer, key: issuer.holderKey } })],
@@ -113,7 +125,7 @@ describe('an identifier list (ISO/IEC 18013-5, 12.3.6.4)', () => {
     ['cannot be reached', () => Promise.reject(new Error('away'))],
     ['states another address', async () => identifierList({ claims: { 2: 'https://other.test/status' } })],
     ['states no expiry', async () => identifierList({ claims: { 4: undefined } })],
-    ['has expired', async () => identifierList({ claims: { 4: seconds } })],
+    ['expired 60 s ago', async () => identifierList({ claims: { 4: seconds - 60 } })],
     ['does not state when it was issued', async () => identifierList({ claims: { 6: undefined } })],
     ['is of another type', async () => identifierList({ type: 'application/statuslist+cwt' })],
     ['is by an unknown issuer', async () => identifierList({ signer: unknownIssuer })],

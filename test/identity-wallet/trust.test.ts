@@ -90,12 +90,12 @@ describe('a certificate path', () => {
     ],
     [
       'an expired signer',
-      () => validate([signer('root', { notAfter: now - 1000 })]),
+      () => validate([signer('root', { notAfter: now - 61_000 })]),
       'issuer certificate unusable: expired',
     ],
     [
       'a signer from the future',
-      () => validate([signer('root', { notBefore: now + 1000 })]),
+      () => validate([signer('root', { notBefore: now + 61_000 })]),
       'issuer certificate unusable: not yet valid',
     ],
     [
@@ -120,7 +120,7 @@ describe('a certificate path', () => {
     ],
     [
       'an expired intermediate authority',
-      () => validate([signer('middle'), middle({ notAfter: now - 1000 })]),
+      () => validate([signer('middle'), middle({ notAfter: now - 61_000 })]),
       'issuer certificate unusable: expired',
     ],
     [
@@ -130,7 +130,7 @@ describe('a certificate path', () => {
     ],
     [
       'an expired root',
-      () => validate([signer('root')], root({ notAfter: now - 1000 })),
+      () => validate([signer('root')], root({ notAfter: now - 61_000 })),
       'issuer certificate unusable: expired',
     ],
     [
@@ -157,7 +157,7 @@ describe('a certificate path', () => {
   });
 
   it('is valid if it ends at a renewed anchor whose earlier certificate has expired', () => {
-    const expired = root({ notAfter: now - 1000 });
+    const expired = root({ notAfter: now - 61_000 });
     const both = [expired, root()].map((each) => parseCertificate(each));
     const trusted = { anchors: both, purposes: [documentSigner], now };
     expect(() => validatePath([signer('root')], trusted)).not.toThrow();

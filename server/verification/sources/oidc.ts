@@ -2,6 +2,7 @@ import * as openid from 'openid-client';
 import { inputFault } from '../../../contracts/input-text.ts';
 import type { OidcSettings } from '../../../contracts/oidc-sources.ts';
 import { sha256 } from '../../platform/ids.ts';
+import { clockLeewayMs } from '../../platform/leeway.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 import { deriveClaims } from './oidc-claims.ts';
@@ -46,7 +47,8 @@ function createProvider(settings: OidcSettings) {
 
   return function provider(): Promise<openid.Configuration> {
     if (cached && performance.now() - cached.at < metadataLifetimeMs) return cached.config;
-    const config = openid.discovery(new URL(issuer), clientId, undefined, clientAuthentication(settings), {
+    const metadata = { [openid.clockTolerance]: clockLeewayMs / 1000 };
+    const config = openid.discovery(new URL(issuer), clientId, metadata, clientAuthentication(settings), {
       timeout: timeoutSeconds,
       // Verifies the signatures of ID tokens. Without this option, the client would rely on TLS alone.
       execute: [openid.enableNonRepudiationChecks, ...insecure],

@@ -79,6 +79,11 @@ describe('a source with max_age', () => {
   });
 });
 
+/** Sets a time of the ID token. */
+const shifted =
+  (claim: 'exp' | 'nbf', seconds: number): NonNullable<Misdeed['idToken']> =>
+  (claims) => ({ ...claims, [claim]: Math.floor(Date.now() / 1000) + seconds });
+
 describe('an answer of the provider', () => {
   it('yields a code if it is valid', async () => {
     const { end, reason } = await verify({});
@@ -87,11 +92,19 @@ describe('an answer of the provider', () => {
   });
 
   it.each<[string, Misdeed]>([
+    ['expired 50 s ago', { idToken: shifted('exp', -50) }],
+    ['is valid from 50 s later', { idToken: shifted('nbf', 50) }],
+  ])('yields a code if its ID token %s, for clocks that differ', async (_what, misdeed) => {
+    expect((await verify(misdeed)).end.returned).toHaveProperty('code');
+  });
+
+  it.each<[string, Misdeed]>([
     ['another nonce', { idToken: (claims) => ({ ...claims, nonce: 'x' }) }],
     ['no nonce', { idToken: ({ nonce: _nonce, ...claims }) => claims }],
     ['another issuer in the ID token', { idToken: (claims) => ({ ...claims, iss: 'https://evil.example' }) }],
     ['another audience', { idToken: (claims) => ({ ...claims, aud: 'another' }) }],
-    ['an ID token that has expired', { idToken: (claims) => ({ ...claims, exp: 1 }) }],
+    ['an ID token that expired 70 s ago', { idToken: shifted('exp', -70) }],
+    ['an ID token that is valid from 70 s later', { idToken: shifted('nbf', 70) }],
     ['a signature with another key', { foreignKey: true }],
     ['another issuer in the redirect', { redirect: { iss: 'https://evil.example' } }],
     ['a code that the provider does not know', { redirect: { code: 'stolen' } }],
