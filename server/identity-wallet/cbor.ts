@@ -69,9 +69,11 @@ export function dateOf(value: unknown, what: string): number {
 }
 
 /** Labels of a COSE_Key, and their values for a key on P-256 (RFC 9052 7, RFC 9053 7.1). */
-const keyLabel = { type: 1, curve: -1, x: -2, y: -3 };
+const keyLabel = { type: 1, algorithm: 3, operations: 4, curve: -1, x: -2, y: -3 };
 const ellipticCurve = 2;
 const p256 = 1;
+/** The operation `verify`, as a number or as text (RFC 9052 7.1). */
+const verifying: readonly unknown[] = [2, 'verify'];
 
 /** Returns the public key of a COSE_Key on P-256. @throws PresentationRefused */
 export function publicKeyOf(coseKey: CborMap): KeyObject {
@@ -88,6 +90,16 @@ export function publicKeyOf(coseKey: CborMap): KeyObject {
   } catch {
     throw new PresentationRefused('malformed', 'device key');
   }
+}
+
+/** Returns the public key that verifies ES256. Refuses one that is for another algorithm or operation (RFC 9052 7.1). */
+export function verifyingKeyOf(coseKey: CborMap): KeyObject {
+  const algorithm = coseKey.get(keyLabel.algorithm) ?? es256;
+  demand(onP256.includes(Number(algorithm)), 'malformed', 'device key: not for ES256');
+  const operations = asArray(coseKey.get(keyLabel.operations) ?? verifying, 'device key');
+  const isForSignatures = operations.some((operation) => verifying.includes(operation));
+  demand(isForSignatures, 'malformed', 'device key: not for signatures');
+  return publicKeyOf(coseKey);
 }
 
 /** Returns the COSE_Key of a key on P-256. */

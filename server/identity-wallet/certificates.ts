@@ -7,6 +7,7 @@ import {
   id_ce_basicConstraints,
   id_ce_extKeyUsage,
   id_ce_keyUsage,
+  id_ce_nameConstraints,
   id_ce_subjectAltName,
   id_ce_subjectKeyIdentifier,
   KeyUsage,
@@ -35,6 +36,10 @@ export interface Certificate {
   /** The subject key identifier (RFC 5280 4.2.1.2). Undefined if the certificate has none. */
   keyIdentifier: Uint8Array | undefined;
   purposes: readonly string[];
+  /** Whether it limits the names in certificates below it. This code does not check such limits. */
+  constrainsNames: boolean;
+  /** Why its key is too weak; undefined if it is not. */
+  keyFault: string | undefined;
   /** Critical extensions that this code does not know. */
   unknownCritical: readonly string[];
 }
@@ -62,6 +67,25 @@ const usageNames = { signs: 'digitalSignature', commits: 'contentCommitment' } a
 
 /** The library's `getTime` returns a Date. */
 const millisecondsOf = (time: Time): number => time.getTime().getTime();
+
+/** The fewest bits of keys that BSI TR-02102 and NIST SP 800-57 accept. */
+const fewestBits = { rsa: 2_048, ec: 256 };
+
+/** Returns why a key is too weak; undefined if it is not. The name of a curve states its bits, as in `secp384r1`. */
+function keyFaultOf(x509: X509Certificate): string | undefined {
+  try {
+    const { asymmetricKeyType: type, asymmetricKeyDetails: details } = x509.publicKey;
+    if (type === 'ec') {
+      const bits = Number(/[1-9]\d{2}/.exec(details?.namedCurve ?? '')?.[0] ?? 0);
+      return bits < fewestBits.ec ? `key on a curve under ${fewestBits.ec} bits` : undefined;
+    }
+    return (details?.modulusLength ?? 0) < fewestBits.rsa
+      ? `RSA key under ${fewestBits.rsa} bits`
+      : undefined;
+  } catch {
+    return 'unknown kind of key';
+  }
+}
 
 /** Parses a certificate. @throws Error if `der` is not a certificate, or uses an algorithm that is not accepted */
 export function parseCertificate(der: Uint8Array): Certificate {
@@ -93,6 +117,8 @@ export function parseCertificate(der: Uint8Array): Certificate {
     },
     keyIdentifier: keyIdentifier && new Uint8Array(keyIdentifier.buffer),
     purposes: [...(extension(id_ce_extKeyUsage, ExtendedKeyUsage) ?? [])],
+    constrainsNames: extensions.some(({ extnID }) => extnID === id_ce_nameConstraints),
+    keyFault: keyFaultOf(x509),
     unknownCritical: extensions
       .filter(({ critical, extnID }) => critical && !knownExtensions.includes(extnID))
       .map(({ extnID }) => extnID),
@@ -127,10 +153,13 @@ export function authorityFault(certificate: Certificate, now: number): string | 
 }
 
 /** Returns a fault that neither authorities nor signers may have. An unknown critical extension is one (RFC 5280 4.2). */
-function commonFault({ notBefore, notAfter, unknownCritical }: Certificate, now: number) {
-  const [unknown] = unknownCritical;
+function commonFault(certificate: Certificate, now: number) {
+  const { notBefore, notAfter, keyFault, constrainsNames } = certificate;
+  const [unknown] = certificate.unknownCritical;
   if (!hasBegun(notBefore, now)) return 'not yet valid';
   if (isOver(notAfter, now)) return 'expired';
+  if (keyFault !== undefined) return keyFault;
+  if (constrainsNames) return 'name constraints, which are not supported';
   return unknown === undefined ? undefined : `critical extension ${unknown}`;
 }
 

@@ -14,7 +14,7 @@ import {
   encode,
   joinAsArray,
   parseSign1,
-  publicKeyOf,
+  verifyingKeyOf,
 } from './cbor.ts';
 import { type Certificate, validatePath } from './certificates.ts';
 import { demand } from './refused.ts';
@@ -187,7 +187,7 @@ function checkDeviceSignature(deviceSigned: CborMap, deviceKey: CborMap, expecte
     embed(namespaces),
   );
   checkSign1(signature, {
-    key: publicKeyOf(deviceKey),
+    key: verifyingKeyOf(deviceKey),
     payload: embed(authentication),
     refusal: 'holder proof wrong',
   });

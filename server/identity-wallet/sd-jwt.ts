@@ -31,11 +31,22 @@ const freshnessMs = 600_000;
 const seconds = z.number().finite().nonnegative();
 /** The claims that limit the validity of a JWT (RFC 7519 4.1.4, 4.1.5). */
 const validity = { exp: seconds.optional(), nbf: seconds.optional() };
+/** The holder's key. A key for another use, algorithm or operation must not verify a signature (RFC 7517 4.2 to 4.4). */
+const HolderKey = z.looseObject({
+  kty: z.literal('EC'),
+  crv: z.literal('P-256'),
+  use: z.literal('sig').optional(),
+  alg: z.literal('ES256').optional(),
+  key_ops: z
+    .array(z.string())
+    .refine((operations) => operations.includes('verify'))
+    .optional(),
+});
 const Payload = z.looseObject({
   ...validity,
   vct: z.string(),
   iat: seconds.optional(),
-  cnf: z.looseObject({ jwk: z.looseObject({ kty: z.literal('EC'), crv: z.literal('P-256') }) }),
+  cnf: z.looseObject({ jwk: HolderKey }),
   status: z.looseObject({}).optional(),
 });
 const Status = z.object({

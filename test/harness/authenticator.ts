@@ -12,7 +12,8 @@ export interface Forgery {
   counter?: number;
   type?: string;
   userHandle?: string;
-  signature?: Buffer;
+  /** The signature, or a change of the right one. */
+  signature?: Buffer | ((signed: Buffer) => Buffer);
   /** COSE algorithm of the new key. */
   algorithm?: number;
   /** The attestation of the new key, by default none. `self` is signed by the key itself. */
@@ -101,13 +102,14 @@ export class TestAuthenticator {
     const clientData = this.#clientData(options.challenge, 'webauthn.get', forgery);
     const authData = this.#authenticatorData(forgery.rpId ?? options.rpId, Buffer.alloc(0), forgery);
     const signed = sign('sha256', Buffer.concat([authData, sha256(clientData)]), this.#key.privateKey);
+    const { signature = signed } = forgery;
     const userHandle = forgery.userHandle ?? this.userHandle;
     return JSON.stringify({
       id: this.id,
       response: {
         clientDataJSON: toText(clientData),
         authenticatorData: toText(authData),
-        signature: toText(forgery.signature ?? signed),
+        signature: toText(typeof signature === 'function' ? signature(signed) : signature),
         ...(userHandle ? { userHandle } : {}),
       },
     });

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { documentSigner, parseCertificate, validatePath } from '../../server/identity-wallet/certificates.ts';
 import { deriveKeyPair } from '../../server/identity-wallet/derived-key.ts';
@@ -55,6 +55,10 @@ describe('a certificate path', () => {
     isAuthority: true,
   });
 
+  const weakRsa = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey;
+  const weakCurve = generateKeyPairSync('ec', { namedCurve: 'secp224r1' }).privateKey;
+  const weakMiddle = { subject: subjectOf('middle'), key: weakCurve };
+
   const refusals: [what: string, outcome: () => unknown, expected: string][] = [
     ['an unknown root', () => validate([signer('other')]), 'unknown issuer'],
     [
@@ -102,6 +106,31 @@ describe('a certificate path', () => {
       'an unknown critical extension',
       () => validate([signer('root', { unknownCritical: ['1.2.3.4'] })]),
       'issuer certificate unusable: critical extension 1.2.3.4',
+    ],
+    [
+      'an RSA key under 2,048 bits',
+      () => validate([signer('root', { key: weakRsa })]),
+      'issuer certificate unusable: RSA key under 2048 bits',
+    ],
+    [
+      'a key on a curve under 256 bits',
+      () => validate([signer('root', { key: weakCurve })]),
+      'issuer certificate unusable: key on a curve under 256 bits',
+    ],
+    [
+      'a weak key of its intermediate authority',
+      () => validate([signer('middle', { issuer: weakMiddle }), middle({ key: weakCurve })]),
+      'issuer certificate unusable: key on a curve under 256 bits',
+    ],
+    [
+      'name constraints of its root, which are not critical',
+      () => validate([signer('root')], root({ constrainsNames: { critical: false } })),
+      'issuer certificate unusable: name constraints, which are not supported',
+    ],
+    [
+      'critical name constraints of its root',
+      () => validate([signer('root')], root({ constrainsNames: { critical: true } })),
+      'issuer certificate unusable: name constraints, which are not supported',
     ],
     [
       'an authority as a signer',

@@ -14,11 +14,13 @@ import {
   id_ce_basicConstraints,
   id_ce_extKeyUsage,
   id_ce_keyUsage,
+  id_ce_nameConstraints,
   id_ce_subjectKeyIdentifier,
   KeyIdentifier,
   KeyUsage,
   KeyUsageFlags,
   Name,
+  NameConstraints,
   RelativeDistinguishedName,
   SubjectKeyIdentifier,
   SubjectPublicKeyInfo,
@@ -40,6 +42,8 @@ export interface CertificateContent {
   /** The key usages. The default depends on whether it is an authority. */
   usages?: number;
   purposes?: readonly string[];
+  /** Whether it constrains the names in certificates below it, and critically. */
+  constrainsNames?: { critical: boolean };
   /** Object identifiers of extensions that are critical and that no verifier knows. */
   unknownCritical?: readonly string[];
 }
@@ -69,6 +73,7 @@ const criticalExtension = (extnID: string, value: unknown) => extension(extnID, 
 
 function extensionsOf(content: CertificateContent): Extension[] {
   const { key, issuer, isAuthority = false, pathLength, purposes, unknownCritical = [] } = content;
+  const { constrainsNames } = content;
   const usages = content.usages ?? (isAuthority ? KeyUsageFlags.keyCertSign : KeyUsageFlags.digitalSignature);
   const issuerIdentifier = new KeyIdentifier(keyIdentifier(issuer?.key ?? key));
   const constraints = new BasicConstraints({ cA: true });
@@ -80,6 +85,9 @@ function extensionsOf(content: CertificateContent): Extension[] {
     criticalExtension(id_ce_keyUsage, new KeyUsage(usages)),
     ...(isAuthority ? [criticalExtension(id_ce_basicConstraints, constraints)] : []),
     ...(purposes ? [criticalExtension(id_ce_extKeyUsage, new ExtendedKeyUsage([...purposes]))] : []),
+    ...(constrainsNames
+      ? [extension(id_ce_nameConstraints, new NameConstraints(), constrainsNames.critical)]
+      : []),
     ...unknownCritical.map((id) => criticalExtension(id, anyValue)),
   ];
 }

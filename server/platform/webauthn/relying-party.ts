@@ -6,12 +6,16 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
-import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
+import { decodeAttestationObject, decodeCredentialPublicKey } from '@simplewebauthn/server/helpers';
 import { z } from 'zod';
 import { parseJson } from '../http/json.ts';
+import { isDerSignature } from './der-signature.ts';
 
 /** The accepted COSE algorithms, in order of preference: EdDSA, ES256, RS256. */
-const algorithms = [-8, -7, -257];
+const es256 = -7;
+const algorithms = [-8, es256, -257];
+/** The label of a COSE_Key's algorithm. */
+const algorithmLabel = 3;
 const timeoutMs = 120_000;
 
 const base64url = (characters: number) =>
@@ -126,11 +130,32 @@ interface RelyingParty {
 /** The attestation formats that authenticators send if no attestation was requested (WebAuthn 5.4.7). */
 const formats: readonly string[] = ['none', 'packed'];
 
-/** Whether the format is accepted. Certificates of other formats contain addresses, which the library would fetch. */
+/** Whether a signature by the given algorithm is encoded as WebAuthn 6.5.5 requires. The library also accepts other encodings. */
+const isEncoded = (signature: Uint8Array, algorithm: unknown) =>
+  algorithm !== es256 || isDerSignature(signature);
+
+/**
+ * Whether the format is accepted, and its signature encoded as required. Certificates of other formats contain addresses, which
+ * the library would fetch.
+ */
 function hasAcceptedFormat({ response }: CreationAnswer): boolean {
   try {
     const object = new Uint8Array(Buffer.from(response.attestationObject, 'base64url'));
-    return formats.includes(decodeAttestationObject(object).get('fmt'));
+    const attestation = decodeAttestationObject(object);
+    const statement = attestation.get('attStmt');
+    const signature = statement.get('sig');
+    const isSignatureEncoded = signature === undefined || isEncoded(signature, statement.get('alg'));
+    return formats.includes(attestation.get('fmt')) && isSignatureEncoded;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the signature of an assertion is encoded as the algorithm of its key requires. */
+function hasAcceptedSignature({ response }: AssertionAnswer, publicKey: Uint8Array): boolean {
+  try {
+    const algorithm = decodeCredentialPublicKey(new Uint8Array(publicKey)).get(algorithmLabel);
+    return isEncoded(Buffer.from(response.signature, 'base64url'), algorithm);
   } catch {
     return false;
   }
@@ -213,6 +238,7 @@ export function createRelyingParty({ id, name, origin }: RelyingParty) {
       { credentialId: id, publicKey, counter, transports }: PasskeyKey,
     ): Promise<PasskeyUse | undefined> {
       if (answer.isEmbedded || answer.credentialId !== id) return undefined;
+      if (!hasAcceptedSignature(answer, publicKey)) return undefined;
       const result = await verifyAuthenticationResponse({
         ...expected(challenge),
         response: {

@@ -135,6 +135,16 @@ describe('an assertion, by which a user signs in with a passkey,', () => {
     ['its device did not verify the user', { verified: false }, {}],
     ['its type is webauthn.create, which belongs to a new passkey', { type: 'webauthn.create' }, {}],
     ['its signature is wrong', { signature: randomBytes(70) }, {}],
+    [
+      'a byte follows its signature',
+      { signature: (signed) => Buffer.concat([signed, Buffer.from([0])]) },
+      {},
+    ],
+    [
+      'its signature has a length of two bytes, which is BER and not DER',
+      { signature: (signed) => Buffer.concat([Buffer.from([0x30, 0x81]), signed.subarray(1)]) },
+      {},
+    ],
     ['its counter is lower than the stored one', { counter: 4 }, { counter: 5 }],
     ['its counter equals the stored one', { counter: 5 }, { counter: 5 }],
     ['its key ID is not the stored one', {}, { credentialId: 'another' }],
