@@ -133,7 +133,7 @@ describe('the refusal of POST /api/checkbox/resolve', () => {
   it('is 401 for an invalid API key, before the body is checked', async () => {
     expect((await resolve({}, {}, 'svc_test_none')).body).toEqual({
       success: false,
-      error: 'Invalid or inactive API key',
+      error: 'The bearer token fails its checksum: it is mistyped or cut',
     });
     expect((await resolve({}, { authorization: 'Basic x' })).status).toBe(401);
   });
