@@ -36,6 +36,10 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'partners.check': undefined,
     'partners.search': () => admin.partners.search.query({ text: 'acme' }),
     'partners.search id': () => admin.partners.search.query({ text: clientId }),
+    'brands.list': () => admin.brands.list.query(page),
+    'brands.list partner': () => admin.brands.list.query({ partnerId, ...page }),
+    // Nothing waits for approval, so the answer is an error after the reads.
+    'brands.show': () => admin.brands.show.query({ brandId: clientId }).catch(() => undefined),
     'keys.list partner': () => admin.keys.list.query({ partnerId, ...page }),
     'keys.count': () => admin.keys.count.query({ partnerId }),
     'keys.show': () => admin.keys.show.query({ keyId }),

@@ -9,7 +9,7 @@ import { findSecret } from '../../show/identify.ts';
 export default class SecretsFind extends AdminCommand<typeof SecretsFind> {
   static override summary = 'Find out whose a leaked secret is, whether it works, and which command ends it.';
   static override description =
-    'Takes a secret of any kind, alone or within a text: of a client, an API key, a webhook, an integration, an operator or a member. Asks for it without showing it, or reads it from stdin. It is hashed here: only its kind and hash are sent. Exit 4 where nothing has it.';
+    'Takes a secret of any kind, alone or within a text. It may be of a client, an API key, a webhook, an integration, an operator or a member. Asks for it without showing it, or reads it from stdin. It is hashed here: only its kind and hash are sent. Exit 4 where nothing has it.';
   static override examples = [
     '<%= config.bin %> secrets find',
     '<%= config.bin %> secrets find < leaked.txt',

@@ -13,7 +13,7 @@ import {
   type Overdue,
 } from './delivery.ts';
 import type { Verdict } from './retry-schedule.ts';
-import { keysOfWaiting } from './waiting-keys.ts';
+import { keysOfWaiting } from './waiting-key-store.ts';
 
 const collection = 'deliveries';
 const pending = { partialFilterExpression: { status: 'pending' } };

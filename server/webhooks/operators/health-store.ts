@@ -4,7 +4,7 @@ import { inTurns, limitInTurns } from '../../platform/database/in-turns.ts';
 import { givenFields } from '../../platform/database/look-through.ts';
 import type { Delivery, Overdue } from '../delivery/delivery.ts';
 import { failedByKey, failedOfAnyKey, overdueByKey, overdueOfAnyKey } from '../delivery/delivery-store.ts';
-import { keysOfWaiting } from '../delivery/waiting-keys.ts';
+import { keysOfWaiting } from '../delivery/waiting-key-store.ts';
 import type { EndedAttempt } from './endpoint-health.ts';
 import type { KeyOwner } from './key-owner.ts';
 
