@@ -5,6 +5,7 @@ import { connect, type Database, longestScanMs } from './platform/database/conne
 import { requireSchema } from './platform/database/schema.ts';
 import { readServerTime } from './platform/database/server-clock.ts';
 import { randomRequestId } from './platform/ids.ts';
+import { forgetProcesses } from './platform/jobs/processes.ts';
 import { requireMasterKeys } from './platform/keys/sealed-values.ts';
 import { fingerprint } from './platform/keys/sealing.ts';
 import { createRestoreStore } from './verification/session/restore-store.ts';
@@ -45,6 +46,7 @@ export async function closeRestored({ uri, embedded, source, masterKeys }: Resto
   try {
     await requireSchema(db, schema);
     await requireMasterKeys(db, sealedFields, { masterKeys: masterKeys.map(fingerprint), advice });
+    await forgetProcesses(db);
     const at = new Date(await readServerTime(db, features.sharded));
     const ended = {
       ...(await createRestoreStore(db).endOpen(at)),

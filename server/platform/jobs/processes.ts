@@ -104,6 +104,14 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { reportedAt: 1 }, expireAfterSeconds: 3_600 },
 ];
 
+/**
+ * Deletes all heartbeats, for a database that was restored: they are of processes that use the old one. A new process would hand
+ * postings over to them.
+ */
+export async function forgetProcesses(db: Db): Promise<void> {
+  await db.collection<ProcessRecord>(collection).deleteMany({});
+}
+
 /** Lists the processes of the service that use the database, by heartbeats that expire. */
 export function createProcesses({ db, clock, roles, masterKeys, schema, report }: Settings) {
   // One collection has the documents of all kinds, see `PeerRecord`.
