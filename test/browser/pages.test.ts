@@ -182,13 +182,15 @@ describeInBrowser('the pages of the hosted flow in a real browser', () => {
 
   it("show the client's name, colour and purpose, with HTML escaped", async () => {
     const { clientId } = shop.partner;
-    const purpose = 'לבדוק <i>גיל</i>';
+    const purpose = 'לבדוק <18> & "גיל"';
     const privacyUrl = 'https://shop.example/privacy';
     const settings = { clientId, brandName: '<b>Vins & Cie</b>', brandColor: '#ffe600', purpose, privacyUrl };
     await service.admin.clients.update.mutate(settings);
     await checkPage('consent-branded', async (page) => {
       await page.goto(shop.link({ scope }));
       await page.getByRole('heading', { name: 'Share a verified answer with <b>Vins & Cie</b>?' }).waitFor();
+      // The operator's name for the partner stands beside the brand.
+      await page.getByText(/^<b>Vins & Cie<\/b> \(.+\)$/).waitFor();
       expect(await page.locator('blockquote').textContent()).toBe(purpose);
     });
   });

@@ -118,6 +118,8 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
       // Replaces the notices that every page has by the same ones and the partner's privacy notice.
       ...(privacyUrl ? legalOf(imprint, m, { partner, privacyUrl }) : {}),
       partner,
+      // The name alone, for headings: both names stand above them.
+      brand: isolated(name, m),
       // Shown in place of a logo. `Array.from` does not cut a character that has two code units.
       initial: Array.from(name)[0]?.toUpperCase() ?? '',
       logo: settings.logo ? logo(settings.logo) : undefined,

@@ -16,7 +16,7 @@ export const cli = [
     'cli/flags/durations.ts',
     ['cli/commands/statement-midnight', 'cli/output/output', 'cli/flags/values'],
     [
-      ['isDateOnly ?', '!isDateOnly ?'],
+      ['date === undefined ? Date.parse(full)', 'date !== undefined ? Date.parse(full)'],
       ['new Date(now - secondsAgo * 1000)', 'new Date(now + secondsAgo * 1000)'],
     ],
   ),

@@ -53,7 +53,10 @@ export const money = [
     [
       ['if (moved.entry.amount === amount) return moved;', 'return moved;'],
       ['if (amount >= 0 || !isBillable(kind)) {', 'if (amount >= 0) {'],
-      ["['funding', walletId, memo.reference]", "['funding', walletId, memo.reference, String(amount)]"],
+      [
+        "idByReference('funding', walletId, memo.reference)",
+        "idByReference('funding', walletId, memo.reference + amount)",
+      ],
       ['const id = refundIdOf(chargeId);', 'const id = refundIdOf(chargeId + Math.random());'],
       ["written.outcome !== 'written' && written.outcome !== 'used'", "written.outcome === 'capped'"],
     ],

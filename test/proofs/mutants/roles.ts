@@ -19,7 +19,7 @@ export const roles = [
     'server/platform/admin-api/procedures.ts',
     ['admin/permissions', 'admin/audit-log'],
     [
-      ['.use(translated).use(recorded).use(permitted)', '.use(translated).use(recorded)'],
+      ['.use(recorded).use(permitted)', '.use(recorded)'],
       ["type === 'mutation' ? resultOf(result)", "type === 'query' ? resultOf(result)"],
     ],
   ),

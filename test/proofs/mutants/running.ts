@@ -42,7 +42,7 @@ export const running = [
     ['platform/database/indexes', 'platform/index-builds'],
     [
       ['if (unique.length > 0) await', 'if (unique.length > 99) await'],
-      ['if (!isUnavailable(error)) throw error;\n      logger.warn', 'throw error;\n      logger.warn'],
+      ['if (!isUnavailable(error)) throw error;\n      const fault', 'throw error;\n      const fault'],
     ],
   ),
   ...inFile(
