@@ -151,6 +151,10 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     await send('caps', { perMinute: '30', perHour: '300' });
     await open('/warnings');
     await send('set', { lowBalance: 'dollars', amount: '120' });
+    // The threshold is about live money, so a question comes first.
+    await page.locator('form:has(input[name="confirmed"]) button').first().click();
+    await page.waitForLoadState();
+    await open('/warnings');
     await form('wish').locator('[name=wanted]').check();
     await send('wish');
     const { partnerId } = partner;
