@@ -67,20 +67,6 @@ describeInBrowser('passkeys of users', () => {
     await visitor.close();
   });
 
-  it('are not offered again in this browser after "Not now"', async () => {
-    const visitor = await withAuthenticator(browser);
-    const { page } = visitor;
-    await reachPasskeyOffer(visitor, shop, 'new-adult');
-    await page.click('button[value=no-passkey]');
-    await page.waitForURL(at(shop));
-    await page.goto(shop.link());
-    await page.locator('input[name=passkey][value=can]').waitFor({ state: 'attached' });
-    await page.click('button[value=accept]');
-    await page.click('button[value=new-adult]');
-    await page.waitForURL(at(shop));
-    await visitor.close();
-  });
-
   it('do not replace a verification if the claims are older than the client allows', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
