@@ -45,7 +45,7 @@ const submit = async (path: string, form: Record<string, string>) => {
 const hours = 3_600_000;
 
 describe('an invitation by support, once a partner has an active owner', () => {
-  it('of an owner waits until an owner confirms it, and all owners get an e-mail', async () => {
+  it('waits until an owner confirms it if it is of an owner, and all owners get an e-mail', async () => {
     const { id, link, heldUntil } = await invite('self@support.example', 'owner');
     expect(heldUntil).toBe(new Date(clock.now() + 24 * hours).toISOString());
     await vi.waitFor(() => expect(mails.mails.some(({ to }) => to.includes(owner.email))).toBe(true));
@@ -67,7 +67,7 @@ describe('an invitation by support, once a partner has an active owner', () => {
     await owner.api.members.remove.mutate({ memberId: id });
   });
 
-  it('of an existing member leaves passkey and role as they are, and ends if an owner refuses it', async () => {
+  it('leaves passkey and role of an existing member as they are, and ends if an owner refuses it', async () => {
     const member = await signedIn(server, partnerId, 'viewer', 'kim');
     const { link } = await invite(member.email, 'owner');
     expect(await server.admin.members.show.query({ memberId: member.id })).toMatchObject({
@@ -89,7 +89,7 @@ describe('an invitation by support, once a partner has an active owner', () => {
     });
   });
 
-  it('of the only owner waits too, and cannot take the role from an owner', async () => {
+  it('waits if it is of the only owner, and cannot take the role from an owner', async () => {
     const { heldUntil } = await invite(owner.email, 'owner');
     expect(heldUntil).not.toBeNull();
     expect(await refusal(invite(owner.email, 'viewer'))).toBe('refused');

@@ -34,7 +34,7 @@ describe('the offer of a passkey', () => {
     const page = await browser.press({ decision: 'accept', passkey: 'can' });
     expect(page.body).toContain('shared by all who test');
     const end = await browser.press({ person: 'adult' });
-    expect(end.location ?? '').toContain('code=');
+    expect(end.location).toContain('code=');
     expect(browser.passkeyForm()).toBeUndefined();
   });
 
