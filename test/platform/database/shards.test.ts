@@ -23,6 +23,9 @@ const broadcast = new Set([
   'deliveries aggregate status', // the number of waiting deliveries, for the same
   'deliveries update lease.until,status', // attempts of a process that has ended
   'deliveries update forgetAnswersAt,status', // receivers' answers that are a week old
+  'deliveries find overdue.since,status', // the oldest delivery that its first due time makes late
+  'deliveries aggregate keyId,status', // the keys with failed deliveries, for health and warnings
+  'deliveries find keyId,lane,status', // the keys with waiting deliveries
   'deliveries find purgeAt', // expired documents, if the database does not delete them
   'deliveries aggregate createdAt,status', // failing endpoints, for warnings
   'events find purgeAt', // expired documents
