@@ -366,7 +366,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   [
     'the time that owners have to refuse an invitation by support',
     heldMs,
-    ['or has TIME to refuse it', 'or for TIME \\(heldUntil', 'it can be used after TIME'],
+    ['or has TIME to refuse it', 'it can be used after TIME'],
   ],
   [
     'the lifetime of an invitation to the portal',
