@@ -27,7 +27,6 @@ const broadcast = new Set([
   'deliveries aggregate keyId,status', // the keys with failed deliveries, for health and warnings
   'deliveries find keyId,lane,status', // the keys with waiting deliveries
   'deliveries find purgeAt', // expired documents, if the database does not delete them
-  'deliveries aggregate createdAt,status', // failing endpoints, for warnings
   'events find purgeAt', // expired documents
   'enrollments find purgeAt', // the same
   'enrollments find invalidateAt', // snapshots whose invalidation was interrupted
