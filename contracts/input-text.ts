@@ -1,3 +1,7 @@
+/** The name of a character in the form of the Unicode standard, such as `U+0009`. */
+export const nameOfCharacter = (codePoint: number): string =>
+  `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
+
 /** Lone surrogates, which are no Unicode text, and NUL, which databases and terminals do not accept. */
 const forbidden = /[\0\p{Surrogate}]/u;
 
@@ -6,7 +10,7 @@ export function placeOfCharacter(text: string, characters: RegExp): string | und
   const found = characters.exec(text);
   if (!found) return undefined;
   const codePoint = found[0].codePointAt(0) ?? 0;
-  return `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')} at position ${found.index + 1}`;
+  return `${nameOfCharacter(codePoint)} at position ${found.index + 1}`;
 }
 
 /** Describes what is wrong with a text that came from outside. Undefined if it is well-formed Unicode without NUL. */

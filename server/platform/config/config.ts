@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { nameOfCharacter } from '../../../contracts/input-text.ts';
 import { readVariables, type Variables } from '../../../contracts/settings.ts';
 import { adminHostFault, isPrivateHost } from './admin-host.ts';
 import { Environment } from './environment.ts';
@@ -77,8 +78,8 @@ function hiddenCharacters(given: Given): string[] {
   return names.flatMap((name) => {
     const [found] = hiddenCharacter.exec(given[name] ?? '') ?? [];
     if (found === undefined) return [];
-    const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-    return [`${name}: contains the invisible character U+${code}; remove it`];
+    const character = nameOfCharacter(found.codePointAt(0) ?? 0);
+    return [`${name}: contains the invisible character ${character}; remove it`];
   });
 }
 
