@@ -36,8 +36,8 @@ export const wallet = [
     ['if (!answered.isRefused) return reply.send(back);', 'return reply.send(back);'],
   ]),
   ...inFile(`${folder}/sd-jwt.ts`, tests('person', 'vectors-sd-jwt'), [
-    ["demand(exp === undefined || time < exp, 'holder proof wrong', 'expired');", ''],
-    ["demand(nbf === undefined || time >= nbf, 'holder proof wrong', 'not yet valid');", ''],
+    ["demand(exp === undefined || !isOver(exp * 1000, now), 'holder proof wrong', 'expired');", ''],
+    ["demand(nbf === undefined || hasBegun(nbf * 1000, now), 'holder proof wrong', 'not yet valid');", ''],
     ["demand(nonce === expected.nonce, 'wrong nonce');", ''],
     ["demand(aud === expected.audience, 'wrong audience');", ''],
   ]),
@@ -70,8 +70,8 @@ export const wallet = [
     ['iat: z.number(),', 'iat: z.number().default(0),'],
     ["demand(sub === uri, 'status unknown', 'list of another address');", ''],
     ["demand(exp !== never || kind === 'index', 'status unknown', 'list without an end');", ''],
-    ["demand(seconds < exp, 'status unknown', 'list expired');", ''],
-    ["demand(nbf <= seconds, 'status unknown', 'list not yet valid');", ''],
+    ["demand(!isOver(exp * 1000, now), 'status unknown', 'list expired');", ''],
+    ["demand(hasBegun(nbf * 1000, now), 'status unknown', 'list not yet valid');", ''],
     ["demand(sign1.protectedHeaders.get(typeLabel) === type, 'status unknown', 'type');", 'void type;'],
   ]),
   ...inFile(`${folder}/status-list.ts`, tests('status'), [
@@ -103,7 +103,7 @@ export const wallet = [
     ['purposes: [vicalSigner],', 'purposes: undefined,'],
     ["usage: 'commits',", "usage: 'signs',"],
     ['if (!docTypes.includes(docType)) return undefined;', 'void docTypes;'],
-    ["demand(dateOf(content.get('date'), 'date') <= expected.now, 'attestation not yet valid');", ''],
+    ["demand(hasBegun(dateOf(content.get('date'), 'date'), expected.now), 'attestation not yet valid');", ''],
     [
       "checkSign1(sign1, { key, payload, algorithms: onAnyCurve, refusal: 'issuer signature wrong' });",
       'void [key, onAnyCurve, checkSign1];',

@@ -14,7 +14,7 @@ export const passkeys = [
     ['requireUserVerification: true,', 'requireUserVerification: false,'],
     ['expectedOrigin: origin,', "expectedOrigin: [origin, 'https://evil.example'],"],
     ['expectedRPID: id,', "expectedRPID: [id, 'evil.example'],"],
-    ['[-8, -7, -257]', '[-8, -7, -257, -258]'],
+    ['[-8, es256, -257]', '[-8, es256, -257, -258]'],
     [
       '          counter,\n          transports: transports',
       '          counter: 0,\n          transports: transports',

@@ -24,6 +24,8 @@ export interface Findings {
 
 /** Exchanges that are not measured, because the first ones of a process compile its code. */
 const warmUp = 10;
+/** Milliseconds between two looks at the readiness of the service. */
+const readyEveryMs = 1_000;
 
 /** Measures a partner's exchanges alone, and beside a partner that sends the largest inputs of everything. */
 export async function runNeighbours({ rounds, exchanges, everyMs }: Wanted): Promise<Findings> {
@@ -40,7 +42,7 @@ export async function runNeighbours({ rounds, exchanges, everyMs }: Wanted): Pro
           void service.ready().then((statuses) => {
             for (const status of statuses) found.ready.add(status);
           });
-        }, 1_000);
+        }, readyEveryMs);
         return victim.exchange(codes, everyMs).finally(() => clearInterval(watch));
       });
     };

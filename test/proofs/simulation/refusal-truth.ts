@@ -84,7 +84,11 @@ function exchangeFaults(harness: Harness, exchange: Exchange, moments: readonly 
   const { request, code, outcome, askedAt, answeredAt = Number.POSITIVE_INFINITY } = exchange;
   const about = `${request} about ${code.walletId} ${code.cause} was refused with "${outcome}"`;
   const from = earliest(harness, askedAt);
-  const times = { lowest: from + largestOffsets.lowest, highest: answeredAt + largestOffsets.highest };
+  // The clocks of processes show whole milliseconds, rounded.
+  const times = {
+    lowest: Math.round(from + largestOffsets.lowest),
+    highest: Math.round(answeredAt + largestOffsets.highest),
+  };
   const id = chargeIdOf(code);
   const charge = chainOf(harness, code.walletId).find(({ page }) =>
     page.entries.some((entry) => entry.id === id),

@@ -34,7 +34,7 @@ it('a return by passkey takes 3 requests and less time than a return with the sa
   timeout: within(120_000),
 }, async () => {
   const { clientId } = await onboard(hosted);
-  const { authenticator } = await saved(hosted, clientId, 'adult');
+  const { authenticator } = await saved(hosted, clientId);
   const byPasskey = (send: Hosted['send']) => {
     const browser = openPasskeyBrowser({ send });
     return browser
