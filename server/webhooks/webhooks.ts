@@ -126,6 +126,16 @@ export function createWebhooks(settings: WebhookSettings) {
     await Promise.all(laterTimes.map(schedule));
   }
 
+  /**
+   * Makes attempts that were moved to these times be sent then. This process sends those that are due. Each second has a job, so
+   * that all processes that send share its attempts.
+   */
+  async function sendMoved(times: readonly Date[]): Promise<void> {
+    const at = now();
+    const isDue = times.some((time) => time <= at);
+    await Promise.all([...times.map(schedule), worker && isDue && dispatchDue()]);
+  }
+
   async function insertAndDispatch(newDeliveries: readonly Delivery[]): Promise<void> {
     await deliveries.insert(newDeliveries);
     await dispatch(newDeliveries);
@@ -138,6 +148,7 @@ export function createWebhooks(settings: WebhookSettings) {
       events: stores.events,
       deliveryQueries: stores.deliveryQueries,
       insertAndDispatch,
+      sendMoved,
       clock,
       idKey,
     }),
@@ -205,6 +216,7 @@ export function createWebhooks(settings: WebhookSettings) {
       health: stores.health,
       announce: announceBulk,
       insertAndDispatch,
+      sendMoved,
       scheduler,
       dueJobs,
       clock,

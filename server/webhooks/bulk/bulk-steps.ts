@@ -25,6 +25,8 @@ interface Settings {
   >;
   /** Stores new deliveries, and dispatches the due ones in this process or another one. */
   insertAndDispatch: (deliveries: readonly Delivery[]) => Promise<void>;
+  /** Makes attempts that were moved to these times be sent then. */
+  sendMoved: (times: readonly Date[]) => Promise<void>;
   clock: Pick<Clock, 'now'>;
   idKey: Uint8Array;
 }
@@ -108,6 +110,7 @@ export function createBulkSteps({
   events,
   deliveryQueries,
   insertAndDispatch,
+  sendMoved,
   clock,
   idKey,
 }: Settings) {
@@ -230,9 +233,12 @@ export function createBulkSteps({
       case 'reschedule': {
         if (!at) throw new Error(`bulk job ${step.job._id} has no time for its first attempt`);
         const movedBefore = step.part.done;
-        return changePage(step, (ids) =>
-          deliveryQueries.moveAll(assignDueTimes(ids, at, { rate, movedBefore })),
-        );
+        return changePage(step, async (ids) => {
+          const dues = assignDueTimes(ids, at, { rate, movedBefore });
+          const moved = await deliveryQueries.moveAll(dues);
+          await sendMoved(dues.map((due) => due.at));
+          return moved;
+        });
       }
     }
   }

@@ -6,7 +6,6 @@ import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
-import type { DueJobs } from '../delivery/due-job.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts';
 import { type DeliveryQueryStore, finalStatuses } from './delivery-query-store.ts';
@@ -27,7 +26,8 @@ interface Settings {
   deliveryQueries: DeliveryQueryStore;
   /** Stores new deliveries, and dispatches the due ones in this process or another one. */
   insertAndDispatch: (deliveries: readonly Delivery[]) => Promise<void>;
-  dueJobs: Pick<DueJobs, 'at'>;
+  /** Makes attempts that were moved to these times be sent then. */
+  sendMoved: (times: readonly Date[]) => Promise<void>;
   requireKey: RequireKey;
   clock: Pick<Clock, 'now'>;
   idKey: Uint8Array;
@@ -72,7 +72,7 @@ export type DeliveryActions = ReturnType<typeof createDeliveryActions>;
 
 /** Actions of operators on deliveries. The methods throw ApiError. */
 export function createDeliveryActions(settings: Settings) {
-  const { events, deliveryQueries, insertAndDispatch, dueJobs, requireKey, clock, idKey } = settings;
+  const { events, deliveryQueries, insertAndDispatch, sendMoved, requireKey, clock, idKey } = settings;
   const now = () => new Date(clock.now());
 
   const requireDelivery = async (id: string): Promise<Delivery> =>
@@ -166,7 +166,7 @@ export function createDeliveryActions(settings: Settings) {
       const at = requireDueTime(time, now());
       const moved = await deliveryQueries.move(id, { at, trigger: 'reschedule' });
       if (moved) {
-        await dueJobs.at(at);
+        await sendMoved([at]);
         return moved;
       }
       // A pending delivery was not moved because it is deleted before the new time.

@@ -15,6 +15,8 @@ interface Settings {
   scheduler: Scheduler;
   deliveryQueries: DeliveryQueryStore;
   dueJobs: Pick<DueJobs, 'at' | 'move'>;
+  /** Makes attempts that were moved to these times be sent then. */
+  sendMoved: (times: readonly Date[]) => Promise<void>;
   clock: Pick<Clock, 'now'>;
 }
 
@@ -25,7 +27,7 @@ const deliveriesPerPage = 500;
  * Shows and changes the scheduler's jobs, together with their deliveries. One job starts all attempts that are due within one
  * second. A delivery belongs to that job by its due time only. The methods throw ApiError.
  */
-export function createJobs({ scheduler, deliveryQueries, dueJobs, clock }: Settings) {
+export function createJobs({ scheduler, deliveryQueries, dueJobs, sendMoved, clock }: Settings) {
   const now = () => new Date(clock.now());
 
   async function requireJob(id: string): Promise<Job> {
@@ -68,7 +70,7 @@ export function createJobs({ scheduler, deliveryQueries, dueJobs, clock }: Setti
     const isJobMoved = await dueJobs.move(job.id, to.at);
     if (!isJobMoved && movedDeliveries === 0) throw cannotChange(job, participle);
     // A job that a process runs already cannot be moved, so the moved deliveries need another job.
-    if (!isJobMoved) await dueJobs.at(to.at);
+    if (!isJobMoved) await sendMoved([to.at]);
     await scheduleLateDeliveries(second);
     // A job that has run meanwhile may be deleted.
     const moved = (await scheduler.show(job.id)) ?? { ...job, nextRunAt: to.at };
