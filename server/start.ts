@@ -106,12 +106,11 @@ export async function startServer(config: Config, logger: Logger, replacements: 
   });
 
   const listeners: HttpServer[] = [];
-  /** Ports on localhost that no webhook may reach. A listener that is configured with port 0 has got another one. */
-  const ownPorts = () => [
+  /** Ports on localhost that no webhook may reach. */
+  const ownPorts = [
     config.public.port,
     config.admin.port,
     ...client.options.hosts.map(({ port = 27_017 }) => port),
-    ...listeners.flatMap(({ server }) => (server.address() as AddressInfo | null)?.port ?? []),
   ];
   const pace = { ...defaultPace, ...replacements.pace };
   const services = createServices({
@@ -128,7 +127,7 @@ export async function startServer(config: Config, logger: Logger, replacements: 
     processMetrics,
     tracing,
     adminToken: adminTokenOf(config),
-    ownPorts,
+    ownPorts: () => ownPorts,
     pace,
     ...replacements.foundation?.(database),
   });
@@ -218,7 +217,10 @@ export async function startServer(config: Config, logger: Logger, replacements: 
   async function serve(app: Promise<HttpServer>, address: Address): Promise<string> {
     const server = await app;
     listeners.push(server);
-    return listen(server, address);
+    const url = await listen(server, address);
+    // A listener that is configured with port 0 has got another one. URLs leave the port 80 out.
+    ownPorts.push(Number(new URL(url).port || 80));
+    return url;
   }
 
   /** Opens the health listener. If its default port cannot be opened, as beside another process, this one runs without it. */

@@ -35,7 +35,7 @@ import { createStores } from './stores.ts';
 import { tracedStores, tracedWebhooks } from './traced.ts';
 import { createUnpaidWallets } from './unpaid-wallets.ts';
 import { createWarnings } from './warnings.ts';
-import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
+import { createWebhookEndpoints, eventRecipient } from './webhook-endpoint.ts';
 
 /**
  * The most requests that a process has in flight, by kind of caller. A process answers about 256 requests in 200 ms.
@@ -99,7 +99,12 @@ export function createServices(foundation: Foundation) {
       status.countAttempt(outcome, mode);
     },
     published: (count) => metrics.batch('events', count),
-    endpoint: (keyId) => webhookEndpoint(keyId, partners.directory, { sealing, used }),
+    endpoint: createWebhookEndpoints({
+      apiKey: (keyId) => partners.directory.apiKey(keyId),
+      partner: (id, options) => partners.directory.partner(id, options),
+      sealing,
+      used,
+    }),
     recipient: (draft) => eventRecipient(draft, partners.directory),
     retryDelays: config.webhooks.retryDelays,
     worker: config.roles.has('worker'),

@@ -1,8 +1,10 @@
+import { LRUCache } from 'lru-cache';
 import type { ApiKey } from '../partners/key-store.ts';
 import type { Partner } from '../partners/partner-store.ts';
+import { atMost } from '../platform/batching/cache-size.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
 import type { Recipient } from '../webhooks/delivery/publish.ts';
-import type { Endpoint } from '../webhooks/delivery/send-attempt.ts';
+import type { Endpoint, ReadEndpoint } from '../webhooks/delivery/send-attempt.ts';
 import type { SecretUses } from './secret-uses.ts';
 
 interface Directory {
@@ -29,21 +31,47 @@ export async function eventRecipient(
   return hasNoUrl ? { ...recipient, skip: 'no_url' } : recipient;
 }
 
-/** Returns the webhook endpoint of a key, or why its events are not sent. It reads no cache, so changes take effect immediately. */
-export async function webhookEndpoint(
-  keyId: string,
-  { apiKey, partner }: Pick<Directory, 'apiKey' | 'partner'>,
-  { sealing, used }: { sealing: Pick<Sealing, 'open'>; used: Pick<SecretUses, 'endpoint'> },
-): Promise<Endpoint> {
-  const key = await apiKey(keyId);
-  if (key?.status !== 'active') return { state: 'off', reason: 'key_revoked' };
-  if ((await partner(key.partnerId, { fresh: true }))?.status === 'suspended') {
-    return { state: 'off', reason: 'partner_suspended' };
+/** How many keys' opened secrets a process remembers: about 2 MB. */
+const mostOpened = 10_000;
+
+interface EndpointSettings extends Pick<Directory, 'apiKey' | 'partner'> {
+  sealing: Pick<Sealing, 'open'>;
+  used: Pick<SecretUses, 'endpoint'>;
+}
+
+/**
+ * Returns a function that reads the webhook endpoint of a key, or why its events are not sent. Keys and partners come from no
+ * cache, so changes take effect immediately. The opened secret of a key is remembered with its sealed text, because to open one
+ * costs more than to sign with it. A key with another sealed text, or without an endpoint, loses the remembered secret.
+ */
+export function createWebhookEndpoints({ apiKey, partner, sealing, used }: EndpointSettings): ReadEndpoint {
+  const opened = new LRUCache<string, { sealed: string; secret: string }>(atMost(mostOpened));
+
+  async function openSecret(keyId: string, sealed: string): Promise<string> {
+    const known = opened.get(keyId);
+    if (known?.sealed === sealed) return known.secret;
+    const secret = await sealing.open(sealed);
+    opened.set(keyId, { sealed, secret });
+    return secret;
   }
-  if (!key.webhook) return { state: 'off', reason: 'no_url' };
-  const { url, sealedSecret, secretVersion } = key.webhook;
-  const secret = await sealing.open(sealedSecret);
-  used.endpoint(key);
-  const paused = key.pause ? { pausedUntil: key.pause.until } : {};
-  return { state: 'on', url, secret, secretVersion, ...paused, mode: key.mode };
+
+  async function readEndpoint(keyId: string): Promise<Endpoint> {
+    const key = await apiKey(keyId);
+    if (key?.status !== 'active') return { state: 'off', reason: 'key_revoked' };
+    if ((await partner(key.partnerId, { fresh: true }))?.status === 'suspended') {
+      return { state: 'off', reason: 'partner_suspended' };
+    }
+    if (!key.webhook) return { state: 'off', reason: 'no_url' };
+    const { url, sealedSecret, secretVersion } = key.webhook;
+    const secret = await openSecret(keyId, sealedSecret);
+    used.endpoint(key);
+    const paused = key.pause ? { pausedUntil: key.pause.until } : {};
+    return { state: 'on', url, secret, secretVersion, ...paused, mode: key.mode };
+  }
+
+  return async (keyId) => {
+    const endpoint = await readEndpoint(keyId);
+    if (endpoint.state === 'off') opened.delete(keyId);
+    return endpoint;
+  };
 }
