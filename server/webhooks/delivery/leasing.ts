@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type Capacity, defaultLimits } from './concurrency-limits.ts';
+import type { Capacity } from './concurrency-limits.ts';
 import type { Leased } from './delivery.ts';
 import type { DeliveryStore, FinishedAttempt } from './delivery-store.ts';
 import type { LeaseResult } from './dispatcher.ts';
@@ -13,12 +13,6 @@ interface Settings {
   /** Milliseconds until another process may send the same attempt. */
   leaseTime: number;
 }
-
-/**
- * The result of an attempt waits this long for other results, so that one write records them together. The wait ends early
- * with as many results as an endpoint has slots. With fewer writes to the journal, token exchanges wait less.
- */
-const recordTogether = { ms: 5, items: defaultLimits.perEndpoint };
 
 /** Leases and records the attempts of all endpoints in group commits. */
 export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
@@ -40,7 +34,6 @@ export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
     },
   });
   const record = createGroupCommit<FinishedAttempt, undefined>({
-    flushAfter: recordTogether,
     run: async (finishedAttempts) => {
       await deliveries.record(finishedAttempts);
       return finishedAttempts.map(() => undefined);

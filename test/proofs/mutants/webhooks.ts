@@ -34,10 +34,7 @@ export const webhooks = [
     'server/webhooks/delivery/delivery-store.ts',
     ['webhooks/delivery/delivery-store', 'webhooks/recovery'],
     [
-      [
-        "filter: { _id: delivery._id, 'lease.token': delivery.lease.token },",
-        'filter: { _id: delivery._id },',
-      ],
+      ['updateMany({ _id: { $in: ids }, $expr: isHeld }, [', 'updateMany({ _id: { $in: ids } }, ['],
       [
         "{ _id: { $in: [...ids] }, status: 'pending', nextAttemptAt",
         '{ _id: { $in: [...ids] }, nextAttemptAt',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
 import { randomId } from '../../../server/platform/ids.ts';
-import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
+import type { Delivery, Leased } from '../../../server/webhooks/delivery/delivery.ts';
 import { createDeliveryStore, indexes } from '../../../server/webhooks/delivery/delivery-store.ts';
 import { composeDelivery, composeEvent } from '../../../server/webhooks/delivery/events.ts';
 import { freshDatabase } from '../../harness/database.ts';
@@ -93,6 +93,77 @@ describe('a lease of a delivery', () => {
     await store.collection.updateOne({ _id: delivery._id }, { $set: { 'lease.token': 'one' } });
     await store.record([ending]);
     expect(await status()).toBe('delivered');
+  });
+});
+
+describe('results that are recorded together', () => {
+  const lease = (token: string) => ({ token, now: at, until: new Date(at.getTime() + 60_000) });
+  const later = new Date(at.getTime() + 1_000);
+  const rowOf = ({ attempts }: Leased, answer: string) => {
+    const [row] = attempts;
+    if (!row) throw new Error('a lease without its attempt');
+    return { ...row, status: 200, answer };
+  };
+
+  it('are each stored in their own delivery, as they are, also if a response looks like an expression', async () => {
+    const store = await storeWith({ key_a: { count: 4, dueIn: -1 } });
+    const [one = '', two = '', ...others] = store.ids;
+    const leased = [
+      ...(await store.lease([one, two], lease('one'))),
+      ...(await store.lease(others, lease('two'))),
+    ];
+    const verdicts = [
+      { status: 'delivered' as const },
+      { status: 'failed' as const },
+      { status: 'pending' as const, attempt: 2, nextAttemptAt: later },
+    ];
+    await store.record(
+      leased.slice(0, 3).flatMap((delivery, n) => {
+        const verdict = verdicts[n];
+        return verdict ? [{ delivery, row: rowOf(delivery, `$_id ${n}`), verdict, at: later }] : [];
+      }),
+    );
+    const recorded = await store.collection.find().toArray();
+    const stored = leased.map(({ _id }) => recorded.find((delivery) => delivery._id === _id));
+    const forgetAnswersAt = new Date(at.getTime() + 7 * 86_400_000);
+    const ending = { endedAt: later, forgetAnswersAt };
+    expect(stored).toMatchObject([
+      { status: 'delivered', ...ending, attempts: [{ attempt: 1, status: 200, answer: '$_id 0' }] },
+      { status: 'failed', ...ending, attempts: [{ answer: '$_id 1' }] },
+      {
+        status: 'pending',
+        attempt: 2,
+        lane: 'retry',
+        trigger: 'schedule',
+        nextAttemptAt: later,
+        forgetAnswersAt,
+      },
+      { status: 'in_flight', lease: { token: 'two' }, attempts: [{ attempt: 1 }] },
+    ]);
+    for (const delivery of stored.slice(0, 3)) {
+      expect(delivery).not.toHaveProperty('lease');
+      expect(delivery).not.toHaveProperty('result');
+      expect(delivery?.attempts).toHaveLength(1);
+    }
+  });
+
+  it('store only the one whose lease holds, if two are of the same delivery', async () => {
+    const store = await storeWith({ key_a: { count: 1, dueIn: -1 } });
+    const [old] = await store.lease(store.ids, lease('old'));
+    await store.recover(new Date(at.getTime() + 60_000));
+    const [present] = await store.lease(store.ids, {
+      ...lease('present'),
+      now: new Date(at.getTime() + 60_000),
+    });
+    if (!old || !present) throw new Error('nothing was leased');
+    await store.record([
+      { delivery: old, row: rowOf(old, 'old'), verdict: { status: 'failed' }, at: later },
+      { delivery: present, row: rowOf(present, 'present'), verdict: { status: 'delivered' }, at: later },
+    ]);
+    expect(await store.collection.findOne()).toMatchObject({
+      status: 'delivered',
+      attempts: [{ error: 'interrupted' }, { answer: 'present' }],
+    });
   });
 });
 
