@@ -45,8 +45,11 @@ async function lastCommonPage(walletId: string, old: LedgerStore, restored: Ledg
   let high = Math.min(oldHead?.n ?? -1, restoredHead?.n ?? -1);
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    const pages = await Promise.all([old, restored].map((store) => store.summary(walletId, middle)));
-    if (pages[0] && pages[0].digest === pages[1]?.digest) low = middle;
+    const [[before], [now]] = await Promise.all([
+      old.summaries(walletId, [middle]),
+      restored.summaries(walletId, [middle]),
+    ]);
+    if (before && before.digest === now?.digest) low = middle;
     else high = middle - 1;
   }
   return low;

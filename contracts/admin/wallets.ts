@@ -139,6 +139,22 @@ export const StatementView = z.strictObject({
 });
 export type StatementView = z.infer<typeof StatementView>;
 
+/** Counts the charges of the last `days` days in UTC, today included. */
+export const ReadUsage = z.strictObject({
+  partnerId: reference('partner'),
+  mode: Mode.default('test'),
+  days: z.number().int().min(1).max(31).default(30),
+});
+
+/** Charges that cost money, by day in UTC, the oldest day first. A very busy wallet has fewer days than were asked for. */
+export const UsageView = z.strictObject({
+  partnerId: z.string(),
+  mode: Mode,
+  currency: z.literal('USD'),
+  days: z.array(z.strictObject({ day: z.string(), charges: z.number().int(), cents })),
+});
+export type UsageView = z.infer<typeof UsageView>;
+
 /** `typ` of a signed statement's JWS. */
 export const statementType = 'svc-statement+jwt';
 

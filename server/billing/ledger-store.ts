@@ -1,5 +1,6 @@
 import { type Db, type Document, Long, MongoServerError } from 'mongodb';
 import type { ListWallets } from '../../contracts/admin/wallets.ts';
+import { BillableKind } from '../../contracts/charge.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { groupBy } from '../platform/batching/group-by.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
@@ -13,7 +14,8 @@ const collection = 'ledger';
 /** The entries that a reader of many pages reads in one turn of the event loop: about 2 ms of work. A page counts as some entries. */
 const entriesPerTurn = 128;
 const costOfPage = 8;
-/** The most pages in one answer of the database. */
+/** The fewest and the most pages in one answer of the database. */
+const fewestPerBatch = 8;
 const pagesPerBatch = 32;
 /** How many wallets `findAnywhere` searches with one command. */
 const walletsPerSearch = 1_000;
@@ -81,6 +83,30 @@ const filterOfWallet = (walletId: string) => ({
   walletId,
   _id: { $gte: `${walletId}/`, $lt: `${walletId}0` },
 });
+
+/** Pages by their numbers, both included. */
+interface PageRange {
+  from: number;
+  to: number;
+}
+const filterOfRange = (walletId: string, { from, to }: PageRange) => ({
+  walletId,
+  _id: { $gte: pageIdOf(walletId, from), $lte: pageIdOf(walletId, to) },
+});
+
+/** The charges of a wallet on one day in UTC, such as `2026-07-01`. */
+export interface DayOfCharges {
+  day: string;
+  charges: number;
+  cents: number;
+}
+/** An expression for the entries of a page that are charges and cost money. */
+const charges = {
+  $filter: {
+    input: '$entries',
+    cond: { $and: [{ $in: ['$$this.kind', BillableKind.options] }, { $lt: ['$$this.amount', 0] }] },
+  },
+};
 
 const byOpening = { n: 1, walletId: 1 };
 /** Returns the filter for the first pages of all wallets, or of all wallets of a mode. */
@@ -181,19 +207,49 @@ export function createLedgerStore(db: Db) {
       return (await ledger.findOne(filter, { hint: { _id: 1 } })) ?? undefined;
     },
 
-    /** Returns a page by its number, without its entries. */
-    async summary(walletId: string, n: number): Promise<Omit<LedgerPage, 'entries'> | undefined> {
-      const filter = { walletId, _id: pageIdOf(walletId, n) };
-      return (await ledger.findOne(filter, { hint: { _id: 1 }, projection: { entries: 0 } })) ?? undefined;
-    },
-
-    /** Reads the pages from number `from` to number `to`, both included, in order. Between some pages, other requests go on. */
-    async *pages(walletId: string, { from, to }: { from: number; to: number }): AsyncGenerator<LedgerPage> {
-      const found = ledger
-        .find({ walletId, _id: { $gte: pageIdOf(walletId, from), $lte: pageIdOf(walletId, to) } })
+    /** Returns the pages with these numbers, without their entries, in order. A page that does not exist is left out. */
+    summaries: (walletId: string, numbers: readonly number[]): Promise<Omit<LedgerPage, 'entries'>[]> =>
+      ledger
+        .find({ walletId, _id: { $in: numbers.map((n) => pageIdOf(walletId, n)) } })
+        .project<Omit<LedgerPage, 'entries'>>({ entries: 0 })
         .sort({ _id: 1 })
         .hint({ _id: 1 })
-        .batchSize(pagesPerBatch);
+        .toArray(),
+
+    /** Adds up the charges that cost money on the pages from number `from` to number `to`, by day in UTC. */
+    chargesByDay: (walletId: string, { from, to }: PageRange): Promise<DayOfCharges[]> =>
+      ledger
+        .aggregate<DayOfCharges>(
+          [
+            { $match: filterOfRange(walletId, { from, to }) },
+            // All entries of a page have its time.
+            { $project: { day: { $dateToString: { format: '%Y-%m-%d', date: '$at' } }, charges } },
+            {
+              $group: {
+                _id: '$day',
+                charges: { $sum: { $size: '$charges' } },
+                moved: { $sum: { $sum: '$charges.amount' } },
+              },
+            },
+            { $project: { _id: 0, day: '$_id', charges: 1, cents: { $multiply: ['$moved', -1] } } },
+          ],
+          { hint: { _id: 1 } },
+        )
+        .toArray(),
+
+    /**
+     * Reads the pages from number `from` to number `to`, both included, in order. Between some pages, other requests go on.
+     * @param expected the number of pages that the caller will probably read, so that no more are sent
+     */
+    async *pages(
+      walletId: string,
+      { expected = pagesPerBatch, ...range }: PageRange & { expected?: number },
+    ): AsyncGenerator<LedgerPage> {
+      const found = ledger
+        .find(filterOfRange(walletId, range))
+        .sort({ _id: 1 })
+        .hint({ _id: 1 })
+        .batchSize(Math.max(fewestPerBatch, Math.min(pagesPerBatch, expected)));
       let read = 0;
       for await (const page of found) {
         read += page.entries.length + costOfPage;

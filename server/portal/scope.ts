@@ -166,6 +166,7 @@ export const scope: Readonly<Record<string, ScopeRow>> = {
 
   'wallets.show': allow(moneyReaders, 'partnerId mode'),
   'wallets.statement': allow(moneyReaders, 'partnerId mode from to afterSeq untilSeq limit'),
+  'wallets.usage': allow(moneyReaders, 'partnerId mode days'),
   'wallets.signedStatement': allow(moneyReaders, 'partnerId mode from to timezone'),
   'wallets.entry': allow(moneyReaders, 'entryId'),
   'wallets.refill': allowHarmless(

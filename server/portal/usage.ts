@@ -12,39 +12,6 @@ const headroom = 10;
 /** The width of a bar, as a share of the space for one day. */
 const barShare = 0.7;
 
-const dayMs = 86_400_000;
-/** The day in UTC, such as `2026-07-01`. */
-const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
-
-/** Returns the start of the day of `now` in UTC, or of a day before it. */
-export const startOfDay = (now: number, daysBefore = 0): string =>
-  `${dayOf(now - daysBefore * dayMs)}T00:00:00.000Z`;
-
-/** Whether a ledger entry is a charge. A negative adjustment also lowers the balance, but is none. */
-export const isCharge = ({ kind, amount }: { kind: string; amount: number }): boolean =>
-  amount < 0 && kind !== 'adjustment';
-
-/** Charges by day, the oldest day first, including days without charges. @param now milliseconds since 1970 */
-export function usageByDay(
-  entries: readonly { at: string; kind: string; amount: number }[],
-  { days, now }: { days: number; now: number },
-): DayOfUse[] {
-  const useByDay = new Map<string, DayOfUse>();
-  for (let daysBefore = days - 1; daysBefore >= 0; daysBefore -= 1) {
-    const day = dayOf(now - daysBefore * dayMs);
-    useByDay.set(day, { day, charges: 0, cents: 0 });
-  }
-  for (const { at, amount } of entries.filter(isCharge)) {
-    const use = useByDay.get(at.slice(0, 10));
-    // The entry may be older than the first day.
-    if (!use) continue;
-    use.charges += 1;
-    // The amount of a charge is negative.
-    use.cents -= amount;
-  }
-  return [...useByDay.values()];
-}
-
 /** The bars of a chart, in units of its view box. The label of a bar is shown beside the pointer. */
 export function barsOf(
   days: readonly DayOfUse[],

@@ -12,6 +12,7 @@ import {
   MovedView,
   PricesView,
   ReadStatement,
+  ReadUsage,
   RefillWallet,
   RefundCharge,
   RepairView,
@@ -22,6 +23,7 @@ import {
   SignedStatementView,
   SignStatement,
   StatementView,
+  UsageView,
   WalletListing,
   WalletReference,
   WalletView,
@@ -42,6 +44,7 @@ import { cappedBy } from './ceilings.ts';
 import { refill } from './refill.ts';
 import type { SignStatement as Sign } from './signed-statement.ts';
 import { readStatement, readStatementParts, type Statement } from './statement.ts';
+import { readUsage } from './usage.ts';
 import {
   type Ceilings,
   viewEntryDetail,
@@ -55,7 +58,7 @@ import type { WalletList } from './wallet-list.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
 
 export interface WalletsAdmin {
-  store: Pick<LedgerStore, 'head' | 'summary' | 'pages' | 'findEntry' | 'walletIds'>;
+  store: Pick<LedgerStore, 'head' | 'summaries' | 'chargesByDay' | 'pages' | 'findEntry' | 'walletIds'>;
   audit: WalletAudit;
   repair: WalletRepair;
   manualEntries: ManualEntries;
@@ -240,6 +243,9 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       const wallet = { partnerId, mode };
       return viewStatement(wallet, await statementOf(wallet, { ...timesOf({ from, to }), ...page }));
     }),
+    usage: query(ReadUsage, UsageView, async ({ days, ...wallet }) =>
+      readUsage(await walletOf(wallet), { days, now: clock.now() }, store),
+    ),
     signedStatement: query(SignStatement, SignedStatementView, async ({ from, to, timezone, ...wallet }) => {
       const found = await walletOf(wallet);
       const range = { ...timesOf({ from, to }), limit: entriesPerPart };

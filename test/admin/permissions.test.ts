@@ -129,6 +129,7 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'wallets.show': ['yes', 'yes'],
   'wallets.signedStatement': ['yes', 'yes'],
   'wallets.statement': ['yes', 'yes'],
+  'wallets.usage': ['yes', 'yes'],
   'webhooks.health': ['yes', 'yes'],
   'webhooks.pause': ['yes', 'yes'],
   'webhooks.resume': ['yes', 'yes'],

@@ -72,6 +72,7 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'wallets.show': () => admin.wallets.show.query(wallet),
     'wallets.entry': () => admin.wallets.entry.query({ entryId }),
     'wallets.statement': () => admin.wallets.statement.query({ ...wallet, ...page }),
+    'wallets.usage': () => admin.wallets.usage.query(wallet),
     'wallets.signedStatement': () => admin.wallets.signedStatement.query(wallet),
     'wallets.audit': () => admin.wallets.audit.query({ partnerId }),
     'limits.show': () => admin.limits.show.query(wallet),

@@ -73,6 +73,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'wallets.count': everyRole,
   'wallets.show': everyRole,
   'wallets.statement': everyRole,
+  'wallets.usage': everyRole,
   'wallets.signedStatement': everyRole,
   'wallets.entry': everyRole,
   'wallets.fund': { support: 'test' },

@@ -1,7 +1,6 @@
 import { dollars } from '../../../contracts/amounts.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { isAllowed } from '../scope.ts';
-import { isCharge, startOfDay } from '../usage.ts';
 import type { PageContext, PageRow, Section } from './page.ts';
 import { link, percent, tableOf, text, time, toned } from './text.ts';
 import { openWarnings } from './warnings.ts';
@@ -10,24 +9,21 @@ import { needsAttention } from './webhooks.ts';
 /** Live first, because it is what members look for. */
 const modes: readonly Mode[] = ['live', 'test'];
 
-/** The most entries of today that are read. If there are more, the number of charges is shown with a plus sign. */
-const mostOfDay = 1_000;
 /** The most warnings, and the most endpoints, that the page shows. */
 const mostShown = 20;
 
-async function walletOf({ api, m, now, partnerId }: PageContext, mode: Mode): Promise<Section> {
+async function walletOf({ api, m, partnerId }: PageContext, mode: Mode): Promise<Section> {
   const [wallet, today] = await Promise.all([
     api.wallets.show({ partnerId, mode }),
-    api.wallets.statement({ partnerId, mode, from: startOfDay(now), limit: mostOfDay }),
+    api.wallets.usage({ partnerId, mode, days: 1 }),
   ]);
-  const charges = today.entries.filter(isCharge).length;
   return {
     title: `${m.wallet}: ${mode}`,
     facts: [
       [m.balance, { text: dollars(wallet.balance), to: `/wallet?mode=${mode}` }],
       [m.daysLeft, text(wallet.daysLeft === null ? null : Math.floor(wallet.daysLeft))],
       [m.spentPerDay, text(dollars(wallet.spentPerDay))],
-      [m.chargesToday, text(`${charges}${today.more ? '+' : ''}`)],
+      [m.chargesToday, text(today.days[0]?.charges ?? 0)],
     ],
   };
 }

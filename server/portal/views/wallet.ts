@@ -2,7 +2,7 @@ import { renderClosing, renderEntries, renderOpening } from '../../../contracts/
 import { dollars } from '../../../contracts/amounts.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { afterFirst } from '../document-parts.ts';
-import { barsOf, startOfDay, usageByDay } from '../usage.ts';
+import { barsOf } from '../usage.ts';
 import { asking } from './ask.ts';
 import { checkedByProcedure, hidden, modeField, modeOf, numberIn, timeIn } from './forms.ts';
 import type {
@@ -21,14 +21,11 @@ import { link, queryOf, tableOf, text, time, toned } from './text.ts';
 const chartDays = 30;
 /** The size of the chart of usage, in units of its view box. */
 const chartSize = { width: 720, height: 160 };
-/** The most entries that the chart counts. */
-const mostCounted = 10_000;
 /** The entries that one call returns. More would hold up other requests. */
 const entriesPerCall = 500;
 /** The most entries that the page shows. */
 const mostShown = 100;
 
-type Entry = Awaited<ReturnType<PageContext['api']['wallets']['statement']>>['entries'][number];
 type StatementRequest = Parameters<PageContext['api']['wallets']['statement']>[0];
 
 /**
@@ -47,15 +44,8 @@ async function* readParts({ api }: PageContext, wanted: StatementRequest) {
   }
 }
 
-async function usage(context: PageContext, mode: Mode): Promise<Section> {
-  const { m, partnerId, now } = context;
-  const from = startOfDay(now, chartDays - 1);
-  const entries: Entry[] = [];
-  for await (const part of readParts(context, { partnerId, mode, from })) {
-    entries.push(...part.entries);
-    if (entries.length >= mostCounted) break;
-  }
-  const days = usageByDay(entries, { days: chartDays, now });
+async function usage({ api, m, partnerId }: PageContext, mode: Mode): Promise<Section> {
+  const { days } = await api.wallets.usage({ partnerId, mode, days: chartDays });
   const labelOf = ({ day, charges, cents }: (typeof days)[number]) =>
     `${day}: ${charges} · ${dollars(cents)}`;
   return {
