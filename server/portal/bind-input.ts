@@ -12,8 +12,12 @@ export interface Caller {
   isFresh: boolean;
 }
 
-/** Whether a record belongs to the partner. Records of other partners count as missing. */
-export type IsOwn = (kind: OwnedKind, id: string, partnerId: string) => Promise<boolean>;
+/** Returns the first of these ids that is no record of the partner. Records of other partners count as missing. */
+export type FindForeign = (
+  kind: OwnedKind,
+  ids: readonly string[],
+  partnerId: string,
+) => Promise<string | undefined>;
 
 type Fields = Record<string, unknown>;
 
@@ -54,7 +58,7 @@ export function requirePermission(
 }
 
 /** Decides which procedures a member may call, and with what input. No other code decides this. */
-export function createInputBinding(isOwn: IsOwn) {
+export function createInputBinding(findForeign: FindForeign) {
   /** Checks every field that names a record. @throws ApiError `not_found` for a record of another partner */
   async function requireOwnFields(
     fields: Fields,
@@ -63,13 +67,14 @@ export function createInputBinding(isOwn: IsOwn) {
   ): Promise<void> {
     const named = Object.entries(fields).flatMap(([name, value]) => {
       const kind = name === 'after' ? cursorKind : identifyingFields.get(name);
-      return kind ? [...new Set(idsIn(value))].map((id) => ({ kind, id })) : [];
+      return kind ? [{ kind, ids: [...new Set(idsIn(value))] }] : [];
     });
-    // Each id costs a read of the database, and the procedure's schema has not checked their number yet.
-    if (named.length > mostNamedRecords)
+    // The procedure's schema has not checked their number yet.
+    if (named.reduce((sum, { ids }) => sum + ids.length, 0) > mostNamedRecords)
       throw new ApiError('bad_input', { description: `A call names at most ${mostNamedRecords} records` });
-    for (const { kind, id } of named) {
-      if (!(await isOwn(kind, id, partnerId))) throw notFoundError(kind, id);
+    for (const { kind, ids } of named) {
+      const foreign = await findForeign(kind, ids, partnerId);
+      if (foreign !== undefined) throw notFoundError(kind, foreign);
     }
   }
 

@@ -12,7 +12,7 @@ import type { Logger } from '../platform/telemetry/logging.ts';
 import { createChallenges } from '../platform/webauthn/challenges.ts';
 import { createRelyingParty } from '../platform/webauthn/relying-party.ts';
 import type { AdminRouter } from '../wiring/admin-router.ts';
-import { createInputBinding, type IsOwn } from './bind-input.ts';
+import { createInputBinding, type FindForeign } from './bind-input.ts';
 import { createBrowser } from './browser.ts';
 import { createDeviceLogins } from './device/device-logins.ts';
 import { deviceRoutes } from './device/device-routes.ts';
@@ -55,7 +55,7 @@ interface Dependencies {
   /** Writes the audit entry of a call. */
   recordCall: NonNullable<AdminContext['recordCall']>;
   /** Tells whether a record belongs to a partner. */
-  isOwn: IsOwn;
+  findForeign: FindForeign;
   environment: string;
   /** @throws ApiError `not_found` */
   showPartner: (partnerId: string) => Promise<{ name: string; status: string }>;
@@ -122,7 +122,7 @@ function createActionNotes(recordCall: Dependencies['recordCall']) {
 
 /** The portal of members, to be mounted at `/portal` of the public listener. */
 export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
-  const { stores, router, clock, keyring, baseUrl, recordCall, isOwn, limit } = dependencies;
+  const { stores, router, clock, keyring, baseUrl, recordCall, findForeign, limit } = dependencies;
   const { previewConsent, about, environment, showPartner } = dependencies;
   const browser = createBrowser(baseUrl);
   const { hostname, origin } = new URL(baseUrl);
@@ -140,7 +140,7 @@ export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
     relyingParty: createRelyingParty({ id: hostname, name: 'SVC Gateway', origin }),
   });
   const logins = createDeviceLogins({ stores, clock, idKey: keyring.id, sessions });
-  const bindInput = createInputBinding(isOwn);
+  const bindInput = createInputBinding(findForeign);
   const calls = createMemberCalls({ sessions, browser, limit, recordCall, bindInput });
   const responses = createResponses({ browser, acceptedLanguage: dependencies.acceptedLanguage });
   const { noteSignIn, noteDevice } = createActionNotes(recordCall);

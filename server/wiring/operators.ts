@@ -115,7 +115,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     logger,
     router,
     recordCall: admin.auditLog.recordCall,
-    isOwn: createOwnRecords(stores, clock),
+    findForeign: createOwnRecords(stores, clock),
     environment: config.environment,
     showPartner: partners.partners.show,
     onShed: metrics.shed,

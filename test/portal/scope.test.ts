@@ -76,6 +76,7 @@ const table: Record<string, string> = {
   'enrollments.show': 'odv',
   'wallets.show': 'ofv',
   'wallets.statement': 'ofv',
+  'wallets.usage': 'ofv',
   'wallets.signedStatement': 'ofv',
   'wallets.entry': 'ofv',
   'wallets.refill': 'odf',
@@ -207,7 +208,9 @@ interface Refusal {
 
 /** Returns the error with which the scope refuses a call, without HTTP; the code is `done` if it does not. */
 function refusalOfScope(role: MemberRole, path: string, input: unknown): Promise<Refusal> {
-  const bindInput = createInputBinding(async (_kind, id) => Object.values(own.ids).includes(id));
+  const bindInput = createInputBinding(async (_kind, ids) =>
+    ids.find((id) => !Object.values(own.ids).includes(id)),
+  );
   const { id: memberId } = own.members[role];
   const caller = { memberId, partnerId: own.shop.partnerId, role, isFresh: true };
   return bindInput(caller, path, input).then(
