@@ -2,13 +2,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
-import { createPartner } from '../../harness/partner.ts';
+import { mostRedirectUris } from '../../../contracts/admin/clients.ts';
+import { createPartner, redirectUri } from '../../harness/partner.ts';
 import { encodeJpeg } from '../../partners/jpeg-files.ts';
 import { type SignedInMember, signedIn } from '../../portal/signed-in.ts';
+import { createShop, sign } from '../../storefront/shop.ts';
 import { addFullPages } from '../../wallets/long-wallet.ts';
 import type { Service } from './service.ts';
 
 interface Call {
+  /** Its name in the report: the path without the query, if none is given. */
+  name?: string;
   path: string;
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
@@ -66,7 +70,10 @@ async function memberCalls(member: SignedInMember, own: Record<string, string>, 
   });
   const pixels = { width: 512, height: 512, data: new Uint8Array(512 * 512 * 4).fill(120) };
   const image = (await encodeJpeg(pixels)).toString('base64');
-  const texts = Array.from({ length: 1_990 }, () => 'x'.repeat(180));
+  const redirectUris = Array.from(
+    { length: mostRedirectUris },
+    (_, n) => `https://shop.example/${n}/${'x'.repeat(2_000)}`,
+  );
   const test = change('webhooks.test', { keyId });
   return [
     ...[page('wallet?mode=test'), test, page('wallet/statement.csv?mode=test'), page('deliveries')],
@@ -76,9 +83,17 @@ async function memberCalls(member: SignedInMember, own: Record<string, string>, 
       page(`deliveries?eventId=${'x'.repeat(12_000)}`),
     ],
     ...[query('wallets.statement', { partnerId, limit: 1_000 }), test, page('requests'), page('sessions')],
-    ...[change('deliveries.resend', { deliveryIds: ids }), change('partners.setLogo', { partnerId, image })],
-    ...[change('clients.update', { clientId, claims: texts }), test, page(''), page('wallet?mode=test')],
-    ...[change('webhooks.verify', { keyId, body: 'x"'.repeat(32_000), signature: 'sha256=00' }), page('log')],
+    ...[
+      change('deliveries.resend', { deliveryIds: ids }),
+      change('bulk.start', {
+        action: 'resend',
+        filter: { keyId, since: new Date(0).toISOString() },
+        dryRun: true,
+      }),
+      change('partners.setLogo', { partnerId, image }),
+    ],
+    ...[change('clients.update', { clientId, redirectUris }), test, page(''), page('wallet?mode=test')],
+    ...[query('webhooks.verify', { keyId, body: 'x'.repeat(9_000), signature: 'sha256=00' }), page('log')],
   ];
 }
 
@@ -94,6 +109,8 @@ export async function createAttacker(service: Service) {
 
   const json = { 'content-type': 'application/json' };
   const bearer = { ...json, authorization: `Bearer ${apiKey}`, 'idempotency-key': 'x'.repeat(100) };
+  const shop = await createShop(server, { name: 'Shop of the attacker' });
+  const signed = (body: string) => ({ body, headers: { ...json, ...sign(shop, body, Date.now()) } });
   const wide = Object.fromEntries(Array.from({ length: 1_900 }, (_, n) => [`m${n}`, 'x'.repeat(20)]));
   const deep = `${'{"a":['.repeat(15)}${'1,'.repeat(900)}1${']}'.repeat(15)}`;
   const credentials = { client_id: clientId, client_secret: clientSecret, grant_type: 'authorization_code' };
@@ -101,7 +118,12 @@ export async function createAttacker(service: Service) {
     ...{ path: '/api/oauth/token', method: 'POST', headers: json },
     body: JSON.stringify({ ...credentials, ...fields }),
   });
-  const head = { cookie: 'a=b;'.repeat(3_700), accept: 'text/html' };
+  // With the rest of a browser's request just under the largest head of a request, 16 KB.
+  const head = { cookie: 'a=b;'.repeat(2_500), accept: 'text/html' };
+  const start = new URLSearchParams({
+    ...{ client_id: clientId, redirect_uri: redirectUri, response_type: 'code', state: 'x'.repeat(4_000) },
+    ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+  });
   const lanes: Lane[] = [
     {
       perMinute: 30,
@@ -112,14 +134,19 @@ export async function createAttacker(service: Service) {
       calls: [
         { path: '/api/checkbox/resolve', method: 'POST', headers: bearer, body: JSON.stringify(wide) },
         { path: '/api/checkbox/resolve', method: 'POST', headers: bearer, body: deep },
+        {
+          path: '/api/integrations/storefront/verify/exchange',
+          method: 'POST',
+          ...signed(JSON.stringify(wide)),
+        },
         { path: '/api/verify/hvf-session/ses_1', headers: bearer },
       ],
     },
     {
       perMinute: 300,
       calls: [
-        { path: `/verify/start?client_id=${clientId}&state=${'x'.repeat(4_000)}`, headers: head },
-        { path: '/docs', headers: head },
+        { path: `/verify/start?${start}`, headers: head },
+        { path: '/docs/', headers: head },
         { path: '/portal/sign-in', headers: head },
       ],
     },
@@ -130,10 +157,17 @@ export async function createAttacker(service: Service) {
       calls: await memberCalls(await signedIn(server, partnerId, role), { partnerId, keyId, clientId }, ids),
     });
 
-  const statuses = new Map<number, number>();
+  const answers = new Map<string, Map<number, number>>();
+  function count(name: string, status: number): void {
+    const statuses = answers.get(name) ?? new Map<number, number>();
+    answers.set(name, statuses.set(status, (statuses.get(status) ?? 0) + 1));
+  }
   let longest = 0;
   let inFlight = 0;
-  async function send({ path, method = 'GET', headers = {}, body = '' }: Call, n: number): Promise<void> {
+  async function send(
+    { name, path, method = 'GET', headers = {}, body = '' }: Call,
+    n: number,
+  ): Promise<void> {
     const address = addresses[n % addresses.length] ?? '';
     inFlight += 1;
     const sent = performance.now();
@@ -150,7 +184,7 @@ export async function createAttacker(service: Service) {
       () => 0,
     );
     inFlight -= 1;
-    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    count(name ?? path.replace(/\?.*/, ''), status);
     longest = Math.max(longest, performance.now() - sent);
   }
 
@@ -175,8 +209,8 @@ export async function createAttacker(service: Service) {
         await Promise.all(sending);
       }
     },
-    /** The number of answers by status; 0 stands for none. */
-    statuses: (): [status: number, count: number][] => [...statuses].sort(([one], [two]) => one - two),
+    /** The number of answers of each call by status; 0 stands for none. */
+    answers: () => [...answers].map(([name, statuses]) => ({ name, statuses: Object.fromEntries(statuses) })),
     end: () => receiver.close(),
   };
 }

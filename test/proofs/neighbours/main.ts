@@ -71,7 +71,12 @@ function report({ alone, beside, ready, memory, attack }: Findings): { text: str
       ([fact, value, target, isMet]) => `| ${fact} | ${value} | ${target} | ${isMet ? 'met' : 'missed'} |`,
     ),
     '',
-    `The attacker's answers: ${attack.map(([status, count]) => `${count} × ${status}`).join(', ')}`,
+    '| calls of the attacker | answers by status |',
+    '| --- | --- |',
+    ...attack.map(({ name, statuses }) => {
+      const counts = Object.entries(statuses).map(([status, count]) => `${count} × ${status}`);
+      return `| ${name} | ${counts.join(', ')} |`;
+    }),
     '',
   ].join('\n');
   return { text, isMet: facts.every(([, , , isMet]) => isMet) };

@@ -18,8 +18,8 @@ export interface Findings {
   ready: Set<number>;
   /** The most memory of a process, in MB. */
   memory: number;
-  /** The number of answers that the attacker got, by status. */
-  attack: [status: number, count: number][];
+  /** The number of answers that the attacker got, by call and status. */
+  attack: { name: string; statuses: Record<string, number> }[];
 }
 
 /** Exchanges that are not measured, because the first ones of a process compile its code. */
@@ -51,7 +51,7 @@ export async function runNeighbours({ rounds, exchanges, everyMs }: Wanted): Pro
       found.beside.push(...(await exchangeAndWatch()));
     }
     found.memory = service.memory();
-    found.attack = attacker.statuses();
+    found.attack = attacker.answers();
     attacker.end();
     return found;
   } finally {
