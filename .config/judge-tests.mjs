@@ -1,31 +1,48 @@
 /**
- * Judges the tiers of a run by vitest's JSON reports, one for each. Continuous integration installs every program that a test
- * needs, so a test that was skipped there has not been run at all, and fails the run. So does a tier without any test.
+ * Checks the tiers of a run by vitest's JSON reports, the quick one first. Continuous integration installs every program that
+ * a test needs, so a test that passed in no tier fails the run. So do a tier without any test, and a quick test that has
+ * become much too slow for its tier.
  */
 import { readFileSync } from 'node:fs';
+
+/** Milliseconds of a quick test that fail the run: three times the processor time that its tier allows, or a long wait. */
+const longest = { processor: 450, whole: 3_000 };
 
 /** The tests of one report; none where the run ended before it was written. */
 function testsOf(report) {
   try {
     const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
-    return testResults.flatMap(({ assertionResults }) => assertionResults);
+    return testResults.flatMap(({ name, assertionResults }) =>
+      assertionResults.map((test) => ({ ...test, key: `${name} ${test.fullName}` })),
+    );
   } catch (error) {
     console.error(`${report}: ${error.message}`);
     return [];
   }
 }
 
-const tiers = process.argv.slice(2).map(testsOf);
+const [quick = [], ...others] = process.argv.slice(2).map(testsOf);
+const tiers = [quick, ...others];
 const tests = tiers.flat();
 const of = (...statuses) => tests.filter(({ status }) => statuses.includes(status));
 const passed = of('passed');
 const failed = of('failed');
-const notRun = tests.filter((test) => !passed.includes(test) && !failed.includes(test));
-const empty = tiers.filter((tier) => tier.length === 0);
+// A test is skipped in the tier to which it does not belong.
+const ran = new Set([...passed, ...failed].map(({ key }) => key));
+const notRun = [...new Set(tests.map(({ key }) => key))].filter((key) => !ran.has(key));
+const empty = tiers.filter((tier) => !tier.some(({ status }) => status === 'passed'));
+const outgrown = quick.filter(
+  ({ status, duration, meta }) =>
+    status === 'passed' && (meta?.processorMs > longest.processor || duration > longest.whole),
+);
 
-for (const { fullName } of notRun) console.error(`not run: ${fullName}`);
+for (const key of notRun) console.error(`not run: ${key}`);
+for (const { key, duration } of outgrown) {
+  console.error(`too slow for the quick tier, see \`npm run update:tiers\`: ${key}: ${Math.round(duration)} ms`);
+}
 // Where the log is long, its end is what people see.
 for (const { fullName, failureMessages = [] } of failed) console.error(`failed: ${fullName}\n${failureMessages.join('\n').slice(0, 2_000)}`);
 if (empty.length > 0) console.error(`tiers without any test: ${empty.length} of ${tiers.length}`);
-console.log(`${passed.length} passed, ${failed.length + notRun.length} failed`);
-if (passed.length < tests.length || empty.length > 0 || tiers.length === 0) process.exitCode = 1;
+const faults = failed.length + notRun.length + outgrown.length;
+console.log(`${passed.length} passed, ${faults} failed`);
+if (faults > 0 || empty.length > 0) process.exitCode = 1;

@@ -1,8 +1,20 @@
 /**
- * Which tier a test file belongs to. `npm test` runs the quick tier; `npm run test:all` runs the slow one too. A file is in
- * the slow tier by its name, `*.slow.test.ts`, or by this list.
+ * Which tier a test belongs to. `npm test` runs the quick tier; `npm run test:all` runs the slow one too.
+ *
+ * The tier follows from the measured time: `npm run update:tiers` writes test/slow-tests.json. Files that need a browser,
+ * another language or many processes are not measured. They are slow by their name, `*.slow.test.ts`, or by this list.
  */
-export const slow = [
+import { readFileSync } from 'node:fs';
+
+export type Tier = 'quick' | 'slow';
+
+/**
+ * The longest time of a quick test in milliseconds, while one test runs at a time. It is about 150 ms in `npm test`, which runs
+ * three on two processors.
+ */
+export const longestQuickMs = 100;
+
+const slow = [
   'test/**/*.slow.test.ts',
   // Chromium.
   'test/browser/**/*.test.ts',
@@ -24,7 +36,7 @@ export const slow = [
 ];
 
 /** Quick files that replace the time zone, `Intl` or timers for longer than a test, and so need a process of their own. */
-export const isolated = [
+const isolated = [
   'test/cli/output/output.test.ts',
   'test/platform/clock.test.ts',
   'test/proofs/simulation/simulation.test.ts',
@@ -32,12 +44,72 @@ export const isolated = [
 ];
 
 /** Quick files that try a part of their cases; the slow tier runs them again, and tries all. */
-export const thorough = [
+const thorough = [
   'test/billing/exchange.test.ts',
   'test/contract/conforming-requests.test.ts',
-  'test/portal/{many,scope}.test.ts',
+  'test/portal/many.test.ts',
+  'test/portal/scope.test.ts',
   'test/verification/flow/interleavings.test.ts',
 ];
 
 /** Quick files that load the built command line into their process: its copies of the schemas are not to meet the source's. */
-export const builtCode = ['test/cli/**/*.test.ts', 'test/storefront/integrations.test.ts'];
+const builtCode = ['test/cli/**/*.test.ts', 'test/storefront/integrations.test.ts'];
+
+/** By file: `true` if all its tests are slow, else the titles of those that are. With SVC_TEST_TIERS=off, all are quick. */
+export type SlowTests = Record<string, true | string[]>;
+
+export const slowTestsPath = new URL('../test/slow-tests.json', import.meta.url);
+const isOff = process.env['SVC_TEST_TIERS'] === 'off';
+const slowTests: SlowTests = isOff ? {} : JSON.parse(readFileSync(slowTestsPath, 'utf8'));
+
+const escaped = (title: string): string => title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** The pattern of the titles in `file` that belong to `tier`, and match what `-t` gives; undefined for all. */
+export function titlesToRun(
+  file: string,
+  tier: Tier,
+  given: RegExp | undefined,
+  { [file]: titles } = slowTests,
+): RegExp | undefined {
+  if (!Array.isArray(titles) || (tier === 'slow' && thorough.includes(file))) return given;
+  const isSlow = `\\s*(?:${titles.map(escaped).join('|')})$`;
+  const isOfTier = tier === 'slow' ? `(?=${isSlow})` : `(?!${isSlow})`;
+  return new RegExp(`^${isOfTier}${given ? `(?=.*(?:${given.source}))` : ''}`, 's');
+}
+
+const withSlowTests = Object.keys(slowTests);
+const entirelySlow = withSlowTests.filter((file) => slowTests[file] === true);
+const isBuiltCode = (file: string): boolean =>
+  builtCode.some((pattern) => file.startsWith(pattern.replace(/[*].*/, '')));
+
+interface Project {
+  name: string;
+  tier: Tier;
+  include: string[];
+  exclude: string[];
+  /** Whether each file gets a process of its own. */
+  isolate: boolean;
+}
+
+// Packages that recipes use have tests of their own.
+const never = ['**/node_modules/**'];
+const notQuick = [...never, ...slow, ...entirelySlow];
+const notShared = [...never, ...slow, ...isolated, ...thorough];
+
+const project = (name: string, include: string[], exclude: string[]): Project => ({
+  name,
+  tier: name.startsWith('quick') ? 'quick' : 'slow',
+  include,
+  exclude,
+  isolate: name.endsWith('isolated'),
+});
+
+/** The projects of vitest. In each tier, files share processes, except that built code and sources do not meet. */
+export const projects: Project[] = [
+  project('quick', ['test/**/*.test.ts'], [...notQuick, ...isolated, ...builtCode]),
+  project('quick-cli', builtCode, [...notQuick, ...isolated]),
+  project('quick-isolated', isolated, notQuick),
+  project('slow', withSlowTests, [...notShared, ...builtCode]),
+  project('slow-cli', withSlowTests.filter(isBuiltCode), notShared),
+  project('slow-isolated', [...slow, ...thorough, ...isolated.filter((file) => file in slowTests)], never),
+];

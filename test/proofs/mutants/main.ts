@@ -5,7 +5,7 @@ import { openWorkspace, type Workspace } from './workspace.ts';
 
 const help = `npm run mutants -- [--only TEXT] [--unchecked] [--list]
 
-Plants one fault after another in a copy of the repository, runs the quick tests that must notice it, and fails where they do not.
+Plants one fault after another in a copy of the repository, runs the tests that must notice it, and fails where they do not.
 
   --only TEXT  mutations whose file or text contains TEXT
   --unchecked  does not run the tests without a mutation first

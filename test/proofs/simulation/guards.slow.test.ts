@@ -9,13 +9,11 @@ describeLedger(2_000);
 describe('the simulation of the ledger', () => {
   it.each(guards.map((guard) => [guard.title, guard] as const))(
     'reports a violated guarantee if this safeguard is removed: %s',
-    async (title, guard) => {
+    async (_, guard) => {
       const variant = withoutGuard(guard);
       for (let seed = 1; seed <= guard.budget; seed += 1) {
         const { violations } = await simulate(seed, { variant });
-        if (violations.length === 0) continue;
-        console.log(`simulation: without "${title}", seed ${seed} of ${guard.budget}: ${violations[0]}`);
-        return;
+        if (violations.length > 0) return;
       }
       expect.fail(`no violation without this guard in ${guard.budget} schedules`);
     },

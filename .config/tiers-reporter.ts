@@ -1,0 +1,41 @@
+// The reporter of `npm run update:tiers`, which runs all tests that are not slow by their name, one file after the other.
+// It writes those that are slow by their time into test/slow-tests.json.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { DefaultReporter, type TestModule } from 'vitest/node';
+import { longestQuickMs, type SlowTests, slowTestsPath } from './test-tiers.ts';
+
+/** A slow test becomes quick when it is clearly under the limit, so that two runs agree about most tests. */
+const shareOfLimit = 2 / 3;
+
+const before: SlowTests = JSON.parse(readFileSync(slowTestsPath, 'utf8'));
+
+const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/** Returns the titles that are slow; `true` where the file's hooks would make the other tests slow too. */
+function slowOf(module: TestModule): SlowTests[string] {
+  const tests = [...module.children.allTests()].map((test) => ({
+    title: test.fullName.replaceAll(' > ', ' '),
+    ms: test.diagnostic()?.duration ?? 0,
+  }));
+  const known = before[module.relativeModuleId] ?? [];
+  const limitOf = (title: string) =>
+    longestQuickMs * (known === true || known.includes(title) ? shareOfLimit : 1);
+  const slow = tests.filter(({ title, ms }) => ms > limitOf(title));
+  const quick = tests.filter((test) => !slow.includes(test));
+  const msOf = (some: typeof tests) => sum(some.map(({ ms }) => ms));
+  const msOfQuick = module.diagnostic().duration - msOf(slow);
+  const isEntirelySlow = slow.length > 0 && msOfQuick > longestQuickMs * quick.length;
+  return isEntirelySlow || slow.map(({ title }) => title).sort();
+}
+
+export default class TiersReporter extends DefaultReporter {
+  override onTestRunEnd(...ended: Parameters<DefaultReporter['onTestRunEnd']>): void {
+    super.onTestRunEnd(...ended);
+    const [modules] = ended;
+    const rows = modules
+      .map((module): [string, SlowTests[string]] => [module.relativeModuleId, slowOf(module)])
+      .filter(([, slow]) => slow === true || slow.length > 0)
+      .sort(([one], [other]) => (one < other ? -1 : 1));
+    writeFileSync(slowTestsPath, `${JSON.stringify(Object.fromEntries(rows), null, 1)}\n`);
+  }
+}
