@@ -1,12 +1,13 @@
 /**
  * Checks the tiers of a run by vitest's JSON reports, the quick one first. Continuous integration installs every program that
- * a test needs, so a test that passed in no tier fails the run. So do a tier without any test, and a quick test that has
- * become much too slow for its tier.
+ * a test needs, so a test that ran in no tier fails the run. So do a tier without any test, and many quick tests that have
+ * become much too slow for their tier. Few do not: the first test that uses a large library loads it.
  */
 import { readFileSync } from 'node:fs';
 
-/** Milliseconds of a quick test that fail the run: three times the processor time that its tier allows, or a long wait. */
+/** Milliseconds of a quick test that is much too slow, by its processor time or with its waits. */
 const longest = { processor: 450, whole: 3_000 };
+const mostOutgrown = 20;
 
 /** The tests of one report; none where the run ended before it was written. */
 function testsOf(report) {
@@ -43,6 +44,6 @@ for (const { key, duration } of outgrown) {
 // Where the log is long, its end is what people see.
 for (const { fullName, failureMessages = [] } of failed) console.error(`failed: ${fullName}\n${failureMessages.join('\n').slice(0, 2_000)}`);
 if (empty.length > 0) console.error(`tiers without any test: ${empty.length} of ${tiers.length}`);
-const faults = failed.length + notRun.length + outgrown.length;
+const faults = failed.length + notRun.length + (outgrown.length > mostOutgrown ? outgrown.length : 0);
 console.log(`${passed.length} passed, ${faults} failed`);
 if (faults > 0 || empty.length > 0) process.exitCode = 1;

@@ -27,6 +27,11 @@ export default class TierRunner extends TestRunner {
     this.config.testNamePattern = pattern;
   }
 
+  /** The next file in this process has the same configuration. */
+  onCollected(): void {
+    this.config.testNamePattern = this.givenPattern;
+  }
+
   override async onBeforeRunTask(test: RunnerTestCase): Promise<void> {
     this.began.set(test.id, process.cpuUsage());
     await super.onBeforeRunTask(test);

@@ -66,12 +66,12 @@ describe('judge-tests, which checks the reports of a test run,', () => {
   it.each([
     ['has used much processor time', { meta: { processorMs: 451 }, duration: 500 }],
     ['has waited for seconds', { meta: { processorMs: 10 }, duration: 3_001 }],
-  ])('fails a run if a test of the first tier %s, and allows it in the other', (_, times) => {
+  ])('names a test of the first tier that %s, and fails a run with more than 20', (_, times) => {
     const slow = { status: 'passed', ...times };
-    expect(reportOn(['passed', slow], ['passed'])).toMatchObject({
-      status: 1,
-      stdout: '3 passed, 1 failed\n',
-    });
+    const few = reportOn(['passed', slow], ['passed']);
+    expect(few).toMatchObject({ status: 0, stdout: '3 passed, 0 failed\n' });
+    expect(few.stderr).toContain('too slow for the quick tier');
+    expect(reportOn(Array(21).fill(slow))).toMatchObject({ status: 1, stdout: '21 passed, 21 failed\n' });
     expect(reportOn(['passed'], [slow])).toMatchObject({ status: 0, stderr: '' });
   });
 
