@@ -54,15 +54,33 @@ export const indexes: IndexDeclaration[] = [
  */
 export function createScheduler({ db, logger, processEvery }: Settings) {
   const repository = new MongoJobRepository({ mongo: db, db: { collection }, ensureIndex: false });
+  const jobs: Collection<StoredJob> = db.collection(collection);
+  const names = new Set<string>();
   let lastPolledAt: number | undefined;
-  // Agenda has no event for a poll of the database, so the method that reads the next job is extended to note the time.
+  let looking: Promise<boolean> | undefined;
+
+  /** Whether a job of any name can be locked. The calls of one poll, one for each name, share one read. */
+  function isAnyDue(nextScanAt: Date, lockDeadline: Date): Promise<boolean> {
+    const waits = { lockedAt: null, nextRunAt: { $lte: nextScanAt } };
+    const due = { name: { $in: [...names] }, $or: [waits, { lockedAt: { $lte: lockDeadline } }] };
+    looking ??= jobs
+      .findOne(due, { projection: { _id: 1 } })
+      .then((found) => found !== null)
+      .finally(() => {
+        looking = undefined;
+      });
+    return looking;
+  }
+
+  // Agenda locks a job by a write for each name. While nothing is due, one read replaces the writes of a poll. Agenda has no event
+  // for a poll, so the time of the last one is noted here too.
   const getNextJobToRun = repository.getNextJobToRun.bind(repository);
-  repository.getNextJobToRun = async (...args) => {
-    const found = await getNextJobToRun(...args);
+  repository.getNextJobToRun = async (name, nextScanAt, lockDeadline, ...rest) => {
+    const isDue = await isAnyDue(nextScanAt, lockDeadline);
+    const found = isDue ? await getNextJobToRun(name, nextScanAt, lockDeadline, ...rest) : undefined;
     lastPolledAt = performance.now();
     return found;
   };
-  const jobs: Collection<StoredJob> = db.collection(collection);
   const agenda = new Agenda({
     // Only the repository: Agenda's MongoDB backend would add collections and indexes for a log that we do not use.
     backend: {
@@ -104,6 +122,7 @@ export function createScheduler({ db, logger, processEvery }: Settings) {
   return {
     /** Defines the handler of jobs of this name. A throw marks the job as failed. */
     define(name: string, handler: (key: string) => Promise<void>): void {
+      names.add(name);
       // Agenda expects a callback from a function with two parameters, so the handler must have only one.
       agenda.define<{ key: string }>(name, async (job) => handler(job.attrs.data.key));
     },

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../../server/platform/database/connect.ts';
 import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
 import { createScheduler, indexes, type Scheduler } from '../../../server/platform/jobs/scheduler.ts';
 import { freshDatabase } from '../../harness/database.ts';
@@ -42,6 +43,22 @@ describe('the scheduler', () => {
       return fell;
     };
     await expect.poll(looked, { interval: 5 }).toBe(true);
+  });
+
+  it('reads once in a poll, however many names its jobs have, and writes nothing while none is due', async () => {
+    const { uri } = await freshDatabase();
+    const { client, db } = await connect({ uri, embedded: false, appName: 'test', monitorCommands: true });
+    onTestFinished(() => client.close());
+    const scheduler = createScheduler({ db, logger, processEvery: 3_600_000 });
+    for (const name of ['one', 'two', 'three']) scheduler.define(name, async () => undefined);
+    await scheduler.at('one', soon(7_200_000), 'x');
+    const sent: string[] = [];
+    client.on('commandStarted', ({ commandName }) => sent.push(commandName));
+    await scheduler.start();
+    await expect.poll(() => sent.length).toBeGreaterThan(0);
+    await scheduler.stop();
+    expect(sent.filter((name) => name === 'find')).toHaveLength(1);
+    expect(sent).not.toContain('findAndModify');
   });
 
   it('runs a job once when it is due, and then removes it', async () => {
