@@ -173,7 +173,14 @@ export function createWebhooks(settings: WebhookSettings) {
     await schedule(new Date(clock.now() + resumedElsewhereMs));
   }
 
-  const publish = createPublish({ ...settings, events, deliveries, dispatch });
+  const publish = createPublish({
+    ...settings,
+    events,
+    deliveries,
+    newLease: leasing.newLease,
+    reserve: (keyId) => (worker ? dispatcher.reserve(keyId) : undefined),
+    dispatch,
+  });
 
   /** Creates jobs for waiting deliveries that have none, because a process ended between storing them and creating the job. */
   async function scheduleDueSeconds(): Promise<void> {

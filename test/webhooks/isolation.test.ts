@@ -83,7 +83,7 @@ describe('endpoints of one process', () => {
       async lease({ keyId, retries }) {
         const ids = due[keyId]?.splice(0, retries) ?? [];
         const leased = ids.map((_id) => ({ _id, keyId, lane: 'retry' }) as Leased);
-        return { leased, more: (due[keyId]?.length ?? 0) > 0 };
+        return { leased, tried: ids.length, more: (due[keyId]?.length ?? 0) > 0 };
       },
       async sendAttempt({ _id }) {
         sent.push(_id);

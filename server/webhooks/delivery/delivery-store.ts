@@ -2,7 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import type { SkipReason } from '../../../contracts/webhooks.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
-import { insertMissing } from '../../platform/database/write-groups.ts';
+import { type Inserted, insertEach, insertMissing } from '../../platform/database/write-groups.ts';
 import {
   type Attempt,
   answerRetentionMs,
@@ -105,7 +105,8 @@ export function createDeliveryStore(db: Db) {
         // With the ids, the router of a cluster asks only their shards.
         { $match: { _id: { $in: [...ids] }, 'lease.token': token } },
         { $lookup: { from: 'events', localField: 'eventId', foreignField: '_id', as: 'event' } },
-        { $set: { body: { $first: '$event.body' } } },
+        // Empty if the event is not stored yet: a first delivery is inserted beside its event.
+        { $set: { body: { $ifNull: [{ $first: '$event.body' }, ''] } } },
         { $unset: 'event' },
       ])
       .toArray();
@@ -128,6 +129,24 @@ export function createDeliveryStore(db: Db) {
 
     /** Inserts deliveries. A delivery whose id exists is left as it is. */
     insert: (documents: readonly Delivery[]) => insertMissing(deliveries, documents),
+
+    /**
+     * Inserts deliveries that this process has leased already. After a lost reply, the second try finds those of the first.
+     * @returns the ids of those under this lease. A delivery that existed before is left as it is
+     */
+    async insertLeased(documents: readonly Leased[], { token }: Lease): Promise<ReadonlySet<string>> {
+      if (documents.length === 0) return new Set();
+      const bodiless = documents.map(({ body: _body, ...delivery }): Delivery => delivery);
+      const results = await insertEach(deliveries, bodiless);
+      const idsOf = (result: Inserted) =>
+        documents.flatMap(({ _id }, index) => (results[index] === result ? _id : []));
+      const existing = idsOf('exists');
+      const ours =
+        existing.length === 0
+          ? []
+          : await deliveries.find({ _id: { $in: existing }, 'lease.token': token }).toArray();
+      return new Set([...idsOf('inserted'), ...ours.map(({ _id }) => _id)]);
+    },
 
     /** Ids of an endpoint's due deliveries, the longest due first. */
     async due(keyId: string, lane: Lane, { now, limit }: { now: Date; limit: number }): Promise<string[]> {

@@ -1,10 +1,12 @@
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import { type Capacity, createConcurrencyLimiter, type Limits } from './concurrency-limits.ts';
-import type { Leased } from './delivery.ts';
+import type { Lane, Leased } from './delivery.ts';
 
 /** Leased deliveries of an endpoint. */
 export interface LeaseResult {
   leased: Leased[];
+  /** How many deliveries it tried to lease. Other processes may have leased some of them, or all. */
+  tried: number;
   /** Whether other deliveries of the endpoint may be due. */
   more: boolean;
 }
@@ -100,30 +102,59 @@ export function createDispatcher({ lease, sendAttempt, logger, limits }: Setting
     }
   }
 
+  /**
+   * Takes a slot of an endpoint for a first attempt that is stored under its lease next.
+   * @returns a function that sends it, or that frees the slot if nothing was stored. Undefined if the attempt has to wait: no
+   * slot is free, the endpoint is paused, or other deliveries wait before it
+   */
+  function reserve(keyId: string): ((delivery: Leased | undefined) => void) | undefined {
+    const isFirst = !maybeDue.has(keyId) && !leasing.has(keyId) && waitingForPool.size === 0;
+    if (isStopped || !isFirst || isHeld(keyId)) return undefined;
+    if (limiter.capacityOf(keyId, reservedSlots).slots === 0) return undefined;
+    limiter.take(keyId, 'first');
+    let end: () => void = () => undefined;
+    // A stop waits until the delivery is stored and sent.
+    track(
+      new Promise((resolve) => {
+        end = resolve;
+      }),
+    );
+    return (delivery) => {
+      if (delivery) track(run(delivery));
+      else freeSlot(keyId, 'first');
+      end();
+    };
+  }
+
   /** Sends the deliveries of a lease. Leases again if that may find further deliveries. */
-  function runLeased({ leased, more }: LeaseResult, { keyId, retries }: Capacity): void {
-    for (const delivery of leased) track(run(delivery));
+  function runLeased({ leased, tried, more }: LeaseResult, { keyId, retries }: Capacity): void {
+    for (const delivery of leased) {
+      limiter.take(keyId, delivery.lane);
+      track(run(delivery));
+    }
     const wasNotified = maybeDue.has(keyId);
     if (more) maybeDue.add(keyId);
     // Without a free retry slot, the lease left all retries, and may have left nothing else.
     if (more && retries === 0) waitingForRetrySlot.add(keyId);
-    // A lease that found nothing is repeated only if it may have missed the deliveries of a notification.
-    if (wasNotified || leased.length > 0) leaseIfFree(keyId);
+    // A lease that found nothing to try is repeated only if it may have missed the deliveries of a notification.
+    if (wasNotified || tried > 0) leaseIfFree(keyId);
     resumeWaiting();
   }
 
-  /** Sends a delivery. It occupies a slot until its attempt has ended. */
+  /** Sends a delivery, and frees its slot when its attempt has ended. */
   async function run(delivery: Leased): Promise<void> {
-    const { keyId, lane } = delivery;
-    limiter.take(keyId, lane);
     try {
       await sendAttempt(delivery);
     } catch (error) {
       logger.warn({ err: error, deliveryId: delivery._id }, 'an attempt could not be sent');
     } finally {
-      limiter.free(keyId, lane);
-      leaseFreed(keyId);
+      freeSlot(delivery.keyId, delivery.lane);
     }
+  }
+
+  function freeSlot(keyId: string, lane: Lane): void {
+    limiter.free(keyId, lane);
+    leaseFreed(keyId);
   }
 
   /**
@@ -161,6 +192,7 @@ export function createDispatcher({ lease, sendAttempt, logger, limits }: Setting
   }
 
   return {
+    reserve,
     /** Leases and sends the deliveries of these keys that are due. */
     notify(keyIds: readonly string[]): void {
       for (const keyId of keyIds) {
@@ -170,6 +202,8 @@ export function createDispatcher({ lease, sendAttempt, logger, limits }: Setting
     },
     /** Leases nothing for a paused endpoint for `ms` milliseconds, at most 2 s. A later notification tries again. */
     hold(keyId: string, ms: number): void {
+      // The delivery that was given back is sent before those that are published meanwhile.
+      maybeDue.add(keyId);
       held.set(keyId, performance.now() + Math.min(ms, longestHoldMs));
     },
     /** Ends `hold` early. */

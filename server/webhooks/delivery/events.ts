@@ -2,7 +2,8 @@ import { schemaOf } from '../../../contracts/events.ts';
 import { type AttemptTrigger, attemptLimit, type SkipReason } from '../../../contracts/webhooks.ts';
 import type { EventDraft } from '../../platform/database/event-draft.ts';
 import { deriveId } from '../../platform/ids.ts';
-import type { Delivery, StoredEvent } from './delivery.ts';
+import type { Delivery, Leased, StoredEvent } from './delivery.ts';
+import type { Lease } from './delivery-store.ts';
 
 const retentionMs = 30 * 24 * 3_600_000;
 
@@ -77,6 +78,17 @@ export function composeDelivery(
     createdAt: now,
     purgeAt: purgeDate(now),
   };
+}
+
+/** A delivery whose first attempt is leased before it is stored, so that it is sent from memory. */
+export function markLeased(
+  { nextAttemptAt: dueAt, ...delivery }: Delivery,
+  { body }: StoredEvent,
+  { token, now, until }: Lease,
+): Leased {
+  const { attempt, trigger } = delivery;
+  const row = { attempt, trigger, dueAt: dueAt ?? now, at: now };
+  return { ...delivery, status: 'in_flight', attempts: [row], lease: { token, until }, body };
 }
 
 /** The id of an event's first delivery. It is derived, so publishing an event twice makes one delivery. */

@@ -3,7 +3,7 @@ import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Capacity } from './concurrency-limits.ts';
 import type { Leased } from './delivery.ts';
-import type { DeliveryStore, FinishedAttempt } from './delivery-store.ts';
+import type { DeliveryStore, FinishedAttempt, Lease } from './delivery-store.ts';
 import type { LeaseResult } from './dispatcher.ts';
 import { createDueCache } from './due-cache.ts';
 
@@ -17,18 +17,21 @@ interface Settings {
 /** Leases and records the attempts of all endpoints in group commits. */
 export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
   const now = () => new Date(clock.now());
+  /** A lease with a new token, from now. */
+  function newLease(): Lease {
+    const at = now();
+    return {
+      token: randomBytes(16).toString('base64url'),
+      now: at,
+      until: new Date(at.getTime() + leaseTime),
+    };
+  }
   const dueCache = createDueCache((keyId, lane, limit) => deliveries.due(keyId, lane, { now: now(), limit }));
 
   /** Leases deliveries, for several endpoints in one update. Each call gets those of its deliveries that are leased now. */
   const leaseAll = createGroupCommit<readonly string[], Leased[]>({
     run: async (idsOfCalls) => {
-      const at = now();
-      const lease = {
-        token: randomBytes(16).toString('base64url'),
-        now: at,
-        until: new Date(at.getTime() + leaseTime),
-      };
-      const leased = await deliveries.lease(idsOfCalls.flat(), lease);
+      const leased = await deliveries.lease(idsOfCalls.flat(), newLease());
       const byId = new Map(leased.map((delivery) => [delivery._id, delivery]));
       return idsOfCalls.map((ids) => ids.flatMap((id) => byId.get(id) ?? []));
     },
@@ -41,6 +44,7 @@ export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
   });
 
   return {
+    newLease,
     add: dueCache.add,
     invalidate: dueCache.invalidate,
     reorder: dueCache.reorder,
@@ -49,7 +53,7 @@ export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
     async lease(capacity: Capacity): Promise<LeaseResult> {
       const { ids, more } = await dueCache.take(capacity);
       try {
-        return { leased: ids.length === 0 ? [] : await leaseAll(ids), more };
+        return { leased: ids.length === 0 ? [] : await leaseAll(ids), tried: ids.length, more };
       } catch (error) {
         // The cache no longer has the ids, but the deliveries are still due, so they must be queried again.
         dueCache.invalidate(capacity.keyId);

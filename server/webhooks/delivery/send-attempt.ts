@@ -9,7 +9,7 @@ import { maskAnswer } from '../egress/answer-text.ts';
 import { isLocalhost } from '../egress/destination.ts';
 import type { Post } from '../egress/post.ts';
 import { contractSignature, type Signed, signatureHeaders } from '../egress/signature.ts';
-import type { Attempt, Delivery, Lane, Leased } from './delivery.ts';
+import type { Attempt, Delivery, Lane, Leased, Overdue } from './delivery.ts';
 import type { DeliveryStore, FinishedAttempt } from './delivery-store.ts';
 import { afterAttempt, type PostResult, type Verdict } from './retry-schedule.ts';
 
@@ -83,24 +83,35 @@ function attemptRowOf({ _id, attempts }: Leased): Attempt {
 /** The first due time of the present attempt. */
 const dueTimeOf = (delivery: Leased): Date => delivery.overdue?.since ?? attemptRowOf(delivery).dueAt;
 
+/** Whether less than half of a lease is left. Half of it is as long as an attempt may take. */
+function isHalfOver(delivery: Leased, now: number): boolean {
+  const until = delivery.lease.until.getTime();
+  return until - now < (until - attemptRowOf(delivery).at.getTime()) / 2;
+}
+
 const retryRecordAfterMs = 250;
-const retryEndpointAfterMs = 1000;
+const retryAfterMs = 1000;
 
 /** Sends one leased attempt: reads the endpoint, signs, sends, records the result, and schedules the next attempt. */
 export function createSendAttempt(settings: SendSettings): (delivery: Leased) => Promise<void> {
   const { endpoint, post, deliveries, record, schedule, clock, logger } = settings;
   const now = () => new Date(clock.now());
 
-  /** Reads the endpoint of a delivery. If that fails, returns undefined; the lease is given back, to try again in a second. */
+  /** Gives the lease of a delivery back, to try again in a second. */
+  async function postpone(delivery: Leased, overdue: Omit<Overdue, 'since'> = {}): Promise<void> {
+    const later = new Date(clock.now() + retryAfterMs);
+    await deliveries.release(delivery, later, { since: dueTimeOf(delivery), ...overdue });
+    await schedule(later);
+  }
+
+  /** Reads the endpoint of a delivery. If that fails, returns undefined; the lease is given back. */
   async function readEndpoint(delivery: Leased): Promise<Endpoint | undefined> {
     try {
       return await endpoint(delivery.keyId);
     } catch (error) {
       logger.warn({ err: error, deliveryId: delivery._id }, 'a webhook endpoint could not be read');
-      const later = new Date(clock.now() + retryEndpointAfterMs);
       const reason = error instanceof UnreadableSecret ? 'secret_unreadable' : 'endpoint_unreadable';
-      await deliveries.release(delivery, later, { since: dueTimeOf(delivery), reason });
-      await schedule(later);
+      await postpone(delivery, { reason });
       return undefined;
     }
   }
@@ -156,6 +167,8 @@ export function createSendAttempt(settings: SendSettings): (delivery: Leased) =>
     !settings.localhostAllowed && URL.canParse(url) && isLocalhost(new URL(url));
 
   return async (delivery) => {
+    // The process that publishes the event ended before it stored the event. Its outbox publishes it again.
+    if (delivery.body === '') return postpone(delivery);
     const target = await readEndpoint(delivery);
     // `readEndpoint` has given the lease back.
     if (!target) return;
@@ -166,6 +179,8 @@ export function createSendAttempt(settings: SendSettings): (delivery: Leased) =>
     const { url, mode, secret, secretVersion } = target;
     const { body } = delivery;
     const at = clock.now();
+    // Another process could send the attempt while this one waits for the response.
+    if (isHalfOver(delivery, at)) return postpone(delivery);
     const lagMs = at - dueTimeOf(delivery).getTime();
     settings.sending?.({ lane: delivery.lane, lag: Math.max(0, lagMs) / 1000 });
     const headers = attemptHeaders({ ...delivery, secret, at, userAgent: settings.userAgent });

@@ -101,6 +101,7 @@ export function wrapWebhooks({ events, deliveries, post }: Parts, at: At): Parts
     deliveries: {
       ...deliveries,
       insert: around(at, 'delivery', { call: deliveries.insert, is: some }),
+      insertLeased: around(at, 'delivery', { call: deliveries.insertLeased, is: some }),
       lease: around(at, 'lease', { call: deliveries.lease }),
       record: around(at, 'record', { call: deliveries.record }),
     },

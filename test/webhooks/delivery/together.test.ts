@@ -23,7 +23,7 @@ it('the dispatcher leases deliveries once for all attempts of an endpoint that e
       const count = Math.min(slots, left);
       left -= count;
       const leased = Array.from({ length: count }, () => ({ _id: 'dlv', keyId, lane: 'first' }) as Leased);
-      return { leased, more: left > 0 };
+      return { leased, tried: count, more: left > 0 };
     },
     sendAttempt: () => together,
   });
@@ -33,6 +33,25 @@ it('the dispatcher leases deliveries once for all attempts of an endpoint that e
   ended?.();
   await sleep(20);
   expect(asked.slice(0, 2)).toEqual([4, 4]);
+});
+
+it('the dispatcher goes on with an endpoint if another process has leased all deliveries that it tried', async () => {
+  const results = [
+    { leased: [], tried: 4, more: true },
+    { leased: [], tried: 3, more: true },
+    { leased: [{ _id: 'dlv', keyId: 'key', lane: 'first' } as Leased], tried: 1, more: false },
+  ];
+  const sent: string[] = [];
+  const { notify } = createDispatcher({
+    limits: { perEndpoint: 4, pool: 100 },
+    logger: createLogger('silent'),
+    lease: async () => results.shift() ?? { leased: [], tried: 0, more: false },
+    async sendAttempt({ _id }) {
+      sent.push(_id);
+    },
+  });
+  notify(['key']);
+  await until(() => sent.length === 1);
 });
 
 it('the results of attempts that end during a write are stored by one further write', async () => {
