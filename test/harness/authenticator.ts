@@ -83,9 +83,14 @@ export class TestAuthenticator {
     const authData = this.#authenticatorData(forgery.rpId ?? options.rp.id, attested, forgery);
     const clientData = this.#clientData(options.challenge, 'webauthn.create', forgery);
     const sig = () => sign('sha256', Buffer.concat([authData, sha256(clientData)]), this.#key.privateKey);
-    const { attestation = { fmt: 'none', attStmt: {} } } = forgery;
+    const { attestation = { fmt: 'none', attStmt: {} }, signature = (signed: Buffer) => signed } = forgery;
     const statement =
-      attestation === 'self' ? { fmt: 'packed', attStmt: { alg: -7, sig: sig() } } : attestation;
+      attestation === 'self'
+        ? {
+            fmt: 'packed',
+            attStmt: { alg: -7, sig: typeof signature === 'function' ? signature(sig()) : signature },
+          }
+        : attestation;
     return JSON.stringify({
       id: this.id,
       response: {

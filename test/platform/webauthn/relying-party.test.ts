@@ -74,6 +74,17 @@ describe('a new passkey that a browser sends', () => {
     expect(await passkeyOf(new TestAuthenticator(origin), { attestation: 'self' })).toBeDefined();
   });
 
+  it.each<[string, (signed: Buffer) => Buffer]>([
+    ['a byte follows it', (signed) => Buffer.concat([signed, Buffer.from([0])])],
+    [
+      'its length has two bytes, which is BER and not DER',
+      (signed) => Buffer.concat([Buffer.from([0x30, 0x81]), signed.subarray(1)]),
+    ],
+  ])('is refused if the signature of its attestation is encoded otherwise: %s', async (_, signature) => {
+    const forgery: Forgery = { attestation: 'self', signature };
+    expect(await passkeyOf(new TestAuthenticator(origin), forgery)).toBeUndefined();
+  });
+
   it.each<[string, Forgery]>([
     ['its origin is another site', { origin: 'https://evil.example' }],
     ['its origin is a sibling domain', { origin: 'https://other.example.com' }],
