@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 /** Characters that RFC 3986 does not allow unencoded. Browsers and proxies read them differently, and headers cannot hold them. */
 const unsafeCharacter = /[^\x21-\x7e]|[\\"<>^`{|}]/;
+const malformedEscape = /%(?![\da-f]{2})/i;
 /** The parts before the path. The URL parser also accepts `https:example.com`, `https:///example.com` and an empty port. */
 const beginning = /^(?<scheme>[a-z][a-z0-9+.-]*):\/\/(?<authority>[^/?#]*)/i;
 const authorityForm = /^(?<host>\[[^\]]*\]|[^:[\]]*)(?::\d{1,5})?$/;
@@ -33,6 +34,7 @@ function hostFault(host: string, url: URL): string | undefined {
 export function absoluteUriFault(text: string): string | undefined {
   if (unsafeCharacter.test(text))
     return 'must be ASCII without spaces, quotes, backslashes or control characters; percent-encode others';
+  if (malformedEscape.test(text)) return 'must have two hexadecimal digits after each %';
   const { authority } = beginning.exec(text)?.groups ?? {};
   if (authority?.includes('@')) return 'must not have a user name or password';
   const url = URL.canParse(text) ? new URL(text) : undefined;

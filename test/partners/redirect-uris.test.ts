@@ -77,6 +77,13 @@ describe('redirectUriFault', () => {
     ['https://shop.example/cb?error=1', 'test'],
     ['https://shop.example/cb?error_description=1', 'test'],
     ['https://shop.example/cb?session_id=1', 'test'],
+    ['https://shop.example/cb?code[]=1', 'test'],
+    ['https://shop.example/cb?state%5Bx%5D=1', 'test'],
+    ['https://shop.example/cb?a=1;code=2', 'test'],
+    ['https://shop.example/cb?+iss=1', 'test'],
+    ['https://shop.example/%', 'test'],
+    ['https://shop.example/cb?a=%zz', 'test'],
+    ['https://shop.example/cb%2', 'test'],
   ] as const)('returns a fault for %j in %s mode', (uri, mode) => {
     expect(redirectUriFault(uri, mode)).toBeTypeOf('string');
   });
