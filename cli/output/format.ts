@@ -16,9 +16,13 @@ function formatOffset(minutes: number): string {
   return `${minutes < 0 ? '-' : '+'}${twoDigits(Math.floor(distance / 60))}:${twoDigits(distance % 60)}`;
 }
 
-/** Writes a time in the reader's time zone, such as `2026-07-12 14:03:11+02:00`. `--since` accepts this form. */
+/**
+ * Writes a time in the reader's time zone, such as `2026-07-12 14:03:11+02:00`. `--since` accepts this form. A text that only looks
+ * like a time stays as it is: a person may have typed it.
+ */
 export function localTime(iso: string): string {
   const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
   const day = [date.getFullYear(), twoDigits(date.getMonth() + 1), twoDigits(date.getDate())].join('-');
   const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(twoDigits).join(':');
   return `${day} ${time}${formatOffset(-date.getTimezoneOffset())}`;

@@ -22,7 +22,7 @@ interface Query {
 
 /** Returns the first days of a month such as `2026-06` and of the next one. @throws CommandError for any other text */
 function monthOf(text: string): { from: string; to: string } {
-  if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(text)) throw usageError(`${text} is not a month such as 2026-06`);
+  if (!/^2\d{3}-(?:0[1-9]|1[0-2])$/.test(text)) throw usageError(`${text} is not a month such as 2026-06`);
   const next = new Date(`${text}-01T00:00Z`);
   next.setUTCMonth(next.getUTCMonth() + 1);
   return { from: `${text}-01`, to: next.toISOString().slice(0, 'YYYY-MM-DD'.length) };

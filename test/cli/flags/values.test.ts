@@ -67,6 +67,16 @@ describe('the value of a flag for a time', () => {
     expect(parseMoment(text, Date.UTC(2026, 6, 1))).toBeUndefined();
   });
 
+  it.each([
+    '2026-07-01 12:00 PM',
+    '2026-07-01 (x)',
+    '2026-07-01 1:00',
+    '2026-07-01 12:00+25:00',
+    '2026-07-01 EST',
+  ])('is malformed if only `Date` reads it: %s', (text) => {
+    expect(parseMoment(text, Date.UTC(2026, 6, 2))).toBeUndefined();
+  });
+
   it('is read in the zone that is given, also around changes of its clocks', () => {
     const now = Date.UTC(2026, 6, 1, 23);
     const read = (text: string, zone: string) => parseMoment(text, now, zone);

@@ -121,6 +121,8 @@ describe('a time in output', () => {
     expect(formatValue('createdAt', '2026-07-12T12:03:11Z')).toBe(shown);
     expect(localTimes('It is due at 2026-07-12T12:03:11.9Z, in 3 s.')).toBe(`It is due at ${shown}, in 3 s.`);
     expect(parseTime(shown, Date.now())).toBe('2026-07-12T12:03:11.000Z');
+    // What a person has typed stays as it was typed.
+    expect(localTimes('2026-11-30T12:00:61Z is no time')).toBe('2026-11-30T12:00:61Z is no time');
     vi.stubEnv('TZ', 'America/St_Johns');
     expect(localTime('2026-07-12T12:03:11Z')).toBe('2026-07-12 09:33:11-02:30');
   });
