@@ -1,7 +1,8 @@
 import { displayText } from './display-text.ts';
+import { hiddenCharacters } from './input-text.ts';
 
-/** Characters that show nothing, or a space that is none: joiners, fillers, variation selectors, tags, blank patterns. */
-const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}\u2800]|(?! )\p{Zs}/u;
+/** Characters that show nothing, or a space that is none. */
+const invisible = new RegExp(`[${hiddenCharacters}]|(?! )\\p{Zs}`, 'u');
 /** More marks on one letter than any script needs: they cover the text around it. */
 const stackedMarks = /\p{M}{4}/u;
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;

@@ -1,14 +1,11 @@
 import { z } from 'zod';
-import { placeOfCharacter } from './input-text.ts';
+import { hiddenCharacters, placeOfCharacter } from './input-text.ts';
 
 /** Control characters that change the direction of the text after them, for use in a regular expression class. */
 export const directionControls = '\\u202A-\\u202E\\u2066-\\u2069';
 
-/**
- * Characters that are not seen, and so make two texts look alike, or that change how the text beside them is shown: control and
- * format characters, and the separators of lines and paragraphs.
- */
-const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+/** With a hidden character, two texts look alike. */
+const hidden = new RegExp(`[${hiddenCharacters}]`, 'u');
 
 /** Names the first hidden character of a text, and its place. Undefined if there is none. */
 const hiddenCharacter = (text: string): string | undefined => placeOfCharacter(text, hidden);

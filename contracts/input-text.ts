@@ -2,6 +2,13 @@
 export const nameOfCharacter = (codePoint: number): string =>
   `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
 
+/**
+ * Characters that are not seen, or that change how the text beside them is shown, for use in a regular expression class: control
+ * and format characters, separators of lines, and characters that Unicode lets programs ignore, such as fillers and variation
+ * selectors. U+2800 is a Braille pattern without dots.
+ */
+export const hiddenCharacters = '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800';
+
 /** Lone surrogates, which are no Unicode text, and NUL, which databases and terminals do not accept. */
 const forbidden = /[\0\p{Surrogate}]/u;
 

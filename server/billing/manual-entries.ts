@@ -33,6 +33,9 @@ const writeTimeoutMs = 3_000;
 /** The most wallets in which an entry is searched. */
 const mostWallets = 1_000_000;
 
+/** References that people cannot tell apart are the same: two forms of `é` (Unicode, form NFKC), and one space or more. */
+const comparable = (reference: string) => reference.normalize('NFKC').replace(/\s+/g, ' ');
+
 /**
  * Writes the entries that operators make: funding, adjustments, refunds and changes of the spend caps. The id of an entry is
  * derived from its cause, so that a repeated command does not move money twice.
@@ -48,9 +51,9 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
     return { entry: { ...written.entry, walletId }, repeated: written.outcome === 'used' };
   }
 
-  /** The id of an entry. References that people cannot tell apart, such as two forms of `é`, are the same (Unicode, form NFKC). */
+  /** The id of an entry. */
   const idByReference = (kind: 'funding' | 'adjustment', walletId: string, reference: string) =>
-    deriveId(idKey, 'entry', [kind, walletId, reference.normalize('NFKC')]);
+    deriveId(idKey, 'entry', [kind, walletId, comparable(reference)]);
 
   function requireSameAmount(moved: Moved, amount: number): Moved {
     if (moved.entry.amount === amount) return moved;

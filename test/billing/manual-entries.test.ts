@@ -60,7 +60,7 @@ describe('funding', () => {
     await newPartner();
     const same = [
       ['caf\u00e9 1', 'cafe\u0301 1', 'cafe\u0301\u00a01'],
-      ['No 7', '\u2116 7', '\uff2e\uff4f 7'],
+      ['No 7', '\u2116 7', '\uff2e\uff4f 7', 'No  7', 'No\u1680 \u20037'],
     ];
     for (const [first = '', ...others] of same) {
       const { id } = await fund(5_000, first);

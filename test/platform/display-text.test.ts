@@ -39,6 +39,8 @@ const hidden = [
     '\u2028',
   ],
   ...['\u2029', '\u202a', '\u202e', '\u2060', '\u2066', '\u2069', '\ufeff', '\u{e0041}'],
+  // Fillers, joiners and variation selectors are no format characters, but show nothing either.
+  ...['\u034f', '\u115f', '\u17b4', '\u180b', '\u2800', '\u3164', '\ufe0f', '\uffa0', '\u{e0100}'],
 ];
 const nameOf = (character: string) =>
   `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { nameOfCharacter } from '../../../contracts/input-text.ts';
+import { hiddenCharacters, nameOfCharacter } from '../../../contracts/input-text.ts';
 import { readVariables, type Variables } from '../../../contracts/settings.ts';
 import { adminHostFault, isPrivateHost } from './admin-host.ts';
 import { Environment } from './environment.ts';
@@ -70,10 +70,10 @@ function missingSettings(given: Given): string[] {
 
 /** These hold JSON, where line ends and tabs are white space. */
 const jsonVariables = ['SVC_OIDC_SOURCES', 'SVC_IDENTITY_WALLET_SOURCES', 'SVC_WALLET_SOURCES'];
-const hiddenCharacter = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
+const hiddenCharacter = new RegExp(`[${hiddenCharacters}]`, 'u');
 
 /** Variables with a character that people cannot see: parsers and headers would treat it differently. */
-function hiddenCharacters(given: Given): string[] {
+function invisibleCharacters(given: Given): string[] {
   const names = Object.keys(Environment.shape).filter((name) => !jsonVariables.includes(name));
   return names.flatMap((name) => {
     const [found] = hiddenCharacter.exec(given[name] ?? '') ?? [];
@@ -162,7 +162,7 @@ export function readConfig(environment: Variables) {
   });
   const faults = [
     ...malformed,
-    ...hiddenCharacters(given),
+    ...invisibleCharacters(given),
     ...fileFaults,
     ...missingSettings(given),
     ...exposedAdmin(given),

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { absoluteUriFault } from '../../../contracts/absolute-uri.ts';
 import { parseDuration } from '../../../contracts/durations.ts';
 import { uriFaults } from '../database/uri-options.ts';
 import { imprintVariables } from './imprint.ts';
@@ -58,7 +59,7 @@ const list = <T>(item: z.ZodType<T, string>) =>
     .pipe(z.array(item).min(1));
 
 /** An issuer has no query and no fragment (RFC 8414 2). Its path becomes part of the paths of routes. */
-const plainAddress = /^https?:\/\/[^/?#@]+(?:\/[\w.~/-]*)?$/;
+const plainAddress = /^https?:\/\/[^/?#@]+(?:\/[\w.~-]+)*\/*$/;
 
 /** The address as URLs and headers carry it, without a slash at its end. Every part of the service uses this form alone. */
 const baseUrl = z
@@ -67,7 +68,12 @@ const baseUrl = z
     error: 'must have no query, fragment or user name, and a path of letters, digits, - . _ ~ and / only',
     abort: true,
   })
-  .transform((text) => new URL(text).href.replace(/\/+$/, ''));
+  .transform((text) => new URL(text).href.replace(/\/+$/, ''))
+  .superRefine((address, context) => {
+    // The host is written into headers, where `;` or `,` would begin another directive.
+    const message = absoluteUriFault(address);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
 
 const masterKey = z
   .string()
@@ -123,7 +129,9 @@ export const Environment = z.object({
     .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*$/, { error: 'expected a host name such as example.com' })
     .optional(),
   SVC_DEMO_PORT: offOr(port).default(8082),
-  SVC_SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  SVC_SMTP_URL: z
+    .url({ protocol: /^smtps?$/, hostname: /./, error: 'expected smtp://host or smtps://host' })
+    .optional(),
   SVC_SMTP_FROM: z.email().optional(),
   SVC_DRAIN_DELAY: duration.optional(),
   SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),

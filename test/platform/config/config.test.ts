@@ -262,6 +262,27 @@ describe('SVC_BASE_URL', () => {
   ])('is used as URLs carry it: %s becomes %s', (given, used) => {
     expect(readConfig({ SVC_BASE_URL: given }).baseUrl).toBe(used);
   });
+
+  it.each([
+    'a;frame-ancestors',
+    'a,b',
+    "a'b",
+    'a"b',
+    'a{b',
+    '*.example',
+    'a..b',
+    '-a.b',
+    'a_b',
+    'localhost.',
+  ])('is refused with the host %s, which is no host name and could end a directive of a header', (host) => {
+    expect(faultsOf({ SVC_BASE_URL: `http://${host}:8080/svc` })).toEqual([
+      expect.stringMatching(/^SVC_BASE_URL: must (?:have a host of letters|not have a wildcard|be ASCII)/),
+    ]);
+  });
+
+  it('is refused with an empty segment of the path, which no route has', () => {
+    expect(faultsOf({ SVC_BASE_URL: 'http://a.example//svc' })).toHaveLength(1);
+  });
 });
 
 describe('SVC_ADMIN_TOKEN', () => {
