@@ -96,20 +96,17 @@ const never = ['**/node_modules/**'];
 const notQuick = [...never, ...slow, ...entirelySlow];
 const notShared = [...never, ...slow, ...isolated, ...thorough];
 
-const project = (name: string, include: string[], exclude: string[]): Project => ({
-  name,
+const project = (name: string, include: string[], exclude: string[], isolate = false): Project => ({
+  ...{ name, include, exclude, isolate },
   tier: name.startsWith('quick') ? 'quick' : 'slow',
-  include,
-  exclude,
-  isolate: name.endsWith('isolated'),
 });
 
 /** The projects of vitest. In each tier, files share processes, except that built code and sources do not meet. */
 export const projects: Project[] = [
   project('quick', ['test/**/*.test.ts'], [...notQuick, ...isolated, ...builtCode]),
   project('quick-cli', builtCode, [...notQuick, ...isolated]),
-  project('quick-isolated', isolated, notQuick),
-  project('slow', withSlowTests, [...notShared, ...builtCode]),
-  project('slow-cli', withSlowTests.filter(isBuiltCode), notShared),
-  project('slow-isolated', [...slow, ...thorough, ...isolated.filter((file) => file in slowTests)], never),
+  project('quick-isolated', isolated, notQuick, true),
+  project('slow-by-time', withSlowTests, [...notShared, ...builtCode]),
+  project('slow-by-time-cli', withSlowTests.filter(isBuiltCode), notShared),
+  project('slow', [...slow, ...thorough, ...isolated.filter((file) => file in slowTests)], never, true),
 ];
