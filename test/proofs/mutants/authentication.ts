@@ -33,7 +33,7 @@ export const authentication = [
   ),
   ...inFile(
     'server/oauth/client-authentication.ts',
-    ['oauth/again', 'isolation/addresses', 'oauth/token-clients', 'oauth/token-limits'],
+    ['oauth/again', 'isolation/addresses', 'oauth/token-clients', 'oauth/token-limits', 'contract/section-8'],
     [
       [
         '{ clientId, clientSecret, address, basic }: Credentials',
@@ -143,7 +143,7 @@ export const authentication = [
   ),
   ...inFile(
     'server/verification/session/session-query.ts',
-    ['oauth/again', 'verification/session/session-query'],
+    ['oauth/again', 'verification/session/session-query', 'contract/section-8'],
     [
       ["key?.status !== 'active'", '!key'],
       ["if (session.keyId !== key._id) throw new ApiError('foreign_session');", ''],

@@ -134,20 +134,6 @@ describe('404 for a session query', () => {
   });
 });
 
-describe('429 for a session query', () => {
-  it('is sent for the 61st query of a key within a minute, until the minute ends', async () => {
-    const { apiKey } = await onboard(hosted);
-    hosted.clock.set(Math.ceil(hosted.clock.now() / 60_000) * 60_000 + 15_000);
-    const answers = await Promise.all(Array.from({ length: 61 }, () => query('ses_1', `Bearer ${apiKey}`)));
-    const limited = answers.filter(({ status }) => status === 429);
-    expect(limited).toHaveLength(1);
-    expect(limited[0]).toMatchObject(refusal(429, 'Rate limit exceeded'));
-    expect(limited[0]?.headers['retry-after']).toBe('45');
-    hosted.clock.advance(45_000);
-    expect((await query('ses_1', `Bearer ${apiKey}`)).status).toBe(404);
-  });
-});
-
 describe('500 for a session query', () => {
   it('is sent without Retry-After while the database is away; the pages of users get 503 with Retry-After', async () => {
     const away = await startHosted();

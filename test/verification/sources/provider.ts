@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair } from 'jose';
-import Provider from 'oidc-provider';
+import { vi } from 'vitest';
 
 /** What the provider knows about its users, by sign-in name. */
 const people: Record<string, Record<string, unknown>> = {
@@ -19,6 +19,9 @@ export async function startProvider(redirectUri: string) {
   const http = createServer();
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const issuer = `http://localhost:${(http.address() as AddressInfo).port}`;
+  // The provider warns about what only matters in production.
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  const { default: Provider } = await import('oidc-provider');
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -39,6 +42,7 @@ export async function startProvider(redirectUri: string) {
       claims: async () => ({ sub: accountId, ...people[accountId] }),
     }),
   });
+  warn.mockRestore();
   const handle = provider.callback();
   http.on('request', (request, response) => void handle(request, response));
   return {
