@@ -20,7 +20,7 @@ export default defineConfig({
     maxWorkers: 2,
     reporters: ['.config/quiet-reporter.mjs'],
     projects: projects.map(({ tier, ...project }) => ({
-      test: { ...shared, ...project, provide: { tier, thorough: tier === 'slow' } },
+      test: { ...shared, ...project, provide: { tier, thorough: tier !== 'quick' } },
     })),
   },
 });

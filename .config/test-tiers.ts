@@ -3,10 +3,11 @@
  *
  * The tier follows from the measured time: `npm run update:tiers` writes test/slow-tests.json. Files that need a browser,
  * another language or many processes are not measured. They are slow by their name, `*.slow.test.ts`, or by this list.
+ * `npm run nightly` runs those named `*.nightly.test.ts`.
  */
 import { readFileSync } from 'node:fs';
 
-export type Tier = 'quick' | 'slow';
+export type Tier = 'quick' | 'slow' | 'nightly';
 
 /**
  * The longest time of a quick test in milliseconds, while one test runs at a time. It is about 150 ms in `npm test`, which runs
@@ -92,13 +93,14 @@ interface Project {
 }
 
 // Packages that recipes use have tests of their own.
+const nightly = ['test/**/*.nightly.test.ts'];
 const never = ['**/node_modules/**'];
-const notQuick = [...never, ...slow, ...entirelySlow];
+const notQuick = [...never, ...nightly, ...slow, ...entirelySlow];
 const notShared = [...never, ...slow, ...isolated, ...thorough];
 
 const project = (name: string, include: string[], exclude: string[], isolate = false): Project => ({
   ...{ name, include, exclude, isolate },
-  tier: name.startsWith('quick') ? 'quick' : 'slow',
+  tier: name.startsWith('quick') ? 'quick' : name.startsWith('slow') ? 'slow' : 'nightly',
 });
 
 /** The projects of vitest. In each tier, files share processes, except that built code and sources do not meet. */
@@ -109,4 +111,5 @@ export const projects: Project[] = [
   project('slow-by-time', withSlowTests, [...notShared, ...builtCode]),
   project('slow-by-time-cli', withSlowTests.filter(isBuiltCode), notShared),
   project('slow', [...slow, ...thorough, ...isolated.filter((file) => file in slowTests)], never, true),
+  project('nightly', nightly, never, true),
 ];

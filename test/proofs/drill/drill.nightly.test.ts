@@ -3,7 +3,7 @@ import { within } from '../../harness/time-limits.ts';
 import { createRandom } from '../simulation/random.ts';
 import { openFacade } from './cluster.ts';
 import { runDrill } from './drill.ts';
-import { productProgram } from './mutants.ts';
+import { buildMutant, mutants, productProgram } from './mutants.ts';
 import { failuresOf, describe as lines, shortfall } from './report.ts';
 
 /** The number of elections. `npm run drill` holds 200. */
@@ -21,6 +21,24 @@ it('elections under load lose and double no charge, user, event or audit entry',
     expect(shortfall(report, elections)).toEqual([]);
     expect(Object.keys(report.kinds)).toHaveLength(4);
     expect(broken).toEqual([]);
+  } finally {
+    await cluster.close();
+  }
+});
+
+it('the drill reports lost writes for a server that does not wait for a majority', {
+  timeout: within(300_000),
+}, async () => {
+  const mutant = mutants.find(({ name }) => name === 'w-1');
+  if (!mutant) throw new Error('there is no such mutant');
+  const random = createRandom(3);
+  const cluster = await openFacade({ random, plan: {}, onFault: () => undefined });
+  try {
+    const report = await runDrill({
+      ...{ cluster, random, elections: 20, servers: 2, untilFault: true },
+      program: buildMutant(mutant),
+    });
+    expect(report.faults.filter(({ means }) => means === 'wrong')).not.toEqual([]);
   } finally {
     await cluster.close();
   }
