@@ -59,4 +59,5 @@ for (let run = 1; run <= runs; run += 1) {
 }
 for (const [title, count] of [...counts].sort(([, one], [, other]) => other - one)) console.log(`${count} of ${runs}: ${title}`);
 console.log(`${counts.size} tests failed at least once in ${runs} runs`);
-if (counts.size > 0) process.exitCode = 1;
+// The busy loops would keep this process.
+process.exit(counts.size > 0 ? 1 : 0);
