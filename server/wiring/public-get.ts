@@ -1,5 +1,5 @@
-import { Client, type Dispatcher } from 'undici';
-import { createDial, createResolve, type Route } from '../webhooks/egress/connector.ts';
+import { type buildConnector, Client, type Dispatcher } from 'undici';
+import { createDial, createResolve, type Dial, type Route } from '../webhooks/egress/connector.ts';
 import { checkWebhookUrl, isPublicAddress } from '../webhooks/egress/destination.ts';
 
 interface Settings {
@@ -43,6 +43,19 @@ function headFault(
   if (!accept.includes(type.trim())) return 'another content type';
   return Number(headers['content-length'] ?? 0) > mostBodyBytes ? 'too long' : undefined;
 }
+
+/** A connector for undici that connects only to checked addresses. */
+const connectorOf =
+  (dial: Dial): buildConnector.connector =>
+  (options, callback) => {
+    dial
+      .resolve(options.hostname)
+      .then((addresses) => dial.open(addresses, options))
+      .then(
+        (socket) => callback(null, socket),
+        (error: Error) => callback(error, null),
+      );
+  };
 
 const typeOf = (headers: ResponseHeaders): string => String(headers['content-type'] ?? '');
 
@@ -93,7 +106,7 @@ export function createPublicGet(settings: Settings = {}) {
     const url = new URL(address);
     const dial = createDial(publicRoute, ca === undefined ? {} : { ca });
     // The timeouts of undici are off, because one timer limits the whole request.
-    const client = new Client(url.origin, { connect: dial.connect, headersTimeout: 0, bodyTimeout: 0 });
+    const client = new Client(url.origin, { connect: connectorOf(dial), headersTimeout: 0, bodyTimeout: 0 });
     let timer: NodeJS.Timeout | undefined;
     const tooLate = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => reject(new Error('no answer within the time allowed')), timeoutMs);

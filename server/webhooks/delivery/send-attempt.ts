@@ -184,7 +184,7 @@ export function createSendAttempt(settings: SendSettings): (delivery: Leased) =>
     const lagMs = at - dueTimeOf(delivery).getTime();
     settings.sending?.({ lane: delivery.lane, lag: Math.max(0, lagMs) / 1000 });
     const headers = attemptHeaders({ ...delivery, secret, at, userAgent: settings.userAgent });
-    const result = await post({ url, mode, headers, body });
+    const result = await post({ keyId: delivery.keyId, url, mode, headers, body });
     settings.sent?.(result.error ?? 'delivered', mode);
     await finish(delivery, result, { secretVersion, signature: contractSignature(body, secret) });
   };

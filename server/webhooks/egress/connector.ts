@@ -27,9 +27,20 @@ export class BlockedAddressError extends Error {
   }
 }
 
+/** Where a connection leads: a URL's protocol, host and port. */
+type Target = Pick<buildConnector.Options, 'hostname' | 'port' | 'protocol'>;
+
 /** Opens a single connection, and reports how far it came. */
 export interface Dial {
-  connect: buildConnector.connector;
+  /**
+   * Resolves a host name. All its addresses are checked before a socket is made.
+   * @throws BlockedAddressError if one of them is forbidden
+   */
+  resolve: (hostname: string) => Promise<string[]>;
+  /** Opens a connection to one of these addresses. */
+  open: (addresses: readonly string[], target: Target) => Promise<Socket>;
+  /** Uses an open connection to a checked address instead. */
+  reuse: (socket: Socket) => void;
   phase: () => Phase;
   /** The remote address and port, once the connection is open. */
   address: () => string | undefined;
@@ -71,9 +82,13 @@ function answerWith(addresses: readonly string[]): LookupFunction {
   };
 }
 
+/** The remote address of a connection with its port. */
+const addressOf = ({ remoteAddress = '', remotePort }: Socket): string =>
+  isIP(remoteAddress) === 6 ? `[${remoteAddress}]:${remotePort}` : `${remoteAddress}:${remotePort}`;
+
 /**
- * A connector, of the type of undici's, that connects only to addresses that `route` allows. All addresses of a host are checked before a
- * socket is made; one forbidden address refuses the host. The remote address is checked again before a byte is sent.
+ * Connects only to addresses that `route` allows. All addresses of a host are checked before a socket is made; one forbidden
+ * address refuses the host. The remote address is checked again before a byte is sent.
  */
 export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {}): Dial {
   let phase: Phase = 'dns';
@@ -82,12 +97,12 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
   let secure: TLSSocket | undefined;
   let closed = false;
 
-  /** Resolves a host name. @throws BlockedAddressError if one of its addresses is forbidden */
   async function resolveAllowed(hostname: string): Promise<string[]> {
     const addresses = isIP(hostname) ? [hostname] : await resolve(hostname);
     const forbidden = addresses.find((candidate) => !allowed(candidate));
     if (forbidden !== undefined) throw new BlockedAddressError(hostname, forbidden);
     if (addresses.length === 0) throw new Error(`${hostname} has no address`);
+    if (closed) throw new Error('closed while its name was resolved');
     return addresses;
   }
 
@@ -95,7 +110,7 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
    * Opens a TCP connection to one of the checked addresses. Checks the remote address as well, so that nothing is sent to a
    * forbidden one even if the connection ignores the list.
    */
-  function openTcp(addresses: readonly string[], { hostname, port, protocol }: buildConnector.Options) {
+  function openTcp(addresses: readonly string[], { hostname, port, protocol }: Target) {
     return new Promise<Socket>((done, fail) => {
       phase = 'connect';
       const tcp = connectTcp({
@@ -109,13 +124,12 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
       socket = tcp;
       tcp.on('error', fail);
       tcp.once('connect', () => {
-        const { remoteAddress = '', remotePort } = tcp;
+        const { remoteAddress = '' } = tcp;
         if (!allowed(remoteAddress)) {
           tcp.destroy(new BlockedAddressError(hostname, remoteAddress));
           return;
         }
-        address =
-          isIP(remoteAddress) === 6 ? `[${remoteAddress}]:${remotePort}` : `${remoteAddress}:${remotePort}`;
+        address = addressOf(tcp);
         done(tcp);
       });
     });
@@ -142,24 +156,17 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
     });
   }
 
-  async function open(addresses: readonly string[], options: buildConnector.Options): Promise<Socket> {
-    const tcp = await openTcp(addresses, options);
-    const connection = options.protocol === 'https:' ? await openTls(tcp, options.hostname) : tcp;
-    phase = 'response';
-    return connection;
-  }
-
   return {
-    connect(options, callback) {
-      const connecting = async () => {
-        const addresses = await resolveAllowed(options.hostname);
-        if (closed) throw new Error('closed while its name was resolved');
-        return open(addresses, options);
-      };
-      connecting().then(
-        (connection) => callback(null, connection),
-        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
-      );
+    resolve: resolveAllowed,
+    async open(addresses, target) {
+      const tcp = await openTcp(addresses, target);
+      const connection = target.protocol === 'https:' ? await openTls(tcp, target.hostname) : tcp;
+      phase = 'response';
+      return connection;
+    },
+    reuse(connection) {
+      phase = 'response';
+      address = addressOf(connection);
     },
     phase: () => phase,
     address: () => address,

@@ -19,9 +19,11 @@ import {
   isPublicAddress,
   type UrlRules,
 } from './destination.ts';
-import { firstBytes, isParserError, sendRequest, timedOut } from './request.ts';
+import { createConnections, firstBytes, isParserError, sendRequest, timedOut } from './request.ts';
 
 export interface PostRequest {
+  /** The API key. Connections are kept for its next requests. */
+  keyId: string;
   url: string;
   mode: Mode;
   headers: Readonly<Record<string, string>>;
@@ -74,7 +76,8 @@ function classify(
 }
 
 /**
- * Sends all webhooks: deliveries, resends and tests. Every request uses a new connection, and redirects are not followed.
+ * Sends all webhooks: deliveries, resends and tests. Connections to an endpoint live some seconds. Redirects are
+ * not followed.
  * Only the status of the response decides; its body is kept for support.
  */
 export function createPost({
@@ -85,11 +88,16 @@ export function createPost({
 }: PostSettings): Post {
   const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...replacements };
 
+  const connections = createConnections();
+
   /** Makes one request. A failure is a result too, so it does not throw. */
   async function send(request: PostRequest, dial: Dial): Promise<SendResult> {
     const url = new URL(request.url);
     try {
-      const answer = await sendRequest({ ...request, url }, dial, budget);
+      const answer = await sendRequest(
+        { ...request, url, owner: `${request.mode} ${request.keyId}` },
+        { dial, budget, connections },
+      );
       const { status, location, retryAfter } = answer;
       // A response from localhost is not kept, because it may be any page of a developer's machine.
       const bodyText = isLocalhost(url) ? '' : answerText(await firstBytes(answer, readBytes));
@@ -111,7 +119,7 @@ export function createPost({
     const fault = checkWebhookUrl(request.url, request.mode, rules);
     if (fault !== undefined) return { error: 'blocked_address', detail: fault, durationMs: elapsed() };
     const route = isLocalhost(new URL(request.url)) ? localRoute : publicRoute;
-    // A dial opens one connection, so each request has its own.
+    // Reports how far this request came, so each request has its own.
     const dial = createDial(route, ca === undefined ? {} : { ca });
     const result = await send(request, dial);
     const address = dial.address();

@@ -1,5 +1,6 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { finalStatus, longestHeaders } from './answer-head.ts';
 import type { Dial } from './connector.ts';
@@ -18,6 +19,18 @@ interface Outgoing {
   url: URL;
   headers: Readonly<Record<string, string>>;
   body: string;
+  /** Only requests with the same owner share connections. */
+  owner: string;
+}
+
+/** How a request reaches its receiver. */
+interface Way {
+  dial: Dial;
+  /** The checked addresses of the host. */
+  addresses: readonly string[];
+  /** Resolves when the time limit is over. */
+  timeOver: Promise<void>;
+  agent?: Connections;
 }
 
 /** The time limit passed before a status arrived. */
@@ -43,35 +56,99 @@ function headOf({ statusCode = 0, headersDistinct }: IncomingMessage): Omit<Answ
   };
 }
 
-/** Keeps the beginning of what arrives on a connection, besides the parser. */
-function keepHead(socket: Socket): () => Buffer {
+/** How long a connection waits for the next request: less than the 5 s after which many servers close theirs. */
+const keptMs = 4_000;
+/** The most connections to one address that wait. An endpoint has at most 5 attempts in flight. */
+const mostKept = 5;
+
+/** What `Agent` needs to know of a request. */
+interface Connecting {
+  /** Connections with the same name serve each other's requests. */
+  connectionName: string;
+  open: () => Promise<Socket>;
+}
+
+type Give = (error: Error | null, socket: Duplex) => void;
+
+function connect({ open }: Connecting, give: Give | undefined): undefined {
+  open().then(
+    (socket) => give?.(null, socket),
+    // The types of Node.js ask for a connection also after an error.
+    (error: Error) => give?.(error, undefined as unknown as Duplex),
+  );
+}
+
+/**
+ * Keeps connections for some seconds, so that a busy endpoint needs few TLS handshakes. A kept connection serves only requests
+ * of the same key, to the same origin, whose host name has the same checked addresses as when it was made.
+ */
+class KeptConnections extends Agent {
+  constructor() {
+    super({ keepAlive: true, maxFreeSockets: mostKept, timeout: keptMs });
+  }
+
+  // `Agent` passes the options of the request, which `sendOnce` has set.
+  override getName(options?: object): string {
+    return (options as Connecting).connectionName;
+  }
+
+  override createConnection(options: object, give?: Give): undefined {
+    connect(options as Connecting, give);
+  }
+}
+export type Connections = Agent;
+export const createConnections = (): Connections => new KeptConnections();
+
+/** Keeps the beginning of what arrives for a request, besides the parser. */
+function keepHead(outgoing: ClientRequest): () => Buffer {
   const pieces: Buffer[] = [];
   let length = 0;
-  socket.on('data', (piece: Buffer) => {
+  const keep = (piece: Buffer): void => {
     if (length < longestHeaders) pieces.push(piece);
     length += piece.length;
+  };
+  outgoing.once('socket', (socket) => {
+    // Before the parser, which emits its error as soon as it gets the bytes.
+    socket.prependListener('data', keep);
+    outgoing.once('close', () => socket.off('data', keep));
   });
   return () => Buffer.concat(pieces);
 }
 
+/** A kept connection was closed by the receiver before it answered anything. */
+class ClosedWhileKept extends Error {}
+
 /**
- * Sends one request over a new connection. Reads until the body ends, 16 KiB have arrived, or the time is over. Faults of
- * the body are ignored, because only the status counts. The parser is lenient, and a head that it refuses still counts if its
- * status line is complete: the receiver has answered, and would get the event again.
- * @param budget time limit for everything, from name resolution to the body, in milliseconds
- * @throws timedOut, or the error of the connection
+ * Sends one request. Reads until the body ends, 16 KiB have arrived, or the time is over. Faults of the body are ignored,
+ * because only the status counts. The parser is lenient, and a head that it refuses still counts if its status line is complete:
+ * the receiver has answered, and would get the event again.
+ * @param agent undefined for a new connection that serves no other request
+ * @throws timedOut, ClosedWhileKept, or the error of the connection
  */
-export async function sendRequest(
-  { url, headers, body }: Outgoing,
-  dial: Dial,
-  budget: number,
+async function sendOnce(
+  { url, headers, body, owner }: Outgoing,
+  { dial, addresses, timeOver, agent }: Way,
 ): Promise<Answer> {
   const { port, protocol } = url;
   const chunks: Buffer[] = [];
   let length = 0;
   let head: Omit<Answer, 'body'> | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let received = (): Buffer => Buffer.alloc(0);
+  const connecting: Connecting = {
+    connectionName: [owner, url.origin, ...addresses.toSorted()].join(' '),
+    open: () => dial.open(addresses, { hostname: bareHost(url), port, protocol }),
+  };
+  const outgoing = httpRequest({
+    method: 'POST',
+    path: url.pathname + url.search,
+    headers: { host: url.host, ...headers },
+    // Without an agent, the connection serves one request, and `Connection: close` is sent.
+    ...(agent
+      ? { agent, ...connecting }
+      : { createConnection: (_options: object, give?: Give) => connect(connecting, give) }),
+    maxHeaderSize: longestHeaders + 1,
+    insecureHTTPParser: true,
+  });
+  const received = keepHead(outgoing);
   try {
     await new Promise<void>((done, fail) => {
       /** Ends the request. Once the status is known, it succeeds whatever happens to the body. */
@@ -79,22 +156,9 @@ export async function sendRequest(
         if (error && !head) fail(error);
         else done();
       };
-      timer = setTimeout(end, budget, timedOut);
-      const outgoing = httpRequest({
-        method: 'POST',
-        path: url.pathname + url.search,
-        headers: { host: url.host, ...headers },
-        // Without an agent, the connection serves one request, and `Connection: close` is sent.
-        createConnection: (_options, give) => {
-          dial.connect({ hostname: bareHost(url), port, protocol }, (error, socket) => {
-            if (socket) received = keepHead(socket);
-            // The types of Node.js ask for a connection also after an error.
-            give(error, socket as Socket);
-          });
-          return undefined;
-        },
-        maxHeaderSize: longestHeaders + 1,
-        insecureHTTPParser: true,
+      void timeOver.then(() => end(timedOut));
+      outgoing.once('socket', (socket) => {
+        if (outgoing.reusedSocket) dial.reuse(socket);
       });
       outgoing.on('response', (response) => {
         head = headOf(response);
@@ -110,18 +174,54 @@ export async function sendRequest(
         const isRefusedHead = isParserError(error) && error.code !== 'HPE_HEADER_OVERFLOW';
         const status = isRefusedHead && !head ? finalStatus(received()) : undefined;
         if (status !== undefined) head = { status };
-        end(error);
+        const wasClosed = outgoing.reusedSocket && received().length === 0;
+        end(wasClosed ? new ClosedWhileKept('the receiver has closed a kept connection') : error);
       });
       // The status 101: the receiver speaks another protocol from now on.
       outgoing.on('upgrade', () => end(new Error('status 101')));
       outgoing.end(body);
     });
   } finally {
-    clearTimeout(timer);
-    dial.close();
+    // Closes the connection, unless the answer was whole: then the agent keeps it already.
+    outgoing.destroy();
   }
   if (!head) throw new Error('the answer ended before its status');
   return { ...head, body: Buffer.concat(chunks).subarray(0, longestBody) };
+}
+
+/**
+ * Sends one request, over a kept connection if there is one. If the receiver had closed that connection, the request is sent
+ * once more over a new one: nobody has read it, or the receiver gets the same event a second time, as the contract allows.
+ * @param budget time limit for everything, from name resolution to the body, in milliseconds
+ * @throws timedOut, or the error of the connection
+ */
+export async function sendRequest(
+  outgoing: Outgoing,
+  { dial, budget, connections }: { dial: Dial; budget: number; connections: Connections },
+): Promise<Answer> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeOver = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, budget);
+  });
+  let isKept = false;
+  try {
+    const addresses = await Promise.race([
+      dial.resolve(bareHost(outgoing.url)),
+      timeOver.then(() => {
+        throw timedOut;
+      }),
+    ]);
+    const way = { dial, addresses, timeOver };
+    const answer = await sendOnce(outgoing, { ...way, agent: connections }).catch((error: unknown) => {
+      if (error instanceof ClosedWhileKept) return sendOnce(outgoing, way);
+      throw error;
+    });
+    isKept = true;
+    return answer;
+  } finally {
+    clearTimeout(timer);
+    if (!isKept) dial.close();
+  }
 }
 
 const decoders = new Map([

@@ -10,7 +10,7 @@ const rules = { localhostAllowed: true, ownPorts: () => [] };
 /** Sends to local receivers with a public name, and treats loopback as the Internet. */
 const route = { resolve: async () => ['127.0.0.1'], allowed: () => true };
 const post = createPost({ rules, route, ca: certificate, budget: 1_000 });
-const request = { mode: 'test' as const, headers: {}, body: '{}' };
+const request = { keyId: 'key_1', mode: 'test' as const, headers: {}, body: '{}' };
 
 type Serve = (socket: Socket) => void;
 const serveRequest = (serve: Serve) => (socket: Socket) =>

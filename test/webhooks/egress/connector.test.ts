@@ -8,7 +8,7 @@ import { createNameServer } from '../name-server.ts';
 import { forbiddenAddresses, forbiddenUrls } from '../vectors.ts';
 
 const rules = { localhostAllowed: true, ownPorts: () => [] };
-const request = { mode: 'test' as const, headers: {}, body: '{}' };
+const request = { keyId: 'key_1', mode: 'test' as const, headers: {}, body: '{}' };
 
 let sockets = 0;
 const count = () => {

@@ -11,7 +11,7 @@ import { createNameServer } from '../name-server.ts';
 
 const rules = { localhostAllowed: true, ownPorts: () => [] };
 const budget = 500;
-const request = { mode: 'test' as const, headers: { 'X-SVC-Event': 'x' }, body: '{"a":1}' };
+const request = { keyId: 'key_1', mode: 'test' as const, headers: { 'X-SVC-Event': 'x' }, body: '{"a":1}' };
 /** Sends to local receivers with a public name, and treats loopback as the Internet. */
 const route = { resolve: async () => ['127.0.0.1'], allowed: () => true };
 const post = createPost({ rules, route, budget, ca: certificate });
@@ -175,7 +175,7 @@ describe('an attempt to POST a webhook', () => {
     expect(result.error).toBeUndefined();
     expect(receiver.received[0]).toMatchObject({
       body: '{"a":1}',
-      headers: { 'x-svc-event': 'x', connection: 'close' },
+      headers: { 'x-svc-event': 'x', connection: 'keep-alive' },
     });
   });
 
