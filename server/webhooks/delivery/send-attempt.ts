@@ -83,10 +83,13 @@ function attemptRowOf({ _id, attempts }: Leased): Attempt {
 /** The first due time of the present attempt. */
 const dueTimeOf = (delivery: Leased): Date => delivery.overdue?.since ?? attemptRowOf(delivery).dueAt;
 
-/** Whether less than half of a lease is left. Half of it is as long as an attempt may take. */
-function isHalfOver(delivery: Leased, now: number): boolean {
-  const until = delivery.lease.until.getTime();
-  return until - now < (until - attemptRowOf(delivery).at.getTime()) / 2;
+/**
+ * Whether a quarter of a lease is over. An attempt may take half of it, and the last quarter is for clocks that differ: the
+ * process that takes the delivery over has another one.
+ */
+function isQuarterOver(delivery: Leased, now: number): boolean {
+  const begin = attemptRowOf(delivery).at.getTime();
+  return now - begin > (delivery.lease.until.getTime() - begin) / 4;
 }
 
 const retryRecordAfterMs = 250;
@@ -180,7 +183,7 @@ export function createSendAttempt(settings: SendSettings): (delivery: Leased) =>
     const { body } = delivery;
     const at = clock.now();
     // Another process could send the attempt while this one waits for the response.
-    if (isHalfOver(delivery, at)) return postpone(delivery);
+    if (isQuarterOver(delivery, at)) return postpone(delivery);
     const lagMs = at - dueTimeOf(delivery).getTime();
     settings.sending?.({ lane: delivery.lane, lag: Math.max(0, lagMs) / 1000 });
     const headers = attemptHeaders({ ...delivery, secret, at, userAgent: settings.userAgent });
