@@ -8,6 +8,7 @@ const steps = {
   tests: 'npx vitest run --project nightly',
   mutants: 'npm run mutants',
   simulation: 'SIM_RUNS=20000 npm run test:slow -- test/proofs/simulation',
+  deliveries: 'SIM_RUNS=20000 npm run test:slow -- test/proofs/delivery-simulation',
   faults: 'npm run faults',
   drill: 'npm run drill',
   repeat: 'npm run test:repeat -- 10 --beside 4',

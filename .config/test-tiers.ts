@@ -40,6 +40,7 @@ const slow = [
 const isolated = [
   'test/cli/output/output.test.ts',
   'test/platform/clock.test.ts',
+  'test/proofs/delivery-simulation/simulation.test.ts',
   'test/proofs/simulation/simulation.test.ts',
   'test/verification/pages/formatters.test.ts',
 ];
