@@ -33,7 +33,13 @@ export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
     run: async (idsOfCalls) => {
       const leased = await deliveries.lease(idsOfCalls.flat(), newLease());
       const byId = new Map(leased.map((delivery) => [delivery._id, delivery]));
-      return idsOfCalls.map((ids) => ids.flatMap((id) => byId.get(id) ?? []));
+      // A delivery may be named twice: the cache knows it as a first attempt, and a query has found its retry.
+      const takeOnce = (id: string): Leased[] => {
+        const delivery = byId.get(id);
+        byId.delete(id);
+        return delivery ? [delivery] : [];
+      };
+      return idsOfCalls.map((ids) => ids.flatMap(takeOnce));
     },
   });
   const record = createGroupCommit<FinishedAttempt, undefined>({

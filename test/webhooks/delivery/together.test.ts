@@ -54,6 +54,18 @@ it('the dispatcher goes on with an endpoint if another process has leased all de
   await until(() => sent.length === 1);
 });
 
+it('a delivery that is known as a first attempt and as a retry is leased once, so that it is not sent twice', async () => {
+  const delivery = { _id: 'dlv', keyId: 'key', lane: 'retry' } as Leased;
+  const leasing = createLeasing({
+    deliveries: { due: async () => ['dlv'], lease: async () => [delivery], record: async () => undefined },
+    clock: { now: Date.now },
+    leaseTime: 20_000,
+  });
+  leasing.invalidate('key');
+  const { leased } = await leasing.lease({ keyId: 'key', slots: 5, retries: 4, prefer: 'retry' });
+  expect(leased).toEqual([delivery]);
+});
+
 it('the results of attempts that end during a write are stored by one further write', async () => {
   const written: number[] = [];
   let endWrite: () => void = () => undefined;
