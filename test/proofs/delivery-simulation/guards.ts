@@ -70,6 +70,12 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
+    title: 'a delivery that is named twice in a lease is sent once',
+    edits: [edit('delivery/leasing.ts', 'byId.delete(id);', '')],
+    plan: frozen,
+    budget: 300,
+  },
+  {
     title: 'a lease ends only after its time',
     store: { withoutLeaseTime: true },
     plan: faulty,
