@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGroupCommit } from '../../../server/platform/batching/group-commit.ts';
 
 /** A group commit whose batches end when the test ends them. */
@@ -60,11 +60,17 @@ describe('a group commit', () => {
     }
 
     it('delays a batch by its milliseconds, so that later calls join the batch', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
       const { batches, call } = collecting({ ms: 10, items: 3 });
       const first = call('a');
       await turns();
+      vi.advanceTimersByTime(9);
+      const second = call('b');
+      await turns();
       expect(batches).toEqual([]);
-      await Promise.all([first, call('b')]);
+      vi.advanceTimersByTime(1);
+      await Promise.all([first, second]);
       expect(batches).toEqual([['a', 'b']]);
     });
 
