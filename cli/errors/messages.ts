@@ -13,7 +13,15 @@ export const errorMessages: Readonly<Partial<Record<ErrorCode, readonly string[]
     'Send the client credentials in the body or in the Authorization header, not in both',
     'The Authorization header is not of the form Basic base64(client_id:client_secret)',
   ],
+  invalid_client: [
+    'client_secret fails its checksum: it is mistyped or cut',
+    'client_secret has white space at its ends',
+    'client_id has white space in it',
+    'client_secret is an API key, not a client secret',
+  ],
   invalid_grant: [
+    'code fails its checksum: it is mistyped or cut',
+    'code has white space at its ends',
     'Unknown authorization code for this client',
     'Codes of a storefront client are exchanged at the storefront endpoint',
     'Too many wrong code_verifiers for this code',

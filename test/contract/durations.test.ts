@@ -43,6 +43,7 @@ import { warningRetentionMs } from '../../server/warnings/warning.ts';
 import { bulkJobRetentionMs } from '../../server/webhooks/bulk/bulk-jobs.ts';
 import { answerRetentionMs } from '../../server/webhooks/delivery/delivery.ts';
 import { purgeDate } from '../../server/webhooks/delivery/events.ts';
+import { keptMs } from '../../server/webhooks/egress/request.ts';
 import { answerWithinMs as publicGetMs } from '../../server/wiring/public-get.ts';
 import { defaultLowDays, expiringWithinMs } from '../../server/wiring/warning-conditions.ts';
 import { mentionsIn, millisecondsOf, readPage } from './durations.ts';
@@ -141,6 +142,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     attemptTimeoutMs,
     ['webhook \\| TIME to answer', 'any 2xx within TIME', 'without an answer within TIME after the'],
   ],
+  ['how long a connection to an endpoint is kept', keptMs, ['connection is kept for TIME']],
   ['the wait before webhook attempt 2', secondAttempt, ['TIME after attempt 1 failed']],
   [
     'the wait before webhook attempt 3',

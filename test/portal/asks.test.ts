@@ -169,16 +169,47 @@ describe('the key Enter in a form of the portal', () => {
     expect(await shown()).toEqual(before);
   });
 
+  /** Makes a record of each kind that a page with forms shows, and returns the ids by the parameter of the page's path. */
+  async function exampleIds(): Promise<Record<string, string>> {
+    const { admin } = server;
+    const { partnerId, keyId, clientId } = live;
+    const client = { partnerId, keyId, kind: 'storefront' as const, claims: ['age_18_plus' as const] };
+    const shop = await admin.clients.create.mutate({
+      ...client,
+      name: 'Shop',
+      redirectUris: ['https://shop.example/cb'],
+    });
+    const integration = await admin.integrations.create.mutate({
+      ...{ partnerId, clientId: shop.id, shops: ['shop.example'] },
+    });
+    const { id: testKey } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+    await admin.webhooks.set.mutate({ keyId: testKey, url: 'https://shop.example/hooks' });
+    const delivery = await admin.webhooks.trigger.mutate({ keyId: testKey, event: 'vae.resolved' });
+    clock.advance(1_000);
+    const filter = { partnerId, keyId: testKey, since: new Date(clock.now() - 60_000).toISOString() };
+    const { job } = await admin.bulk.start.mutate({ action: 'replay', filter });
+    return {
+      ...{ ':key': keyId, ':client': clientId, ':member': viewer.id, ':integration': integration.id },
+      ...{ ':delivery': delivery.id, ':bulk': job?.id ?? '' },
+    };
+  }
+
   it('never presses a red button: a form with one has no field to type in, and forms keep an old secret for a day', async () => {
     clock.advance(60_000);
-    const { key, client, hooks } = paths();
-    for (const path of [key, client, hooks, '/wallet', '/warnings', '/members', '/devices']) {
-      const { html } = await owner.browser.open(path);
+    const ids = await exampleIds();
+    const seen = new Set<string>();
+    for (const { path, actions: rows } of [...pages, { path: '/devices', actions: {} }]) {
+      if (!rows) continue;
+      const address = path.replace(/:\w+/, (name) => ids[name] ?? expect.fail(`no example of ${name}`));
+      const { html, status } = await owner.browser.open(address);
+      expect([path, status]).toEqual([path, 200]);
       for (const [form] of html.matchAll(/<form method="post".*?<\/form>/gs)) {
+        seen.add(path);
         const isTyped = /<input id=|<textarea/.test(form);
         expect([path, form.includes('class="danger"') && isTyped]).toEqual([path, false]);
         if (form.includes('name="keepOld"')) expect(form).toContain('<option value="86400" selected>');
       }
     }
+    expect([...Object.keys(actions), '/devices'].filter((path) => !seen.has(path))).toEqual([]);
   });
 });

@@ -57,7 +57,7 @@ function headOf({ statusCode = 0, headersDistinct }: IncomingMessage): Omit<Answ
 }
 
 /** How long a connection waits for the next request: less than the 5 s after which many servers close theirs. */
-const keptMs = 4_000;
+export const keptMs = 4_000;
 /** The most connections to one address that wait. An endpoint has at most 5 attempts in flight. */
 const mostKept = 5;
 
