@@ -36,10 +36,10 @@ async function ageProof(issuer: TestIssuer, now: number) {
 }
 
 async function identity(issuer: TestIssuer, now: number) {
-  const { credential, claims } = await issuer.personSdJwt({ holder: 'adult', now }, 'urn:eudi:pid:1');
+  const { credential } = await issuer.personSdJwt({ holder: 'adult', now }, 'urn:eudi:pid:1');
   const paths = [['age_equal_or_over', '18']];
   const key = issuer.holderKey;
-  const presentation = await presentSdJwt({ credential, claims, key, paths, handover, now });
+  const presentation = await presentSdJwt({ credential, key, paths, handover, now });
   const access = { certificates: 'unused', key: 'unused' };
   const settings = { ...base, profile: 'eudi-pid', trustAnchors: issuer.anchorPem, access };
   return { settings: IdentityWallet.parse(settings), token: { pid_sd_jwt: [presentation] } };
