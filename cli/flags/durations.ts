@@ -47,11 +47,12 @@ function replaceDayName(text: string, now: number, zone: string): string {
 }
 
 /** Matches a date, or a date and time, without the name of a zone. */
-const withoutZone = /^(?<date>\d{4}-\d{2}-\d{2})(?:[T ](?<time>\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?))?$/i;
+const withoutZone =
+  /^(?<date>\d{4}-\d{2}-\d{2})(?:[T ](?<time>(?:[01]\d|2[0-3]):\d{2}(?::\d{2}(?:\.\d{1,3})?)?))?$/i;
 
 /** Matches a date and time with its zone. `Date` alone would also read `2026-07-01 12:00 PM`, `(x)` and `+25:00`. */
 const withZone =
-  /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)? ?(?:Z|UTC|GMT|[+-](?:0\d|1[0-4]):?[0-5]\d)$/i;
+  /^\d{4}-\d{2}-\d{2}[T ](?:[01]\d|2[0-3]):\d{2}(?::\d{2}(?:\.\d+)?)? ?(?:Z|UTC|GMT|[+-](?:0\d|1[0-4]):?[0-5]\d)$/i;
 
 /**
  * Parses a date, or a date and time. Also parses `today`, `yesterday` or a weekday, with or without a time.

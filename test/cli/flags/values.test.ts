@@ -72,6 +72,8 @@ describe('the value of a flag for a time', () => {
     '2026-07-01 (x)',
     '2026-07-01 1:00',
     '2026-07-01 12:00+25:00',
+    '2026-07-01T24:00:00Z',
+    '2026-07-01 24:00',
     '2026-07-01 EST',
   ])('is malformed if only `Date` reads it: %s', (text) => {
     expect(parseMoment(text, Date.UTC(2026, 6, 2))).toBeUndefined();

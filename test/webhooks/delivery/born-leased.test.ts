@@ -146,20 +146,23 @@ describe('a first attempt', () => {
   it('waits for its event, if the process that published it ended before the event was stored', async () => {
     const receiver = await createReceiver();
     const clock = manualClock();
-    let end: () => void = () => undefined;
     const dead = await createSystem({
       clock,
-      wrap: ({ events, post, ...parts }) => ({
+      wrap: ({ events, deliveries, ...parts }) => ({
         ...parts,
         events: { ...events, insert: () => Promise.reject(new Error('ended')) },
-        post: () =>
-          new Promise((resolve) => {
-            end = () => resolve({ status: 204, durationMs: 1 });
-          }),
+        deliveries: {
+          ...deliveries,
+          insertLeased: async (...given) => {
+            await deliveries.insertLeased(...given);
+            throw new Error('ended');
+          },
+        },
       }),
     });
     const one = draft(dead.key(receiver.url));
     await expect(dead.publish([one])).rejects.toThrow('ended');
+    await dead.stop();
     clock.advance(20_001);
     const other = await createSystem({ clock, db: dead.db, endpoints: dead.endpoints });
     await other.sweep.sweep();
@@ -173,6 +176,5 @@ describe('a first attempt', () => {
     await other.sweep.sweep();
     await until(() => receiver.received.length === 1);
     expect(JSON.parse(receiver.received[0]?.body ?? '')).toMatchObject({ event: 'enrollment.created' });
-    end();
   });
 });
