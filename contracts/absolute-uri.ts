@@ -5,7 +5,7 @@ const unsafeCharacter = /[^\x21-\x7e]|[\\"<>^`{|}]/;
 const malformedEscape = /%(?![\da-f]{2})/i;
 /** The parts before the path. The URL parser also accepts `https:example.com`, `https:///example.com` and an empty port. */
 const beginning = /^(?<scheme>[a-z][a-z0-9+.-]*):\/\/(?<authority>[^/?#]*)/i;
-const authorityForm = /^(?<host>\[[^\]]*\]|[^:[\]]*)(?::\d{1,5})?$/;
+const authorityForm = /^(?<host>\[[^\]]*\]|[^:[\]]*)(?::(?<port>\d{1,5}))?$/;
 /** Host names of RFC 1123. */
 const hostName =
   /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
@@ -38,10 +38,11 @@ export function absoluteUriFault(text: string): string | undefined {
   const { authority } = beginning.exec(text)?.groups ?? {};
   if (authority?.includes('@')) return 'must not have a user name or password';
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const { host } = authorityForm.exec(authority ?? '')?.groups ?? {};
+  const { host, port } = authorityForm.exec(authority ?? '')?.groups ?? {};
   if (!url || host === undefined || host === '') {
     return 'must be an absolute URI such as https://example.com/callback, with a host of letters, digits, - and .';
   }
+  if (port?.startsWith('0')) return 'must have a port from 1 on, without leading zeros';
   if (text.includes('#')) return 'must not have a fragment';
   return hostFault(host, url);
 }
