@@ -11,7 +11,8 @@ const since: Readonly<Record<string, number>> = {
   ...Object.fromEntries(
     `and or nor not eq ne gt gte lt lte in nin bit exists type size regex options elemMatch expr set setOnInsert unset inc min max
     push pop each addToSet currentDate match group sum sort skip limit count unwind project lookup collStats replaceWith ifNull cond
-    mergeObjects literal filter concat concatArrays add subtract slice split arrayElemAt REMOVE NOW ROOT`
+    mergeObjects literal filter concat concatArrays add subtract multiply slice split arrayElemAt indexOfArray dateToString
+    REMOVE NOW ROOT`
       .split(/\s+/)
       .map((name) => [name, 4.2]),
   ),
