@@ -1,11 +1,6 @@
-/** The charges of a wallet on one day in UTC. */
-export interface DayOfUse {
-  /** `2026-07-01`. */
-  day: string;
-  charges: number;
-  /** Cents. */
-  cents: number;
-}
+import type { UsageView } from '../../contracts/admin/wallets.ts';
+
+type DayOfUse = UsageView['days'][number];
 
 /** The height above the highest bar of a chart, in units of its view box. */
 const headroom = 10;

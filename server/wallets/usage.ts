@@ -1,13 +1,13 @@
 import type { UsageView } from '../../contracts/admin/wallets.ts';
 import { ownerOfWallet } from '../billing/ledger-page.ts';
 import type { DayOfCharges, LedgerStore } from '../billing/ledger-store.ts';
+import { windowStart } from '../platform/http/windows.ts';
 import { findFirstPage, type Wallet } from './statement.ts';
 
 const dayMs = 86_400_000;
 /** The most pages that the database adds up, with up to 128,000 entries. */
 const mostPages = 1_000;
 
-const startOfDay = (time: number): number => time - (time % dayMs);
 /** The day in UTC, such as `2026-07-01`. */
 const nameOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
@@ -15,15 +15,15 @@ type Store = Pick<LedgerStore, 'summaries' | 'chargesByDay'>;
 
 /**
  * Counts the charges of a wallet by day in UTC, the oldest day first, with days without charges. The database adds them up. If
- * they stand on too many pages, the answer begins with the first day that was read whole.
- * @param wanted the number of `days` up to the day of `now` (ms)
+ * they are on too many pages, the answer begins with the first day that was read whole.
+ * @param wanted the number of `days`, the day of `now` (ms) included
  */
 export async function readUsage(
   wallet: Wallet,
   { days, now }: { days: number; now: number },
   store: Store,
 ): Promise<UsageView> {
-  const today = startOfDay(now);
+  const today = windowStart(now, dayMs);
   const wantedFrom = new Date(today - (days - 1) * dayMs);
   const first = await findFirstPage(wallet, store, ({ at }) => at >= wantedFrom);
   const firstRead = Math.max(first, wallet.n + 1 - mostPages);
