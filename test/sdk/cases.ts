@@ -115,6 +115,11 @@ export const callbackCases: [about: string, given: CallbackCase, answer: Answer]
   ],
   ['an error that is not UTF-8', { query: `${ours}&error=%FF`, state }, ['\uFFFD', null, false, null]],
   [
+    'an error that is not UTF-8, with a character that is not escaped',
+    { query: `${ours}&error=%FFé`, state },
+    ['\uFFFDé', null, false, null],
+  ],
+  [
     'an error and the state of another session',
     { query: 'state=x&error=access_denied', state },
     ['state_mismatch'],

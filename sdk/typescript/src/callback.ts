@@ -28,7 +28,8 @@ function queryOf(request: string | URL | URLSearchParams): URLSearchParams {
   if (request instanceof URLSearchParams) return request;
   const text = request instanceof URL ? request.search : String(request);
   const query = text.includes('?') ? text.slice(text.indexOf('?') + 1) : text;
-  return new URLSearchParams(query.split('#')[0]);
+  // URLSearchParams of Node.js 20 loses raw non-ASCII text after a malformed escape. `#` keeps spaces at the end.
+  return new URL(`?${query.split('#')[0]}#`, 'https://callback.invalid').searchParams;
 }
 
 /**
