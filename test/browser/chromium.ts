@@ -50,9 +50,9 @@ export async function newVisitor(browser: Browser, options: BrowserContextOption
   return { page, complaints, asked, close: () => context.close() };
 }
 
-/** Stores a screenshot for manual review. Does nothing in continuous integration. */
+/** Stores a screenshot for manual review, if SVC_SCREENSHOTS is set. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
-  if (process.env['CI']) return;
+  if (!process.env['SVC_SCREENSHOTS']) return;
   mkdirSync(artefacts, { recursive: true });
   await page.screenshot({ path: `${artefacts}${name}.png`, fullPage: true });
 }
