@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 /** The audit entry of one call: its action, and the values before and after. */
@@ -140,7 +141,7 @@ describe('the audit log', () => {
   it('records the values before and after a change of an enrollment, an operator and a user', async () => {
     const { admin } = server;
     const partner = await createPartner(server);
-    await verifyUser(server, partner);
+    await completeSession(server, partner);
     const [enrollment] = await admin.enrollments.list.query({ partnerId: partner.partnerId });
     const { id: enrollmentId = '' } = enrollment ?? {};
     const { id: userId } = await admin.users.show.query({ user: enrollmentId });
@@ -164,7 +165,7 @@ describe('the audit log', () => {
 describe('users.erase', () => {
   it('deletes the user and unlinks the sessions in a sweep 61 s after the call, but not in one after 59 s', async () => {
     const partner = await createPartner(server);
-    await verifyUser(server, partner, 'teen');
+    await completeSession(server, partner, 'teen');
     const [enrollment] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });
     const { id: userId } = await server.admin.users.show.query({ user: enrollment?.id ?? '' });
     await server.admin.users.erase.mutate({ userId });

@@ -1,6 +1,7 @@
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { isKeyringRead } from '../harness/statements.ts';
 
@@ -11,7 +12,7 @@ let sent: Document[] = [];
 beforeAll(async () => {
   server = await startTestServer({ onCommand: ({ command }) => sent.push(command) });
   partner = await createPartner(server);
-  await exchangeCode(server, partner, await verifyUser(server, partner));
+  await exchangeCode(server, partner, await completeSession(server, partner));
   const [session] = (await server.admin.sessions.list.query({})).rows;
   sessionId = session?.id ?? '';
 });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sha256 } from '../../server/platform/ids.ts';
 import { commandLine } from '../cli/svcadmin.ts';
+import { completeSession } from '../harness/completed-session.ts';
 import {
   createPartner,
   exchangeCode,
@@ -53,7 +54,7 @@ beforeAll(async () => {
   await verifyUser(server, partner, 'rejected');
   sessions.failed = await newest({ partnerId: partner.partnerId });
   clock.advance(minute);
-  const finished = await verifyUser(server, partner);
+  const finished = await completeSession(server, partner);
   sessions.complete = await newest({ 'code.hash': sha256(finished.code) });
   const answer = await exchangeCode(server, partner, finished);
   expect(answer.status).toBe(200);
@@ -61,7 +62,7 @@ beforeAll(async () => {
   charge = session.code?.charge?.id ?? '';
   clock.advance(minute);
   sessions.open = await abandoned(partner);
-  await verifyUser(server, other);
+  await completeSession(server, other);
 });
 afterAll(() => server.stop());
 
@@ -304,7 +305,7 @@ describe('users find', () => {
 
   it("finds a customer's enrollment by client, shop and the shop's own customer id", async () => {
     const shop = await createShop(server);
-    const { code } = await verifyUser(server, shop, 'adult', 'age_18_plus');
+    const { code } = await completeSession(server, shop, 'adult', 'age_18_plus');
     const body = JSON.stringify(fields(code, { customer_id: 'customer-10042' }));
     expect(await call(server, body, sign(shop, body, clock.now()))).toMatchObject({ status: 200 });
     const customer = { clientId: shop.clientId, shop: shopDomain, customerId: 'customer-10042' };

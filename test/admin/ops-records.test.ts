@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRecordReads } from '../../server/admin/ops-record-reads.ts';
 import type { DatabaseFault } from '../../server/platform/database/availability.ts';
-import { createPartner, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { until } from '../webhooks/system.ts';
@@ -56,7 +57,7 @@ describe('a page of /ops', () => {
   });
 
   it('shows a session with its events but without its subject, and a wallet or a bulk job with its commands', async () => {
-    await verifyUser(server, partner);
+    await completeSession(server, partner);
     const { rows } = await server.admin.sessions.list.query({ partnerId: partner.partnerId });
     const sessionId = rows[0]?.id ?? '';
     const { sub } = await server.admin.sessions.show.query({ sessionId });

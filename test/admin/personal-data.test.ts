@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { completeSession } from '../harness/completed-session.ts';
 import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
   const { partnerId } = partner;
   // In the second session, the user is a returning user.
   for (const _session of [1, 2])
-    await exchangeCode(server, partner, await verifyUser(server, partner, 'adult'));
+    await exchangeCode(server, partner, await completeSession(server, partner, 'adult'));
   await verifyUser(server, partner, 'rejected');
   await server.sweep();
   const published = await server.admin.events.list.query({ partnerId });

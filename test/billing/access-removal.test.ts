@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TokenResponse } from '../../contracts/oauth.ts';
-import { createPartner, exchangeCode, post, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, post } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { soundLedger } from './ledger-snapshot.ts';
 
@@ -15,7 +16,7 @@ afterAll(() => server.stop());
 describe('the grant in a ledger entry', () => {
   it('is deleted after 30 days, while the entry and the digests of grant and pages stay', async () => {
     const partner = await createPartner(server);
-    expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
+    expect((await exchangeCode(server, partner, await completeSession(server, partner))).status).toBe(200);
     const ledger = () => soundLedger(server.db, `${partner.partnerId}:test`);
     const before = await ledger();
 
@@ -38,7 +39,7 @@ describe('the grant in a ledger entry', () => {
   it('causes no finding in a wallet audit if its token was revoked and its user was then erased', async () => {
     const partner = await createPartner(server);
     const { partnerId, clientId, clientSecret } = partner;
-    const code = await verifyUser(server, partner);
+    const code = await completeSession(server, partner);
     const { access_token: token } = (await (
       await exchangeCode(server, partner, code)
     ).json()) as TokenResponse;
@@ -61,7 +62,7 @@ describe('the grant in a ledger entry', () => {
 describe('a revocation', () => {
   it('is stored until after the expiry of the token that it revokes', async () => {
     const partner = await createPartner(server);
-    const answer = await exchangeCode(server, partner, await verifyUser(server, partner));
+    const answer = await exchangeCode(server, partner, await completeSession(server, partner));
     const { access_token: token } = (await answer.json()) as TokenResponse;
     const { clientId: client_id, clientSecret: client_secret } = partner;
     const revoked = await post(`${server.baseUrl}/api/oauth/revoke`, { token, client_id, client_secret });

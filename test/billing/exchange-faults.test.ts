@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { TestPartner, Verified } from '../harness/partner.ts';
+import type { Code, TestPartner } from '../harness/partner.ts';
 import { type FaultyServer, gate, lostConnection, once, startFaulty } from './faulty-server.ts';
 
 let server: FaultyServer;
 let partner: TestPartner;
-let verified: Verified;
+let verified: Code;
 
 beforeAll(async () => {
   server = await startFaulty();

@@ -145,7 +145,7 @@ describe('a change by another process', () => {
     const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
     await admin.clients.update.mutate({ clientId, keyId });
     await admin.keys.revoke.mutate({ keyId: old });
-    for (const verified of await pair.verifyUsers(partner, 2))
+    for (const verified of await pair.verifyUsers({ ...partner, keyId }, 2))
       expect((await pair.exchange(partner, verified)).status).toBe(200);
     // Events of a session go to its key, or after the key's revocation to the client's present key.
     const { charges } = await pair.ledger(partner);

@@ -3,13 +3,8 @@ import { onTestFinished } from 'vitest';
 import type { LedgerPage } from '../../server/billing/ledger-page.ts';
 import { type BillingStores, createBillingStores } from '../../server/billing/store.ts';
 import type { Replacements } from '../../server/start.ts';
-import {
-  createPartner,
-  exchangeCode,
-  type TestPartner,
-  type Verified,
-  verifyUser,
-} from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { type Code, createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer } from '../harness/server.ts';
 import { momentAt } from '../oauth/oauth-server.ts';
 import { readLedger, soundLedger } from './ledger-snapshot.ts';
@@ -100,8 +95,8 @@ export async function startFaulty() {
     },
 
     partner: () => createPartner(server, { client: { tokenRequestsPerMinute: 1_000_000 } }),
-    verifyUser: (partner: TestPartner, person?: string) => verifyUser(server, partner, person),
-    async exchange(partner: TestPartner, of: Verified) {
+    verifyUser: (partner: TestPartner, person?: string) => completeSession(server, partner, person),
+    async exchange(partner: TestPartner, of: Code) {
       const response = await exchangeCode(server, partner, of);
       const body = (await response.json()) as { access_token?: string; error?: string };
       return { status: response.status, retryAfter: response.headers.get('retry-after'), ...body };

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { LedgerPage } from '../../server/billing/ledger-page.ts';
 import { createLedgerStore } from '../../server/billing/ledger-store.ts';
 import { openingPage } from '../../server/billing/page-builder.ts';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { soundLedger } from './ledger-snapshot.ts';
 
@@ -36,7 +37,7 @@ const adjust = (amount: number, reference?: string) =>
 
 /** Makes a charge, and returns its id when the ledger contains it. */
 async function charge(): Promise<string> {
-  expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
+  expect((await exchangeCode(server, partner, await completeSession(server, partner))).status).toBe(200);
   return (await ledger()).charges.at(-1)?.id ?? '';
 }
 

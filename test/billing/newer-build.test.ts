@@ -3,7 +3,8 @@ import { pageVersion } from '../../server/billing/ledger-page.ts';
 import { createLedgerStore } from '../../server/billing/ledger-store.ts';
 import { draftPage } from '../../server/billing/page-builder.ts';
 import { randomId } from '../../server/platform/ids.ts';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
 import { readLedger } from './ledger-snapshot.ts';
 
@@ -32,7 +33,7 @@ async function pageOfNewerBuild(partner: TestPartner, amount: number): Promise<v
 }
 
 async function exchange(partner: TestPartner) {
-  const answer = await exchangeCode(server, partner, await verifyUser(server, partner));
+  const answer = await exchangeCode(server, partner, await completeSession(server, partner));
   const { error } = (await answer.json()) as { error?: string };
   return { status: answer.status, retryAfter: answer.headers.get('retry-after'), error };
 }

@@ -1,9 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { randomId } from '../../server/platform/ids.ts';
-import { codeOf, presentedCode } from '../../server/verification/session/code.ts';
-import type { Session } from '../../server/verification/session/session.ts';
-import { type Code, createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { type Code, createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { momentAt } from '../oauth/oauth-server.ts';
 import { soundLedger } from './ledger-snapshot.ts';
@@ -11,29 +8,6 @@ import { soundLedger } from './ledger-snapshot.ts';
 const mostTries = 5;
 
 type CreateOptions = NonNullable<Parameters<typeof createPartner>[1]>;
-
-/** Copies the completed session of a code. @returns the codes of the copies, in the order of their creation */
-async function copyCode({ db }: TestServer, { code, codeVerifier }: Code, count: number): Promise<Code[]> {
-  const sessions = db.collection<Session>('sessions');
-  const session = await sessions.findOne({ _id: presentedCode(code).sessionId ?? '' });
-  if (!session?.code) throw new Error('the session of the code is not complete');
-  // Work that is left for the original is not repeated for a copy.
-  const { outboxAt: _published, enrollmentDueAt: _enrolled, code: issued, ...copied } = session;
-  const codes = Array.from({ length: count }, () => {
-    const _id = randomId('session');
-    return { _id, code: codeOf(randomBytes(32), _id) };
-  });
-  await sessions.insertMany(
-    codes.map((copy) => ({
-      ...copied,
-      _id: copy._id,
-      returning: true,
-      outbox: [],
-      code: { ...issued, hash: presentedCode(copy.code).hash },
-    })),
-  );
-  return codes.map((copy) => ({ code: copy.code, codeVerifier }));
-}
 
 /** Two service processes with one database and one clock, as behind a load balancer. */
 export async function startPair() {
@@ -67,11 +41,12 @@ export async function startPair() {
       return partner;
     },
 
-    verifyUser: (partner: TestPartner, person?: string) => verifyUser(first, partner, person),
-    /** Returns codes of one user. Only the first one is of a hosted flow, because each flow takes 100 ms. */
+    verifyUser: (partner: TestPartner, person?: string) => completeSession(first, partner, person),
+    /** Returns codes of one user, who is enrolled by the first of them. */
     async verifyUsers(partner: TestPartner, count: number): Promise<Code[]> {
-      const verified = await verifyUser(first, partner);
-      return count === 1 ? [verified] : [verified, ...(await copyCode(first, verified, count - 1))];
+      const verified = await completeSession(first, partner);
+      const others = Array.from({ length: count - 1 }, () => completeSession(first, partner));
+      return [verified, ...(await Promise.all(others))];
     },
 
     /** One exchange, sent to the two servers in turn. A 503 of a busy machine is retried (interface 7.6). */

@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPartner, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
@@ -24,7 +25,7 @@ describeInBrowser('a page of /ops', () => {
     partner = await createPartner(server);
     const { partnerId, keyId } = partner;
     await server.admin.webhooks.set.mutate({ keyId, url: receiver.url });
-    await verifyUser(server, partner);
+    await completeSession(server, partner);
     const { rows } = await server.admin.sessions.list.query({ partnerId });
     await until(() => receiver.received.length > 0);
     const [delivery] = await server.admin.deliveries.list.query({ keyId });

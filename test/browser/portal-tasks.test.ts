@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
@@ -82,7 +83,7 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     await send('rotate', { keepOld: '86400' });
     const rotated = { ...partner, clientSecret: await secret() };
     for (const one of [partner, rotated])
-      expect((await exchangeCode(server, one, await verifyUser(server, one))).status).toBe(200);
+      expect((await exchangeCode(server, one, await completeSession(server, one))).status).toBe(200);
     partner = rotated;
   });
 
@@ -95,7 +96,7 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     await send('create', { name: 'Second', keyId, redirectUris: 'http://localhost:9999/callback' });
     const [, clientId = ''] = /(cli_\w{22})/.exec((await page.textContent('main .done h2')) ?? '') ?? [];
     const second = { ...partner, keyId, clientId, clientSecret: await secret() };
-    expect((await exchangeCode(server, second, await verifyUser(server, second))).status).toBe(200);
+    expect((await exchangeCode(server, second, await completeSession(server, second))).status).toBe(200);
   });
 
   it('replaces an API key, and the old key gets 401 immediately', async () => {
@@ -171,7 +172,7 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     const refused = await exchangeCode(
       server,
       { ...partner, clientSecret: 'wrong' },
-      await verifyUser(server, partner),
+      await completeSession(server, partner),
     );
     const id = refused.headers.get('x-request-id') ?? '';
     await expect.poll(async () => (await open(`/requests?id=${id}`))?.status()).toBe(200);
@@ -197,7 +198,7 @@ describeInBrowser('an owner in the portal, without help from support', () => {
   });
 
   it('finds a user by the subject of an access token', async () => {
-    const answer = await exchangeCode(server, partner, await verifyUser(server, partner));
+    const answer = await exchangeCode(server, partner, await completeSession(server, partner));
     const { access_token: token } = (await answer.json()) as { access_token: string };
     const { sub } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
       sub: string;

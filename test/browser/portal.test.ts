@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 import { actOnDevices, createDevice } from '../portal/device/device-harness.ts';
@@ -19,7 +20,7 @@ describeInBrowser('the portal', () => {
     [server, browser] = await Promise.all([startTestServer({ env: { SVC_PORTAL: 'on' } }), launchBrowser()]);
     partner = await createPartner(server);
     await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: 'http://localhost:9/hooks' });
-    await exchangeCode(server, partner, await verifyUser(server, partner));
+    await exchangeCode(server, partner, await completeSession(server, partner));
     owner = await signedIn(server, partner.partnerId, 'owner');
     for (const one of [owner, await signedIn(server, partner.partnerId, 'developer')]) {
       const { user_code: code, device_code: deviceCode } = await createDevice(server).start();
@@ -67,7 +68,7 @@ describeInBrowser('the portal', () => {
     const refused = await exchangeCode(
       server,
       { ...partner, clientSecret: 'wrong' },
-      await verifyUser(server, partner),
+      await completeSession(server, partner),
     );
     const requestId = refused.headers.get('x-request-id') ?? '';
     const logged = async () => expect((await owner.browser.open(`/requests/${requestId}`)).status).toBe(200);

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CheckboxResponse } from '../../contracts/checkbox.ts';
 import { GeneralError } from '../../contracts/verification.ts';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { type ManualClock, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 const day = 86_400_000;
@@ -20,7 +21,7 @@ afterAll(() => server.stop());
 
 /** Verifies a user. @returns the id of the new enrollment */
 async function enroll(person: string, scope: string, by: TestPartner = partner): Promise<string> {
-  await verifyUser(server, by, person, scope);
+  await completeSession(server, by, person, scope);
   const [newest] = await server.admin.enrollments.list.query({ partnerId: by.partnerId, limit: 1 });
   return newest?.id ?? '';
 }
@@ -188,7 +189,7 @@ it('a checkbox charge counts against the same spend caps as a token exchange', a
   const own = await createPartner(server);
   const { partnerId } = own;
   await server.admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: 1 });
-  const code = await verifyUser(server, own, 'adult', 'country');
+  const code = await completeSession(server, own, 'adult', 'country');
   expect((await exchangeCode(server, own, code)).status).toBe(200);
   const [enrollment] = await server.admin.enrollments.list.query({ partnerId });
   const body = { enrollment_id: enrollment?.id, claims: ['country'] };

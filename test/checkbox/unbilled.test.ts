@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPartner, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { type ManualClock, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 const minute = 60_000;
@@ -11,7 +12,7 @@ beforeAll(async () => {
   clock = manualClock(Math.floor(Date.now() / minute) * minute);
   server = await startTestServer({ clock });
   partner = await createPartner(server);
-  await verifyUser(server, partner, 'adult', 'age_18_plus');
+  await completeSession(server, partner, 'adult', 'age_18_plus');
   const [newest] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId, limit: 1 });
   enrollmentId = newest?.id ?? '';
 });

@@ -122,6 +122,8 @@ export async function startTestServer({
     config,
     db: database.db,
     uri: database.uri,
+    /** The given clock, or else the machine's. */
+    clock: clock ?? Date,
     /** The admin API, called by the first operator, who is an owner. */
     admin: as(adminToken),
     /** Returns the admin API, called by the operator with this token. */

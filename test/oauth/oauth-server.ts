@@ -1,13 +1,7 @@
 import type { CommandStartedEvent } from 'mongodb';
 import { expect } from 'vitest';
-import {
-  createPartner,
-  post,
-  type TestPartner,
-  tokenForm,
-  type Verified,
-  verifyUser,
-} from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { type Code, createPartner, post, type TestPartner, tokenForm } from '../harness/partner.ts';
 import { manualClock, startTestServer } from '../harness/server.ts';
 
 const hour = 3_600_000;
@@ -83,7 +77,7 @@ export async function startOAuth(
     wallet,
     partner: (wanted?: Parameters<typeof createPartner>[1]) => createPartner(server, wanted),
     verified: (partner: TestPartner, person?: string, scope?: string) =>
-      verifyUser(server, partner, person, scope),
+      completeSession(server, partner, person, scope),
 
     /** Posts to `token` or `revoke`. `init` replaces body and headers. */
     send: (name: 'token' | 'revoke', init: RequestInit) =>
@@ -92,7 +86,7 @@ export async function startOAuth(
     /** Exchanges a code with some changed fields. A field that is undefined is omitted. */
     exchange(
       partner: TestPartner,
-      code: Pick<Verified, 'code' | 'codeVerifier'>,
+      code: Code,
       changed: Record<string, string | undefined> = {},
     ): Promise<Answer> {
       const fields = Object.entries({ ...tokenForm(partner, code), ...changed });

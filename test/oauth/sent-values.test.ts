@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newStart, startUrl } from '../journey/pkce.ts';
 import { call, createShop, fields, type Shop, sign } from '../storefront/shop.ts';
@@ -73,7 +74,7 @@ it('the error of a refused start in live mode shows neither registered redirect 
 
 it('the error of a refused exchange in test mode names both redirect URIs, or says that the challenge was sent as verifier', async () => {
   const partner = await createPartner(server);
-  const code = await verifyUser(server, partner);
+  const code = await completeSession(server, partner);
   const describedAs = async (changes: Partial<typeof partner & typeof code>) => {
     const answer = await exchangeCode(server, { ...partner, ...changes }, { ...code, ...changes });
     return ((await answer.json()) as { error_description: string }).error_description;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { TestPartner, Verified } from '../harness/partner.ts';
+import type { Code, TestPartner } from '../harness/partner.ts';
 import { type Answer, momentAt, type OAuthServer, startOAuth } from './oauth-server.ts';
 
 let oauth: OAuthServer;
@@ -27,7 +27,7 @@ async function setLimits(
 }
 
 /** Asserts that the code is still usable: its exchange succeeds and makes one charge of 50 cents. */
-async function expectUsable(partner: TestPartner, verified: Verified): Promise<void> {
+async function expectUsable(partner: TestPartner, verified: Code): Promise<void> {
   const { balance, entries } = await oauth.wallet(partner);
   expect((await oauth.exchange(partner, verified)).status).toBe(200);
   expect(await oauth.wallet(partner)).toEqual({ balance: balance - 50, entries: entries + 1 });

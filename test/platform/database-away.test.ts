@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
-import {
-  createPartner,
-  exchangeCode,
-  post,
-  tokenForm,
-  type Verified,
-  verifyUser,
-} from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { type Code, createPartner, exchangeCode, post, tokenForm } from '../harness/partner.ts';
 import { within } from '../harness/time-limits.ts';
 import { startBehindProxy } from './behind-proxy.ts';
 
@@ -22,8 +16,8 @@ async function startEnvironment() {
   await server.admin.limits.set.mutate(limits);
   return {
     ...{ database, proxy, server, partner },
-    verified: () => verifyUser(server, partner),
-    exchange: (of: Verified) => timed(() => exchangeCode(server, partner, of)),
+    verified: () => completeSession(server, partner),
+    exchange: (of: Code) => timed(() => exchangeCode(server, partner, of)),
     get: (path: string, headers: Record<string, string> = {}) =>
       timed(() => fetch(`${server.baseUrl}${path}`, { headers, redirect: 'manual' })),
     ledger: () => soundLedger(database.db, `${partner.partnerId}:test`),

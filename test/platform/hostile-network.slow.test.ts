@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { completeSession } from '../harness/completed-session.ts';
 import { freePort } from '../harness/free-port.ts';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;
@@ -122,7 +123,7 @@ async function busyGauges(): Promise<Record<string, number>> {
 }
 
 async function exchange(): Promise<number> {
-  const answer = await exchangeCode(server, partner, await verifyUser(server, partner));
+  const answer = await exchangeCode(server, partner, await completeSession(server, partner));
   await answer.body?.cancel();
   return answer.status;
 }

@@ -1,7 +1,8 @@
 import { expect, inject, it, onTestFinished } from 'vitest';
+import { completeSession } from '../harness/completed-session.ts';
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
-import { createPartner, exchangeCode, post, verifyUser } from '../harness/partner.ts';
+import { createPartner, exchangeCode, post } from '../harness/partner.ts';
 import { adminToken, startTestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 import { startProxy } from '../proofs/faults/proxy.ts';
@@ -81,7 +82,7 @@ it('a process serves only /healthz and /metrics while its indexes are built, and
   const running = await server.starting;
   expect(await server.ready()).toMatchObject({ status: 200 });
   const partner = await createPartner(running);
-  expect((await exchangeCode(running, partner, await verifyUser(running, partner))).status).toBe(200);
+  expect((await exchangeCode(running, partner, await completeSession(running, partner))).status).toBe(200);
 });
 
 it('an index that the database refused is built later; until then /readyz answers 503 with the reason', async () => {

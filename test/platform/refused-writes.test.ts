@@ -1,13 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
-import {
-  createPartner,
-  exchangeCode,
-  post,
-  type TestPartner,
-  tokenForm,
-  verifyUser,
-} from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, post, type TestPartner, tokenForm } from '../harness/partner.ts';
 import { adminToken, refusal, startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 import { call, codeFor, createShop, fields, sign } from '../storefront/shop.ts';
@@ -67,7 +61,7 @@ describe('a code exchange whose charge the database refuses', () => {
   it.each(cases)(
     'gets 503 without a charge, and later succeeds, if the %s of the insert fails with %s (%i)',
     async (by, codeName, code) => {
-      const verified = await verifyUser(server, partner);
+      const verified = await completeSession(server, partner);
       const before = await ledger();
       proxy.refuse({ by, codeName, code, on: ofLedger });
       expect(await exchange(verified)).toMatchObject(unavailable);
@@ -83,13 +77,13 @@ describe('a code exchange whose charge the database refuses', () => {
 
   it('repeats the insert only if the error leaves open whether the charge was written', async () => {
     proxy.refuse({ code: 13, codeName: 'Unauthorized', by: 'command', on: ofLedger });
-    await exchange(await verifyUser(server, partner));
+    await exchange(await completeSession(server, partner));
     expect(proxy.refused).toHaveLength(1);
     proxy.refuse({ code: 14_031, codeName: 'OutOfDiskSpace', by: 'document', on: ofLedger });
-    await exchange(await verifyUser(server, partner));
+    await exchange(await completeSession(server, partner));
     expect(proxy.refused).toHaveLength(1);
     proxy.refuse({ code: 14_031, codeName: 'OutOfDiskSpace', by: 'command', on: ofLedger });
-    await exchange(await verifyUser(server, partner));
+    await exchange(await completeSession(server, partner));
     expect(proxy.refused.length).toBeGreaterThan(1);
   });
 
@@ -97,7 +91,7 @@ describe('a code exchange whose charge the database refuses', () => {
     'gets 503, and later 400 with the charge, if the insert succeeds but each reply is a %s error',
     async (by) => {
       const lost: Refusal = { code: 6, codeName: 'HostUnreachable', by, carriedOut: true, on: ofLedger };
-      const verified = await verifyUser(server, partner);
+      const verified = await completeSession(server, partner);
       const before = await ledger();
       proxy.refuse(lost);
       const answer = await exchange(verified);
@@ -116,7 +110,7 @@ describe('a code exchange whose charge the database refuses', () => {
     async (by) => {
       let inserts = 0;
       const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
-      const verified = await verifyUser(server, partner);
+      const verified = await completeSession(server, partner);
       const before = await ledger();
       proxy.refuse({ code: 6, codeName: 'HostUnreachable', by, carriedOut: true, on: isFirst });
       expect((await exchange(verified)).status).toBe(200);
@@ -127,7 +121,7 @@ describe('a code exchange whose charge the database refuses', () => {
   it('gets 503, and later 400 with the charge, if the first reply is lost and the second insert refused', async () => {
     let inserts = 0;
     const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
-    const verified = await verifyUser(server, partner);
+    const verified = await completeSession(server, partner);
     const before = await ledger();
     proxy.refuse(
       { code: 6, codeName: 'HostUnreachable', by: 'command', carriedOut: true, on: isFirst },
@@ -146,8 +140,10 @@ describe('a database that refuses every write', () => {
   it.each(ways)(
     'makes every endpoint that writes answer 503 with Retry-After if the refusal is a %s error',
     async (by) => {
-      const verified = await verifyUser(server, partner);
-      const granted = await (await exchangeCode(server, partner, await verifyUser(server, partner))).json();
+      const verified = await completeSession(server, partner);
+      const granted = await (
+        await exchangeCode(server, partner, await completeSession(server, partner))
+      ).json();
       const { access_token: token } = granted as { access_token: string };
       const shop = await createShop(server);
       const body = JSON.stringify(fields(await codeFor(server, shop)));

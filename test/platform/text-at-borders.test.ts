@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { adminToken, refusal, startTestServer, type TestServer } from '../harness/server.ts';
 import { type SignedInMember, signedIn } from '../portal/signed-in.ts';
 import { createShop, type Shop, sign } from '../storefront/shop.ts';
@@ -184,7 +185,7 @@ it.each(['gzip', 'br', 'GZIP, gzip'])(
 );
 
 it('a byte order mark before a body is ignored', async () => {
-  const verified = await verifyUser(server, partner);
+  const verified = await completeSession(server, partner);
   const fields = {
     grant_type: 'authorization_code',
     ...{ code: verified.code, code_verifier: verified.codeVerifier, redirect_uri: partner.redirectUri },
@@ -197,7 +198,7 @@ it('a byte order mark before a body is ignored', async () => {
 });
 
 it('an audit of the ledger has no finding after all these refused texts', async () => {
-  expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
+  expect((await exchangeCode(server, partner, await completeSession(server, partner))).status).toBe(200);
   for (const { findings } of await server.admin.wallets.audit.query({ partnerId: partner.partnerId }))
     expect(findings).toEqual([]);
 });

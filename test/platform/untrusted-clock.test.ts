@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPartner, exchangeCode, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { adminToken, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
@@ -18,7 +19,7 @@ it('a process without a trusted clock refuses to move money with 503, but verifi
   const { partnerId, keyId } = partner;
   const wallet = { partnerId, mode: 'test' as const };
   await admin.webhooks.set.mutate({ keyId, url: receiver.url });
-  const verified = await verifyUser(server, partner);
+  const verified = await completeSession(server, partner);
   const exchange = () => exchangeCode({ baseUrl }, partner, verified);
   expect((await exchange()).status).toBe(200);
   const statement = () => admin.wallets.statement.query(wallet);
@@ -47,7 +48,7 @@ it('a process without a trusted clock refuses to move money with 503, but verifi
   expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200);
   expect(await admin.status.query()).toMatchObject({ clockTrusted: false, database: 'up' });
   expect(await problems()).toContain('The clock of this process is over 2 s off');
-  expect((await verifyUser(server, partner)).code).toMatch(/^svc_code_/);
+  expect((await completeSession(server, partner)).code).toMatch(/^svc_code_/);
   await expect.poll(() => receiver.received.length).toBe(3);
   expect(await admin.webhooks.test.mutate({ keyId })).toMatchObject({ status: 'delivered' });
   expect(receiver.received.at(-1)?.headers['webhook-timestamp']).toBe(String(Math.floor(clock.now() / 1000)));

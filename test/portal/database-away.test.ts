@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPartner, exchangeCode, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode } from '../harness/partner.ts';
 import { within } from '../harness/time-limits.ts';
 import { type BehindProxy, startBehindProxy } from '../platform/behind-proxy.ts';
 import { type SignedInMember, signedIn } from './signed-in.ts';
@@ -12,7 +13,7 @@ beforeAll(async () => {
   site = await startBehindProxy({ SVC_PORTAL: 'on' });
   const { server } = site;
   const partner = await createPartner(server);
-  await exchangeCode(server, partner, await verifyUser(server, partner));
+  await exchangeCode(server, partner, await completeSession(server, partner));
   owner = await signedIn(server, partner.partnerId, 'owner');
   const { html } = await owner.browser.open('/');
   paths = [...html.matchAll(/href="\/portal(\/[^".?]*)"/g)].map(([, path = '']) => path);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderStatement } from '../../contracts/admin/statement-csv.ts';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 import { addFullPages } from '../wallets/long-wallet.ts';
@@ -16,7 +17,7 @@ beforeAll(async () => {
   partner = await createPartner(server, { name: 'Acme <b>Cinema</b>' });
   other = await createPartner(server, { name: 'Other' });
   await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: 'http://localhost:9/hooks' });
-  const verified = await verifyUser(server, partner);
+  const verified = await completeSession(server, partner);
   expect((await exchangeCode(server, partner, verified)).status).toBe(200);
   for (const role of ['owner', 'developer', 'finance', 'viewer'] as const)
     members[role] = await signedIn(server, partner.partnerId, role);
@@ -175,7 +176,7 @@ describe('an owner in the portal', () => {
     const clientSecret = secretOn(made.html);
     const [, clientId = ''] = /<h2>[^<]*(cli_\w{22})/.exec(made.html) ?? [];
     const second = { ...partner, keyId, clientId, clientSecret };
-    expect((await exchangeCode(server, second, await verifyUser(server, second))).status).toBe(200);
+    expect((await exchangeCode(server, second, await completeSession(server, second))).status).toBe(200);
     for (const keepOld of [{}, { keepOld: '' }])
       expect((await submit(members.owner, `/keys/${keyId}`, { act: 'rotate', ...keepOld })).status).toBe(400);
     const rotated = await submit(members.owner, `/keys/${keyId}`, { act: 'rotate', keepOld: '0' });
@@ -263,7 +264,7 @@ describe('an owner in the portal', () => {
     const found = await owner().browser.open(`/sessions?id=${session?.id}`);
     expect(found.html).toContain(`/portal/sessions/${session?.id}`);
     expect((await members.owner.browser.open(`/sessions/${session?.id}`)).html).toContain('complete');
-    await exchangeCode(server, { ...partner, clientSecret: 'wrong' }, await verifyUser(server, partner));
+    await exchangeCode(server, { ...partner, clientSecret: 'wrong' }, await completeSession(server, partner));
     const list = () =>
       server.admin.requests.list.query({ partnerId: partner.partnerId, error: 'invalid_client' });
     await expect.poll(async () => (await list()).rows.length).toBeGreaterThan(0);
@@ -361,7 +362,7 @@ it('the overview of the portal counts one charge today after an exchange and a n
   const partner = await createPartner(server);
   const { partnerId } = partner;
   const { browser } = await signedIn(server, partnerId, 'viewer', 'counter');
-  expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
+  expect((await exchangeCode(server, partner, await completeSession(server, partner))).status).toBe(200);
   const reason = 'a correction';
   await server.admin.wallets.adjust.mutate({ partnerId, mode: 'test', amount: -100, reason });
   const { html } = await browser.open('/');

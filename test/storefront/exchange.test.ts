@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StorefrontResponse } from '../../contracts/storefront.ts';
 import { GeneralError } from '../../contracts/verification.ts';
-import { createPartner, exchangeCode, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode } from '../harness/partner.ts';
 import { type ManualClock, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { call, codeFor, createShop, fields, type Shop, sign } from './shop.ts';
+import { call, createShop, fields, type Shop, sign } from './shop.ts';
+
+/** Returns the code of a customer's completed session. */
+const codeFor = async (at: TestServer, by: Shop, person?: string, scope = 'age_18_plus country') =>
+  (await completeSession(at, by, person, scope)).code;
 
 let server: TestServer;
 let clock: ManualClock;
@@ -279,8 +284,8 @@ describe('storefront exchange: 404', () => {
     const other = await createShop(server);
     await expectRefusal(await send(fields(await codeFor(server, other))), 404, /code/);
     const oauth = await createPartner(server);
-    await expectRefusal(await send(fields((await verifyUser(server, oauth)).code)), 404, /code/);
-    const own = await verifyUser(server, shop, 'adult', 'age_18_plus');
+    await expectRefusal(await send(fields((await completeSession(server, oauth)).code)), 404, /code/);
+    const own = await completeSession(server, shop, 'adult', 'age_18_plus');
     const token = await exchangeCode(server, shop, own);
     expect(token.status).toBe(400);
     expect(await token.json()).toMatchObject({ error: 'invalid_grant' });

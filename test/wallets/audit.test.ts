@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf, type LedgerPage } from '../../server/billing/ledger-page.ts';
 import { draftPage } from '../../server/billing/page-builder.ts';
 import { readLedger } from '../billing/ledger-snapshot.ts';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 const clock = manualClock(Date.UTC(2026, 0, 5, 10, 30));
@@ -24,7 +25,7 @@ interface Busy extends TestPartner {
 }
 
 const charge = async (partner: TestPartner) => {
-  expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
+  expect((await exchangeCode(server, partner, await completeSession(server, partner))).status).toBe(200);
 };
 
 async function busyPartner(): Promise<Busy> {
@@ -51,7 +52,7 @@ describe('wallets audit', () => {
   it('reports no findings while 20 codes are being exchanged from the wallet', async () => {
     const partner = await createPartner(server);
     const verifications = await Promise.all(
-      Array.from({ length: 20 }, () => verifyUser(server, partner, 'new-adult')),
+      Array.from({ length: 20 }, () => completeSession(server, partner, 'new-adult')),
     );
     const redeemed = verifications.map((each) =>
       exchangeCode(server, partner, each).then(({ status }) => status),

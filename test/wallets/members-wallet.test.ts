@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
 import { type SignedInMember, signedIn } from '../portal/signed-in.ts';
 
@@ -20,7 +21,7 @@ const balance = async (mode: 'test' | 'live') =>
 
 describe('a refill by a member', () => {
   it('fills the empty test wallet to 1,000 dollars in the name of the member, so that the exchange succeeds', async () => {
-    const verified = await verifyUser(server, partner);
+    const verified = await completeSession(server, partner);
     expect((await exchangeCode(server, partner, verified)).status).toBe(402);
     const { html } = await owner.browser.open('/wallet?mode=test');
     const csrf = await owner.csrf();

@@ -2,7 +2,8 @@ import { Long } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { LedgerPage } from '../../server/billing/ledger-page.ts';
 import { readLedger } from '../billing/ledger-snapshot.ts';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 const clock = manualClock();
@@ -15,7 +16,7 @@ afterAll(() => server.stop());
 const ledger = () => server.db.collection<LedgerPage>('ledger');
 
 async function charge(partner: TestPartner): Promise<string> {
-  const answer = await exchangeCode(server, partner, await verifyUser(server, partner));
+  const answer = await exchangeCode(server, partner, await completeSession(server, partner));
   expect(answer.status).toBe(200);
   return ((await answer.json()) as { access_token: string }).access_token;
 }

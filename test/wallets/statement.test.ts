@@ -2,7 +2,8 @@ import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { Long } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readLedger } from '../billing/ledger-snapshot.ts';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
 import { addFullPages } from './long-wallet.ts';
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
   partner = await createPartner(server);
   for (let n = 0; n < 4; n += 1) {
     clock.advance(3_000);
-    expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
+    expect((await exchangeCode(server, partner, await completeSession(server, partner))).status).toBe(200);
   }
 });
 afterAll(() => server.stop());

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NoticeEvent } from '../../contracts/events.ts';
 import { checkEveryMs } from '../../server/warnings/watch.ts';
+import { completeSession } from '../harness/completed-session.ts';
 import { type MailServer, startMailServer } from '../harness/mail-server.ts';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { adminToken, manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
 import { signedIn } from '../portal/signed-in.ts';
@@ -172,7 +173,7 @@ describe('a notice event', () => {
     // Starts ten seconds into an hour, which contains all checks.
     clock.set(Math.ceil(clock.now() / hour) * hour + 10_000);
     await server.admin.limits.set.mutate({ partnerId, mode: 'test', perHour: 1 });
-    expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
+    expect((await exchangeCode(server, partner, await completeSession(server, partner))).status).toBe(200);
     await server.sweep();
     for (let looks = 0; looks < 3; looks += 1) await runChecks();
     expect(await raised(partner)).toHaveLength(1);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 
 const headers = { authorization: `Bearer ${adminToken}` };
@@ -25,7 +26,7 @@ async function join(env: Record<string, string> = {}): Promise<TestServer> {
 }
 
 async function exchange(server: TestServer, partner: TestPartner): Promise<number> {
-  const code = await verifyUser(first, partner);
+  const code = await completeSession(first, partner);
   return (await exchangeCode({ baseUrl: server.publicUrl }, partner, code)).status;
 }
 

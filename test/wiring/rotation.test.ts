@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isSigned } from '../contract/hooks.ts';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
 import { call, createShop, fields, sign } from '../storefront/shop.ts';
@@ -183,7 +184,7 @@ describe('the last use of a secret', () => {
     ]);
     const first = now();
     await query(partner.apiKey);
-    await exchangeCode(server, partner, await verifyUser(server, partner));
+    await exchangeCode(server, partner, await completeSession(server, partner));
     await server.admin.webhooks.test.mutate({ keyId });
     const seen = async () => {
       const [key, client, endpoint] = await noted(partner);
@@ -196,7 +197,7 @@ describe('the last use of a secret', () => {
     expect([rotated.lastUsedAt, rotated.oldSecrets[0]?.lastUsedAt]).toEqual([null, first]);
     clock.advance(2 * minute);
     await query(partner.apiKey);
-    await exchangeCode(server, partner, await verifyUser(server, partner));
+    await exchangeCode(server, partner, await completeSession(server, partner));
     const old = async () => {
       const [key, client] = await noted(partner);
       return [key.lastUsedAt, key.oldSecrets[0]?.lastUsedAt, client.secrets.map((one) => one.lastUsedAt)];

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { completeSession } from '../harness/completed-session.ts';
 import { freePort } from '../harness/free-port.ts';
-import { createPartner, exchangeCode, post, verifyUser } from '../harness/partner.ts';
+import { createPartner, exchangeCode, post } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
@@ -100,7 +101,7 @@ describe('SVC_PRICE_CENTS', () => {
   it('is the price of an exchange for a partner without a price of its own', async () => {
     const server = await start({ env: { SVC_PRICE_CENTS: '73' } });
     const partner = await createPartner(server, { funds: 10_000 });
-    const answer = await exchangeCode(server, partner, await verifyUser(server, partner));
+    const answer = await exchangeCode(server, partner, await completeSession(server, partner));
     expect(answer.status).toBe(200);
     const { balance } = await server.admin.wallets.show.query({
       partnerId: partner.partnerId,

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { UnpaidExchanges } from '../../server/admin/request-store.ts';
 import { createUnpaidWallets } from '../../server/wiring/unpaid-wallets.ts';
-import { createPartner, exchangeCode, verifyUser } from '../harness/partner.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import { createPartner, exchangeCode } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
 const [early, late] = [new Date('2026-07-01T10:00:00Z'), new Date('2026-07-01T11:00:00Z')];
@@ -82,7 +83,7 @@ describe('an exchange that a wallet cannot pay for', () => {
   it('adds its wallet to wallets list, with the number of refusals', async () => {
     const partner = await createPartner(server, { funds: 0 });
     const { partnerId } = partner;
-    const code = await verifyUser(server, partner);
+    const code = await completeSession(server, partner);
     for (let tries = 0; tries < 2; tries += 1)
       expect((await exchangeCode(server, partner, code)).status).toBe(402);
     const listed = async () =>

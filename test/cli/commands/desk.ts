@@ -2,6 +2,7 @@ import { expect, vi } from 'vitest';
 import { createAdminApi } from '../../../cli/connection/client.ts';
 import { sha256 } from '../../../server/platform/ids.ts';
 import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
+import { completeSession } from '../../harness/completed-session.ts';
 import {
   createPartner,
   exchangeCode,
@@ -74,7 +75,7 @@ export async function openDesk(): Promise<Desk> {
   const partner = await createPartner(server, { funds: 5_000 });
   await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
   const exchange = async (person: string) => {
-    const verified = await verifyUser(server, partner, person);
+    const verified = await completeSession(server, partner, person);
     const answer = await exchangeCode(server, partner, verified);
     return { verified, answer, requestId: answer.headers.get('x-request-id') ?? '' };
   };

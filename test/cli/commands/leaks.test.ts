@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomSecret } from '../../../server/platform/ids.ts';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../../harness/partner.ts';
+import { completeSession } from '../../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../../harness/partner.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { type CommandLine, commandLine } from '../svcadmin.ts';
 
@@ -76,7 +77,7 @@ describe('svcadmin secrets find', () => {
 describe('svcadmin keyring retire --compromised', () => {
   it('lists in a dry run what becomes invalid; with --yes, old access tokens get 401 and a new key signs', async () => {
     const token = async () => {
-      const answer = await exchangeCode(server, other, await verifyUser(server, other));
+      const answer = await exchangeCode(server, other, await completeSession(server, other));
       return ((await answer.json()) as { access_token: string }).access_token;
     };
     const userinfo = async (bearer: string) =>
@@ -111,7 +112,7 @@ describe('personal data of a live user', () => {
   let support: CommandLine;
   let ops: CommandLine;
   beforeAll(async () => {
-    await verifyUser(server, partner);
+    await completeSession(server, partner);
     const [found] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });
     enrollment = found ?? expect.fail('no enrollment');
     for (const name of ['users', 'enrollments', 'events'])

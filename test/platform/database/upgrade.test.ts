@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Schema } from '../../../server/platform/database/schema.ts';
+import { completeSession } from '../../harness/completed-session.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { createPartner, exchangeCode, verifyUser } from '../../harness/partner.ts';
+import { createPartner, exchangeCode } from '../../harness/partner.ts';
 import { manualClock, refusal, startTestServer, type TestServer } from '../../harness/server.ts';
 
 const masterKey = Buffer.alloc(32, 7).toString('base64');
@@ -90,7 +91,7 @@ describe('an upgrade', () => {
   it('can be finished twice with the same result; a process of the older build then answers 503 and cannot restart', async () => {
     const old = await start(before);
     const partner = await createPartner(old);
-    const code = await verifyUser(old, partner);
+    const code = await completeSession(old, partner);
     // Its heartbeats are lost, so the other process cannot see it.
     await database.db.collection('processes').deleteMany({ schema: before.version });
     const finished = { version: present.version, left: 0 };

@@ -1,7 +1,8 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { z } from 'zod';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../../harness/partner.ts';
+import { completeSession } from '../../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
 import { encodeJpeg } from '../../partners/jpeg-files.ts';
@@ -38,7 +39,7 @@ beforeAll(async () => {
   const { partnerId, keyId, clientId } = partner;
   owner = await signedIn(server, partnerId, 'owner');
   await server.admin.webhooks.set.mutate({ keyId, url: 'http://localhost:9/hooks' });
-  await exchangeCode(server, partner, await verifyUser(server, partner));
+  await exchangeCode(server, partner, await completeSession(server, partner));
   await addFullPages(server.db, `${partnerId}:test`, { pages: fullPages, at: Date.now() });
   const [session, event, delivery] = await Promise.all([
     insertCopies('sessions', 'ses'),

@@ -1,7 +1,7 @@
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startPair } from '../../billing/pair.ts';
-import type { TestPartner } from '../../harness/partner.ts';
+import { type TestPartner, verifyUser } from '../../harness/partner.ts';
 import { refusal, startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
 
@@ -93,12 +93,12 @@ describe('keyring rotate', () => {
 
   it('makes later codes depend on a new key, and codes of before and after can be exchanged', async () => {
     const { first, second } = pair;
-    const early = await pair.verifyUser(partner);
+    const early = await verifyUser(first, partner);
     await first.admin.keyring.rotate.mutate({ use: 'code' });
     expect(await refusal(first.admin.keyring.rotate.mutate({ use: 'code' }))).toBe('conflict');
     await second.sweep();
     pair.clock.advance(2 * minute);
-    const late = await pair.verifyUser(partner);
+    const late = await verifyUser(first, partner);
     const sessions = await pair.db
       .collection('sessions')
       .find({ 'code.keyId': 'code-2' })

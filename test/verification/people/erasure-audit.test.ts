@@ -1,7 +1,8 @@
 import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createStores } from '../../../server/wiring/stores.ts';
-import { createPartner, verifyUser } from '../../harness/partner.ts';
+import { completeSession } from '../../harness/completed-session.ts';
+import { createPartner } from '../../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 
 const clock = manualClock();
@@ -37,7 +38,7 @@ beforeEach(() => {
 /** Verifies a user. @returns the user and the enrollment */
 async function enrollUser() {
   const partner = await createPartner(service);
-  await verifyUser(service, partner);
+  await completeSession(service, partner);
   const enrollment = await service.db
     .collection<{ _id: string; userId: string }>('enrollments')
     .findOne({ partnerId: partner.partnerId });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LedgerPage } from '../../../server/billing/ledger-page.ts';
 import { soundLedger } from '../../billing/ledger-snapshot.ts';
-import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../../harness/partner.ts';
+import { completeSession } from '../../harness/completed-session.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 
 const clock = manualClock();
@@ -16,7 +17,7 @@ const userinfo = async (token: string) =>
 
 /** Verifies the sandbox user `adult`, and exchanges the code. */
 async function verifyAndExchange(partner: TestPartner) {
-  const verified = await verifyUser(service, partner);
+  const verified = await completeSession(service, partner);
   const answer = await exchangeCode(service, partner, verified);
   const { access_token: token } = (await answer.json()) as { access_token: string };
   const { sub } = (await (await userinfo(token)).json()) as { sub: string };
@@ -105,7 +106,7 @@ describe('users erase', () => {
   it('makes an unused code fail with invalid_grant', async () => {
     const partner = await createPartner(service);
     const { sub } = await verifyAndExchange(partner);
-    const pending = await verifyUser(service, partner);
+    const pending = await completeSession(service, partner);
     const { id } = await service.admin.users.show.query({ user: sub });
     await service.admin.users.erase.mutate({ userId: id });
     const answer = await exchangeCode(service, partner, pending);

@@ -1,0 +1,143 @@
+import { masterKeysOf } from '../../server/platform/config/local-secrets.ts';
+import { givenFields } from '../../server/platform/database/look-through.ts';
+import { randomId, sha256 } from '../../server/platform/ids.ts';
+import { loadKeyring } from '../../server/platform/keys/keyring.ts';
+import { createSealing } from '../../server/platform/keys/sealing.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
+import { createCompletion } from '../../server/verification/flow/complete.ts';
+import { createVerify } from '../../server/verification/flow/verify.ts';
+import { createBlocking } from '../../server/verification/people/blocking.ts';
+import { createSnapshots } from '../../server/verification/people/claims-snapshot.ts';
+import { createEnrolling } from '../../server/verification/people/enroll.ts';
+import { createFreshness, createHasFreshClaims } from '../../server/verification/people/freshness.ts';
+import { createSnapshotInvalidation } from '../../server/verification/people/snapshot-invalidation.ts';
+import { codeOf } from '../../server/verification/session/code.ts';
+import { createOutbox } from '../../server/verification/session/outbox.ts';
+import type { Session } from '../../server/verification/session/session.ts';
+import {
+  applied,
+  authenticated,
+  consented,
+  joined,
+  verified,
+} from '../../server/verification/session/transitions.ts';
+import { createSandbox, type PersonName } from '../../server/verification/sources/sandbox.ts';
+import { sourceSession } from '../../server/verification/sources/session-source.ts';
+import { createVerificationStores } from '../../server/verification/store.ts';
+import { newStart } from '../journey/pkce.ts';
+import type { Code, TestPartner } from './partner.ts';
+import type { TestServer } from './server.ts';
+
+type Server = Pick<TestServer, 'clock' | 'config' | 'db' | 'services'>;
+
+/** The parts of the hosted flow behind its pages, on the server's database and with its keys. */
+async function partsOf({ clock, config, db, services }: Server) {
+  const logger = createLogger('silent');
+  const { sessions, users, enrollments } = createVerificationStores(db);
+  const keyring = await loadKeyring(db, createSealing(masterKeysOf(config)), clock);
+  const findSnapshot = createSnapshots({ users, enrollments });
+  const base = { sessions, users, enrollments, findSnapshot, keyring, clock, logger };
+  const enrolling = createEnrolling(base);
+  const none = async () => undefined;
+  const invalidate = createSnapshotInvalidation({ ...base, endAccesses: none });
+  const block = createBlocking({ ...base, invalidate });
+  const hasFreshClaims = createHasFreshClaims(createFreshness(config.claimLifetimes), clock);
+  // Client and charge matter for the redirect to the partner only.
+  const unused = { directory: { client: none }, chargeOf: none, issuer: config.baseUrl };
+  return {
+    sessions,
+    enrolling,
+    keyring,
+    hasFreshClaims,
+    verify: createVerify({ ...base, enrolling, invalidate, block, hasFreshClaims }),
+    completion: createCompletion({ ...base, ...unused }),
+    outbox: createOutbox({ ...base, enrolling, publish: services.webhooks.publish }),
+  };
+}
+
+const partsOfServers = new WeakMap<object, ReturnType<typeof partsOf>>();
+
+/** Loads the parts of a server once. Wrappers of a server share its services. */
+function sharedPartsOf(server: Server): ReturnType<typeof partsOf> {
+  const parts = partsOfServers.get(server.services) ?? partsOf(server);
+  partsOfServers.set(server.services, parts);
+  return parts;
+}
+
+const lifetimeMs = 1_800_000;
+const sandbox = createSandbox();
+
+/** Creates a session as `/verify/start` does. */
+function startedSession(
+  { partnerId, clientId, keyId, redirectUri }: TestPartner,
+  request: { scope: string; state: string; codeChallenge: string },
+  createdAt: Date,
+): Session {
+  return {
+    _id: randomId('session'),
+    ...{ partnerId, clientId, keyId, redirectUri },
+    mode: 'test',
+    source: 'sandbox',
+    ...request,
+    scope: request.scope.split(' '),
+    status: 'pending',
+    browserHash: sha256(''),
+    timeline: [{ at: createdAt, event: 'started' }],
+    outbox: [],
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + lifetimeMs),
+  };
+}
+
+/**
+ * Lets a sandbox user consent, authenticate and be verified. Stores the user.
+ * @returns the transition from the start of the session to the verification
+ */
+async function pass(parts: Awaited<ReturnType<typeof partsOf>>, started: Session, person: PersonName) {
+  const { enrolling, hasFreshClaims, verify } = parts;
+  const { source, browserHash, createdAt: at } = started;
+  const outcome = await sandbox.authenticate?.(sourceSession(started), { person });
+  if (outcome?.kind !== 'authenticated') throw new Error(`${person} has not authenticated`);
+  const { result, carry: carried, rehearse } = outcome;
+  const claims = result?.kind === 'verified' && !result.duplicate ? result.claims : undefined;
+  const { user } = await enrolling.findOrCreateUser(started, outcome, claims);
+  const ids = enrolling.idsOf(started, user._id);
+  const authentication = authenticated(
+    { ...ids, source, browserHash, ...givenFields({ rehearse }) },
+    { carried, at },
+  );
+  const identified = joined(consented(at), authentication);
+  const isVerified = hasFreshClaims(started, user) && !user.duplicate;
+  const verification = isVerified
+    ? verified('by the source', at)
+    : await verify(applied({ session: started, transition: identified }), sandbox);
+  if (verification.event) throw new Error(`the verification of ${person} fails`);
+  return joined(identified, verification);
+}
+
+/**
+ * Stores a session that a sandbox user has completed, with its user, enrollment and events, by the server's own stores.
+ * It takes a part of the time of the hosted pages, which `verifyUser` walks.
+ * @throws Error if the verification of this user fails
+ * @returns the code that the partner would get
+ */
+export async function completeSession(
+  server: Server,
+  partner: TestPartner,
+  person: PersonName = 'adult',
+  scope = 'age_18_plus identity_verified',
+): Promise<Code & { sessionId: string }> {
+  const parts = await sharedPartsOf(server);
+  const { sessions, completion, outbox, keyring } = parts;
+  const { codeVerifier, ...request } = newStart();
+  const at = new Date(server.clock.now());
+  const started = startedSession(partner, { ...request, scope }, at);
+  const [passed] = await Promise.all([pass(parts, started, person), sessions.insert(started)]);
+  const { transition, snapshot } = await completion.issueCode(
+    applied({ session: started, transition: passed }),
+  );
+  const completed = await sessions.move(started, joined(passed, transition), at);
+  if (!completed?.code) throw new Error(`the session of ${person} was not completed`);
+  await outbox.finish(completed, snapshot);
+  return { code: codeOf(keyring.code.current.bytes, started._id), codeVerifier, sessionId: started._id };
+}
