@@ -20,6 +20,7 @@ import { testIdentityWalletSettings } from '../verification/sources/identity-wal
 import { sandboxSource } from '../verification/sources/sandbox.ts';
 import { createWalletsFeature } from '../wallets/feature.ts';
 import { createStatementSigner } from '../wallets/signed-statement.ts';
+import { createWebhookEndpoints, eventRecipient } from '../webhooks/delivery/endpoint.ts';
 import { checkWebhookUrl } from '../webhooks/egress/destination.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import { createBillableEndpoints } from './billable-endpoints.ts';
@@ -35,7 +36,6 @@ import { createStores } from './stores.ts';
 import { tracedStores, tracedWebhooks } from './traced.ts';
 import { createUnpaidWallets } from './unpaid-wallets.ts';
 import { createWarnings } from './warnings.ts';
-import { createWebhookEndpoints, eventRecipient } from './webhook-endpoint.ts';
 
 /**
  * The most requests that a process has in flight, by kind of caller. A process answers about 256 requests in 200 ms.

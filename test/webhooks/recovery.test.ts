@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../server/webhooks/delivery/delivery.ts';
-import type { Endpoint } from '../../server/webhooks/delivery/send-attempt.ts';
+import type { Endpoint } from '../../server/webhooks/delivery/endpoint.ts';
 import type { Parts } from '../../server/webhooks/webhooks.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { manualClock } from '../harness/server.ts';

@@ -7,7 +7,7 @@ import { randomId, randomSecret } from '../../server/platform/ids.ts';
 import { createScheduler } from '../../server/platform/jobs/scheduler.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { createWebhookProcedures } from '../../server/webhooks/admin.ts';
-import type { Endpoint } from '../../server/webhooks/delivery/send-attempt.ts';
+import type { Endpoint } from '../../server/webhooks/delivery/endpoint.ts';
 import { createRequireKey } from '../../server/webhooks/operators/key-owner.ts';
 import { createWebhooks, type WebhookSettings } from '../../server/webhooks/webhooks.ts';
 import { preparedDatabase } from '../harness/database.ts';

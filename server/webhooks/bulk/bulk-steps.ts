@@ -2,6 +2,7 @@ import { groupBy } from '../../platform/batching/group-by.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { deriveId } from '../../platform/ids.ts';
 import type { Delivery } from '../delivery/delivery.ts';
+import type { Due } from '../delivery/due.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, purgeDate } from '../delivery/events.ts';
 import type { DeliveryQueryStore } from '../operators/delivery-query-store.ts';
@@ -23,10 +24,9 @@ interface Settings {
     DeliveryQueryStore,
     'page' | 'ofEvents' | 'countDueRetries' | 'cancelAll' | 'moveAll'
   >;
-  /** Stores new deliveries, and dispatches the due ones in this process or another one. */
-  insertAndDispatch: (deliveries: readonly Delivery[]) => Promise<void>;
-  /** Makes attempts that were moved to these times be sent then. */
-  sendMoved: (times: readonly Date[]) => Promise<void>;
+  /** Stores new deliveries, and sends the due ones in this process or another one. */
+  insertAndSend: (deliveries: readonly Delivery[]) => Promise<void>;
+  due: Pick<Due, 'retryAt'>;
   clock: Pick<Clock, 'now'>;
   idKey: Uint8Array;
 }
@@ -109,8 +109,8 @@ export function createBulkSteps({
   store,
   events,
   deliveryQueries,
-  insertAndDispatch,
-  sendMoved,
+  insertAndSend,
+  due,
   clock,
   idKey,
 }: Settings) {
@@ -187,7 +187,7 @@ export function createBulkSteps({
     const { deliveries, nextAt } = await composeAll(job, part.keyId, plans);
     const eventIds = deliveries.map(({ eventId }) => eventId);
     await events.keepUntil(eventIds, purgeDate(now()));
-    await insertAndDispatch(deliveries);
+    await insertAndSend(deliveries);
     const done = madeCount + deliveries.length;
     return { done, leftOut: eventCount - done, nextAt };
   }
@@ -236,7 +236,7 @@ export function createBulkSteps({
         return changePage(step, async (ids) => {
           const dues = assignDueTimes(ids, at, { rate, movedBefore });
           const moved = await deliveryQueries.moveAll(dues);
-          await sendMoved(dues.map((due) => due.at));
+          await due.retryAt(...dues.map(({ at: time }) => time));
           return moved;
         });
       }

@@ -1,14 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../platform/clock.ts';
+import type { Scheduler } from '../../platform/jobs/scheduler.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { Part } from './bulk-job.ts';
 import type { BulkStore, Step } from './bulk-store.ts';
+
+/** The scheduler's job that makes a worker look for steps of bulk jobs. */
+const bulkJob = 'webhook.bulk';
 
 interface Settings {
   store: Pick<BulkStore, 'lease' | 'nextDue' | 'save'>;
   /** Processes the next documents of one API key. @returns the part after the step */
   processStep: (step: Step) => Promise<Part>;
+  scheduler: Pick<Scheduler, 'at' | 'define'>;
+  /** Whether this process takes steps. */
+  worker: boolean;
   clock: Pick<Clock, 'now'>;
   logger: Pick<Logger, 'warn'>;
 }
@@ -21,7 +28,7 @@ const longestWaitMs = 1_000;
 const retryAfterFaultMs = 1_000;
 
 /** Takes the steps of all bulk jobs one after another, so that a process uses the database for only one of them at a time. */
-export function createBulkRunner({ store, processStep, clock, logger }: Settings) {
+export function createBulkRunner({ store, processStep, scheduler, worker, clock, logger }: Settings) {
   const stopping = new AbortController();
   const { signal } = stopping;
   let working: Promise<void> | undefined;
@@ -62,11 +69,20 @@ export function createBulkRunner({ store, processStep, clock, logger }: Settings
     working = undefined;
   }
 
+  /** Takes steps until no bulk job runs any more. */
+  function wake(): void {
+    wakes += 1;
+    working ??= work();
+  }
+
+  scheduler.define(bulkJob, async () => wake());
+
   return {
-    /** Takes steps until no bulk job runs any more. */
-    wake(): void {
-      wakes += 1;
-      working ??= work();
+    wake,
+    /** Makes this process, or another one that sends, take the first step of a job. */
+    async announce(bulkId: string): Promise<void> {
+      if (worker) wake();
+      else await scheduler.at(bulkJob, new Date(), bulkId);
     },
     /** Takes no more steps, and resolves when the result of the step under way is saved. */
     async stop(): Promise<void> {

@@ -57,6 +57,10 @@ export const answerRetentionMs = 7 * 86_400_000;
 /** First attempts wait in one lane, retries and resends in another, so that neither lane has to wait for the other. */
 export type Lane = 'first' | 'retry';
 
+/** How many attempts are in flight, by lane. */
+export type InFlight = Record<Lane, number>;
+export const noneInFlight: Readonly<InFlight> = { first: 0, retry: 0 };
+
 /** Set while an attempt is not made although it was due, because its process could not make it or ended. */
 export interface Overdue {
   /** The first due time of the attempt. `nextAttemptAt` is later. */

@@ -16,8 +16,6 @@ const mostEarlyMs = 8000;
 /** The beginning of the second that contains a time. */
 export const dueBucket = (at: Date): Date => new Date(Math.floor(at.getTime() / secondMs) * secondMs);
 
-export type DueJobs = ReturnType<typeof createDueJobs>;
-
 interface Settings {
   scheduler: Scheduler;
   clock: Pick<Clock, 'now'>;

@@ -29,12 +29,33 @@ export function standardSignature({ eventId, body, secret }: Omit<Signed, 'at'>,
 }
 
 /** The signing headers of one attempt: the contract's, and those of Standard Webhooks. */
-export function signatureHeaders(signed: Signed): Record<string, string> {
+export function signatureHeaders(signed: Signed) {
   const timestamp = Math.floor(signed.at / 1000);
   return {
     'X-SVC-Signature': contractSignature(signed.body, signed.secret),
     'webhook-id': signed.eventId,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': standardSignature(signed, timestamp),
+  };
+}
+
+/** What the headers of an attempt are made from. */
+interface AttemptRequest extends Signed {
+  type: string;
+  attempt: number;
+  traceparent?: string;
+  userAgent: string;
+}
+
+/** All headers of an attempt (interface 4.7, docs/choices.md). */
+export function attemptHeaders({ type, attempt, userAgent, traceparent, ...signed }: AttemptRequest) {
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': userAgent,
+    'X-SVC-Event-Id': signed.eventId,
+    'X-SVC-Event': type,
+    'X-SVC-Attempt': String(attempt),
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...signatureHeaders(signed),
   };
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
+import type { Due } from '../delivery/due.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts';
 import { type DeliveryQueryStore, finalStatuses } from './delivery-query-store.ts';
@@ -24,10 +25,9 @@ import {
 interface Settings {
   events: EventStore;
   deliveryQueries: DeliveryQueryStore;
-  /** Stores new deliveries, and dispatches the due ones in this process or another one. */
-  insertAndDispatch: (deliveries: readonly Delivery[]) => Promise<void>;
-  /** Makes attempts that were moved to these times be sent then. */
-  sendMoved: (times: readonly Date[]) => Promise<void>;
+  /** Stores new deliveries, and sends the due ones in this process or another one. */
+  insertAndSend: (deliveries: readonly Delivery[]) => Promise<void>;
+  due: Pick<Due, 'retryAt'>;
   requireKey: RequireKey;
   clock: Pick<Clock, 'now'>;
   idKey: Uint8Array;
@@ -72,7 +72,7 @@ export type DeliveryActions = ReturnType<typeof createDeliveryActions>;
 
 /** Actions of operators on deliveries. The methods throw ApiError. */
 export function createDeliveryActions(settings: Settings) {
-  const { events, deliveryQueries, insertAndDispatch, sendMoved, requireKey, clock, idKey } = settings;
+  const { events, deliveryQueries, insertAndSend, due, requireKey, clock, idKey } = settings;
   const now = () => new Date(clock.now());
 
   const requireDelivery = async (id: string): Promise<Delivery> =>
@@ -113,7 +113,7 @@ export function createDeliveryActions(settings: Settings) {
       return composeDelivery(event, { id, trigger: 'resend', dueAt, now: at, resendOf, operatorId });
     });
     await events.keepUntil(eventIds, purgeDate(at));
-    await insertAndDispatch(resends);
+    await insertAndSend(resends);
     return resends;
   }
 
@@ -132,7 +132,7 @@ export function createDeliveryActions(settings: Settings) {
       countOfKey: new Map([[owner.keyId, 1]]),
       async run() {
         await events.insert([event]);
-        await insertAndDispatch([delivery]);
+        await insertAndSend([delivery]);
         return [delivery];
       },
     });
@@ -166,7 +166,7 @@ export function createDeliveryActions(settings: Settings) {
       const at = requireDueTime(time, now());
       const moved = await deliveryQueries.move(id, { at, trigger: 'reschedule' });
       if (moved) {
-        await sendMoved([at]);
+        await due.retryAt(at);
         return moved;
       }
       // A pending delivery was not moved because it is deleted before the new time.

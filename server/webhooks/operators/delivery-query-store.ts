@@ -3,8 +3,7 @@ import type { Total } from '../../../contracts/admin/references.ts';
 import type { SentName } from '../../../contracts/events.ts';
 import { countThrough, divideFilter, givenFields, period } from '../../platform/database/look-through.ts';
 import { type Page, readPage } from '../../platform/database/pages.ts';
-import { type InFlight, noneInFlight } from '../delivery/concurrency-limits.ts';
-import type { Delivery, Lane } from '../delivery/delivery.ts';
+import { type Delivery, type InFlight, type Lane, noneInFlight } from '../delivery/delivery.ts';
 
 const collection = 'deliveries';
 

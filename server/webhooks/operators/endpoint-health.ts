@@ -1,6 +1,6 @@
 import type { EndpointHealth, EndpointState } from '../../../contracts/admin/endpoint-health.ts';
 import { waitReasons } from '../../../contracts/delivery-reasons.ts';
-import { type Limits, retryLimits } from '../delivery/concurrency-limits.ts';
+import { type Limits, retryLimits } from '../delivery/backlog.ts';
 import type { Overdue } from '../delivery/delivery.ts';
 import type { KeyOwner } from './key-owner.ts';
 

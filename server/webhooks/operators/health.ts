@@ -1,6 +1,7 @@
 import type { EndpointHealth, ReadHealth } from '../../../contracts/admin/endpoint-health.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type InFlight, type Limits, noneInFlight } from '../delivery/concurrency-limits.ts';
+import type { Limits } from '../delivery/backlog.ts';
+import { type InFlight, noneInFlight } from '../delivery/delivery.ts';
 import type { DeliveryQueryStore } from './delivery-query-store.ts';
 import { evaluateEndpoint, worstFirst } from './endpoint-health.ts';
 import type { HealthStore } from './health-store.ts';

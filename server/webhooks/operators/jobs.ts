@@ -6,7 +6,8 @@ import { givenFields } from '../../platform/database/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Scheduler } from '../../platform/jobs/scheduler.ts';
 import type { Job } from '../../platform/jobs/stored-job.ts';
-import { attemptsJob, type DueJobs } from '../delivery/due-job.ts';
+import type { Due } from '../delivery/due.ts';
+import { attemptsJob } from '../delivery/due-job.ts';
 import type { DeliveryQueryStore, NewDue } from './delivery-query-store.ts';
 import { requireDueTime, requireKept } from './reschedule.ts';
 import { faultOf, jobStateOf, viewJob, viewWaiting } from './views.ts';
@@ -14,9 +15,7 @@ import { faultOf, jobStateOf, viewJob, viewWaiting } from './views.ts';
 interface Settings {
   scheduler: Scheduler;
   deliveryQueries: DeliveryQueryStore;
-  dueJobs: Pick<DueJobs, 'at' | 'move'>;
-  /** Makes attempts that were moved to these times be sent then. */
-  sendMoved: (times: readonly Date[]) => Promise<void>;
+  due: Pick<Due, 'retryAt' | 'moveJob'>;
   clock: Pick<Clock, 'now'>;
 }
 
@@ -27,7 +26,7 @@ const deliveriesPerPage = 500;
  * Shows and changes the scheduler's jobs, together with their deliveries. One job starts all attempts that are due within one
  * second. A delivery belongs to that job by its due time only. The methods throw ApiError.
  */
-export function createJobs({ scheduler, deliveryQueries, dueJobs, sendMoved, clock }: Settings) {
+export function createJobs({ scheduler, deliveryQueries, due, clock }: Settings) {
   const now = () => new Date(clock.now());
 
   async function requireJob(id: string): Promise<Job> {
@@ -50,7 +49,7 @@ export function createJobs({ scheduler, deliveryQueries, dueJobs, sendMoved, clo
    */
   async function scheduleLateDeliveries(second: Date): Promise<void> {
     const [late] = await deliveryQueries.dueWith(second, { limit: 1 });
-    if (late) await dueJobs.at(second);
+    if (late) await due.retryAt(second);
   }
 
   /** Makes the error for a job that cannot be changed. @param participle what it cannot be, for instance `cancelled` */
@@ -67,10 +66,10 @@ export function createJobs({ scheduler, deliveryQueries, dueJobs, sendMoved, clo
     // Read before the move, because afterwards the deliveries have another due time. The response has at most one page of ids.
     const shown = await deliveryQueries.dueWith(second, { limit: deliveriesPerPage });
     const movedDeliveries = await deliveryQueries.moveDue(second, to);
-    const isJobMoved = await dueJobs.move(job.id, to.at);
+    const isJobMoved = await due.moveJob(job.id, to.at);
     if (!isJobMoved && movedDeliveries === 0) throw cannotChange(job, participle);
     // A job that a process runs already cannot be moved, so the moved deliveries need another job.
-    if (!isJobMoved) await sendMoved([to.at]);
+    if (!isJobMoved) await due.retryAt(to.at);
     await scheduleLateDeliveries(second);
     // A job that has run meanwhile may be deleted.
     const moved = (await scheduler.show(job.id)) ?? { ...job, nextRunAt: to.at };

@@ -6,8 +6,9 @@ import type {
 } from '../../../contracts/admin/webhooks.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
+import type { ReadEndpoint } from '../delivery/endpoint.ts';
 import type { EventStore } from '../delivery/event-store.ts';
-import { attemptHeaders, type ReadEndpoint } from '../delivery/send-attempt.ts';
+import { attemptHeaders } from '../egress/signature.ts';
 import type { DeliveryQueryStore } from './delivery-query-store.ts';
 import { checkSignature } from './diagnose-signature.ts';
 import type { RequireKey } from './key-owner.ts';

@@ -1,7 +1,7 @@
 import type { WaitReason } from '../../../contracts/webhooks.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type InFlight, type Limits, noneInFlight, retryLimits } from '../delivery/concurrency-limits.ts';
-import { type Delivery, firstDueOf } from '../delivery/delivery.ts';
+import { type Limits, retryLimits } from '../delivery/backlog.ts';
+import { type Delivery, firstDueOf, type InFlight, noneInFlight } from '../delivery/delivery.ts';
 import type { DeliveryQueryStore } from './delivery-query-store.ts';
 import type { ReadPauses } from './key-owner.ts';
 import { lateAfterMs } from './views.ts';

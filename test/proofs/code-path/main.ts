@@ -13,7 +13,8 @@ import { startDatabase, until } from '../upgrade/members.ts';
 
 /**
  * Lists the service files that a code runs through: those with at least one function that V8 counts as called. It
- * measures an exchange alone, then a returning user from `/verify/start` to the delivered webhooks. Sweeps are off.
+ * measures an exchange alone, a webhook from its publication to its recorded attempt, then a returning user from `/verify/start` to
+ * the delivered webhooks. Sweeps are off.
  */
 
 const token = 'svc_admin_0123456789012345678901234567890123456789012';
@@ -71,6 +72,19 @@ function show(title: string, files: readonly string[]): void {
   }
 }
 
+/** Publishes an event, and waits until its attempt is recorded. */
+async function sendWebhook(n: number): Promise<void> {
+  const { partnerId, keyId } = partner;
+  const at = new Date();
+  const fields = { enrollment_id: `enr_${n}`, user_id: 'user', created_at: at.toISOString() };
+  const about = { enrollmentId: `enr_${n}` };
+  const type = 'enrollment.created';
+  const { webhooks } = server.services;
+  await webhooks.publish([{ type, cause: [`path ${n}`], partnerId, mode: 'test', keyId, about, at, fields }]);
+  const isSent = async () => (await webhooks.deliveries.queue()).pending === 0;
+  while (!(await isSent())) await sleep(20);
+}
+
 const pass = () => verifyUser({ baseUrl: config.baseUrl }, partner);
 async function exchange(code: Awaited<ReturnType<typeof pass>>): Promise<void> {
   const { status } = await exchangeCode(config, partner, code);
@@ -84,6 +98,12 @@ await sleep(backgroundWaitMs);
 await readCalledFiles();
 await exchange(code);
 show('An exchange', await readCalledFiles());
+
+await sendWebhook(0);
+await sleep(backgroundWaitMs);
+await readCalledFiles();
+await sendWebhook(1);
+show('A webhook', await readCalledFiles());
 
 await sleep(backgroundWaitMs);
 await readCalledFiles();

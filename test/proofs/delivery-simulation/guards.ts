@@ -71,7 +71,7 @@ export const guards: readonly Guard[] = [
   },
   {
     title: 'a delivery that is named twice in a lease is sent once',
-    edits: [edit('delivery/leasing.ts', 'byId.delete(id);', '')],
+    edits: [edit('delivery/due.ts', 'byId.delete(id);', '')],
     plan: frozen,
     budget: 300,
   },
@@ -90,7 +90,7 @@ export const guards: readonly Guard[] = [
   {
     title: 'an attempt is sent in the first quarter of its lease',
     edits: [
-      edit('delivery/send-attempt.ts', 'if (isQuarterOver(delivery, at)) return postpone(delivery);', ''),
+      edit('delivery/attempt.ts', 'if (isQuarterOver(leased, clock.now())) return postpone(leased);', ''),
     ],
     plan: frozen,
     budget: 300,
@@ -98,14 +98,14 @@ export const guards: readonly Guard[] = [
   {
     title: 'attempts of processes that have ended are made again',
     edits: [
-      edit('webhooks.ts', 'const recovered = await deliveries.recover(now());', 'const recovered = 0;'),
+      edit('delivery/due.ts', 'const recovered = await deliveries.recover(now());', 'const recovered = 0;'),
     ],
     plan: crashing,
     budget: 100,
   },
   {
     title: 'a delivery is not sent before its event is stored',
-    edits: [edit('delivery/send-attempt.ts', "if (delivery.body === '') return postpone(delivery);", '')],
+    edits: [edit('delivery/attempt.ts', "if (leased.body === '') return postpone(leased);", '')],
     plan: crashing,
     budget: 300,
   },
@@ -123,37 +123,25 @@ export const guards: readonly Guard[] = [
   },
   {
     title: 'a first attempt takes a slot only if one is free',
-    edits: [
-      edit(
-        'delivery/dispatcher.ts',
-        'if (limiter.capacityOf(keyId, reservedSlots).slots === 0) return undefined;',
-        '',
-      ),
-    ],
+    edits: [edit('delivery/backlog.ts', 'capacityOf(endpoint).slots > 0 && ', '')],
     plan: busy,
     budget: 100,
   },
   {
     title: 'a slot becomes free when its attempt has ended',
-    edits: [edit('delivery/dispatcher.ts', 'limiter.free(keyId, lane);', '')],
+    edits: [edit('delivery/due.ts', 'backlog.free(keyId, lane);', '')],
     plan: busy,
     budget: 100,
   },
   {
     title: 'a worker looks for deliveries that other processes have stored',
-    edits: [edit('webhooks.ts', 'for (const keyId of keyIds) leasing.invalidate(keyId);', '')],
+    edits: [edit('delivery/due.ts', "backlog.doubt(keyId, 'first');", '')],
     plan: { ...calm, others: 2 },
     budget: 100,
   },
   {
     title: 'the job of a retry is made when its attempt has failed',
-    edits: [
-      edit(
-        'delivery/send-attempt.ts',
-        "if (isRecorded && verdict.status === 'pending') await schedule(verdict.nextAttemptAt);",
-        '',
-      ),
-    ],
+    edits: [edit('delivery/due.ts', 'if (dueAt) await retryAt(dueAt);', '')],
     plan: failing,
     budget: 100,
   },
@@ -161,9 +149,9 @@ export const guards: readonly Guard[] = [
     title: 'a paused endpoint gets nothing',
     edits: [
       edit(
-        'delivery/send-attempt.ts',
-        'if (target.pausedUntil && target.pausedUntil > now())',
-        'if (target.pausedUntil && target.pausedUntil < new Date(0))',
+        'delivery/attempt.ts',
+        'if (pausedUntil && pausedUntil > now())',
+        'if (pausedUntil && pausedUntil < new Date(0))',
       ),
     ],
     plan: { ...faulty, pauses: 3, span: 30_000, events: 30 },

@@ -1,6 +1,6 @@
 import type { EventDraft } from '../../../server/platform/database/event-draft.ts';
 import type { Delivery, StoredEvent } from '../../../server/webhooks/delivery/delivery.ts';
-import type { Endpoint } from '../../../server/webhooks/delivery/send-attempt.ts';
+import type { Endpoint } from '../../../server/webhooks/delivery/endpoint.ts';
 import type { SimulatedDatabase } from '../simulation/database.ts';
 import { createNetwork } from '../simulation/network.ts';
 import type { Random } from '../simulation/random.ts';

@@ -58,7 +58,7 @@ export const liveMode = [
     ],
   ),
   ...inFile(
-    'server/wiring/webhook-endpoint.ts',
+    'server/webhooks/delivery/endpoint.ts',
     ['wiring/webhook-endpoint'],
     [
       ['mode: key.mode };', "mode: 'test' };"],

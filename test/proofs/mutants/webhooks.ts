@@ -62,14 +62,17 @@ export const webhooks = [
     [['const ofUser = { sub: { $in: [...subs] } };', 'const ofUser = { sub: { $exists: true } };']],
   ),
   ...inFile(
-    'server/webhooks/delivery/send-attempt.ts',
+    'server/webhooks/delivery/attempt.ts',
     ['webhooks/delivery/delivery', 'webhooks/admin', 'wiring/webhook-endpoint'],
     [
-      ["if (target.state === 'off') return skip(target.reason);", ''],
-      ['return skip(target.reason);', "return skip('no_url');"],
-      ["'X-SVC-Attempt': String(attempt)", "'X-SVC-Attempt': '1'"],
-      ["if (isRecorded && verdict.status === 'pending') await schedule(verdict.nextAttemptAt);", ''],
+      ["if (endpoint.state === 'off') return skip(leased, endpoint.reason);", ''],
+      ['return skip(leased, endpoint.reason);', "return skip(leased, 'no_url');"],
     ],
+  ),
+  ...inFile(
+    'server/webhooks/egress/signature.ts',
+    ['webhooks/delivery/delivery'],
+    [["'X-SVC-Attempt': String(attempt)", "'X-SVC-Attempt': '1'"]],
   ),
   ...inFile(
     'server/webhooks/bulk/bulk-steps.ts',
@@ -81,13 +84,16 @@ export const webhooks = [
     ],
   ),
   ...inFile(
-    'server/webhooks/delivery/send-attempt.ts',
+    'server/webhooks/delivery/attempt.ts',
     ['webhooks/delivery/pause'],
-    [['if (target.pausedUntil && target.pausedUntil > now())', 'if (target.pausedUntil === null)']],
+    [['if (pausedUntil && pausedUntil > now())', 'if (pausedUntil === null)']],
   ),
   ...inFile(
-    'server/webhooks/webhooks.ts',
-    ['wiring/webhook-endpoint'],
-    [['        await dispatchDue();', '']],
+    'server/webhooks/delivery/due.ts',
+    ['webhooks/delivery/delivery', 'wiring/webhook-endpoint'],
+    [
+      ['if (dueAt) await retryAt(dueAt);', ''],
+      ['if (worker) await sendDue();', ''],
+    ],
   ),
 ];

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AttemptError } from '../../../contracts/webhooks.ts';
-import { createConcurrencyLimiter } from '../../../server/webhooks/delivery/concurrency-limits.ts';
 import { dueBucket } from '../../../server/webhooks/delivery/due-job.ts';
 import { afterAttempt } from '../../../server/webhooks/delivery/retry-schedule.ts';
 
@@ -39,38 +38,6 @@ describe('afterAttempt, the retry schedule of a delivery,', () => {
     expect(afterAttempt({ attempt: 1, limit: 1 }, { error: 'dns', at }, delays)).toEqual({
       status: 'failed',
     });
-  });
-});
-
-describe('attempts in flight', () => {
-  const lane = fc.constantFrom('first' as const, 'retry' as const);
-
-  it('never exceed the limit of each endpoint, the limit of all endpoints, and the smaller limits of retries', () => {
-    const step = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), lane, take: fc.boolean() });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const slots = createConcurrencyLimiter({ perEndpoint: 5, pool: 12 });
-        const taken: { key: string; lane: 'first' | 'retry' }[] = [];
-        for (const { key, lane, take } of steps) {
-          const held = taken.findIndex((one) => one.key === key && one.lane === lane);
-          if (take) {
-            const capacity = slots.capacityOf(key, 0);
-            if ((lane === 'first' ? capacity.slots : capacity.retries) === 0) continue;
-            slots.take(key, lane);
-            taken.push({ key, lane });
-          } else if (held >= 0) {
-            slots.free(key, lane);
-            taken.splice(held, 1);
-          }
-          const own = taken.filter((one) => one.key === key);
-          expect(own.length).toBeLessThanOrEqual(5);
-          expect(own.filter((one) => one.lane === 'retry').length).toBeLessThanOrEqual(4);
-          expect(taken.length).toBeLessThanOrEqual(12);
-          expect(taken.filter((one) => one.lane === 'retry').length).toBeLessThanOrEqual(9);
-          expect(slots.inFlight()).toBe(taken.length);
-        }
-      }),
-    );
   });
 });
 

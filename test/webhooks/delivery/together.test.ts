@@ -1,93 +1,141 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createLogger } from '../../../server/platform/telemetry/logging.ts';
+import { createAttempt } from '../../../server/webhooks/delivery/attempt.ts';
 import type { Leased } from '../../../server/webhooks/delivery/delivery.ts';
-import type { FinishedAttempt } from '../../../server/webhooks/delivery/delivery-store.ts';
-import { createDispatcher } from '../../../server/webhooks/delivery/dispatcher.ts';
-import { createLeasing } from '../../../server/webhooks/delivery/leasing.ts';
+import { createDue } from '../../../server/webhooks/delivery/due.ts';
 import { until } from '../system.ts';
 
+type Settings = Parameters<typeof createDue>[0];
+const logger = createLogger('silent');
+const clock = { now: Date.now };
+
+/** The module of due deliveries on a store in memory, with one endpoint. */
+function dueOver(deliveries: Partial<Settings['deliveries']>, attempt: Settings['attempt']) {
+  return createDue({
+    deliveries: { dueKeys: async () => ['key'], ...deliveries } as Settings['deliveries'],
+    attempt,
+    scheduler: { define: () => undefined, at: async () => undefined } as never,
+    clock,
+    logger,
+    limits: { perEndpoint: 4, pool: 100 },
+    leaseTime: 20_000,
+    worker: true,
+  });
+}
+
+const leasedOf = (ids: readonly string[]) =>
+  ids.map((_id) => ({ _id, keyId: 'key', lane: 'first' }) as Leased);
+const now = () => new Date(clock.now());
+
 /** Each journaled write delays token exchanges, so webhooks must make few leases and writes. */
-it('the dispatcher leases deliveries once for all attempts of an endpoint that end in one turn of the event loop', async () => {
+it('deliveries are leased once for all attempts of an endpoint that end in one turn of the event loop', async () => {
   const asked: number[] = [];
   let ended: (() => void) | undefined;
   const together = new Promise<void>((resolve) => {
     ended = resolve;
   });
-  let left = 8;
-  const { notify } = createDispatcher({
-    limits: { perEndpoint: 4, pool: 100 },
-    logger: createLogger('silent'),
-    async lease({ keyId, slots }) {
-      asked.push(slots);
-      const count = Math.min(slots, left);
-      left -= count;
-      const leased = Array.from({ length: count }, () => ({ _id: 'dlv', keyId, lane: 'first' }) as Leased);
-      return { leased, tried: count, more: left > 0 };
+  const waiting = Array.from({ length: 8 }, (_, n) => `dlv ${n}`);
+  const due = dueOver(
+    {
+      due: async (_keyId, lane) => (lane === 'first' ? [...waiting] : []),
+      async lease(ids) {
+        asked.push(ids.length);
+        waiting.splice(0, ids.length);
+        return leasedOf(ids);
+      },
     },
-    sendAttempt: () => together,
-  });
-  notify(['key']);
+    () => together.then(() => ({})),
+  );
+  await due.retryAt(now());
+  await until(() => asked.length === 1);
   await sleep(20);
   expect(asked).toEqual([4]);
   ended?.();
-  await sleep(20);
-  expect(asked.slice(0, 2)).toEqual([4, 4]);
+  await until(() => asked.length === 2);
+  expect(asked).toEqual([4, 4]);
 });
 
-it('the dispatcher goes on with an endpoint if another process has leased all deliveries that it tried', async () => {
-  const results = [
-    { leased: [], tried: 4, more: true },
-    { leased: [], tried: 3, more: true },
-    { leased: [{ _id: 'dlv', keyId: 'key', lane: 'first' } as Leased], tried: 1, more: false },
-  ];
+it('an endpoint is leased again if another process has leased all deliveries that were tried', async () => {
+  const found = Array.from({ length: 50 }, (_, n) => `dlv ${n}`);
   const sent: string[] = [];
-  const { notify } = createDispatcher({
-    limits: { perEndpoint: 4, pool: 100 },
-    logger: createLogger('silent'),
-    lease: async () => results.shift() ?? { leased: [], tried: 0, more: false },
-    async sendAttempt({ _id }) {
-      sent.push(_id);
+  const due = dueOver(
+    {
+      due: async (_keyId, lane) => (lane === 'first' ? found : []),
+      lease: async (ids) => (ids.includes('dlv 8') ? leasedOf(['dlv 8']) : []),
     },
-  });
-  notify(['key']);
+    async ({ _id }) => {
+      sent.push(_id);
+      found.splice(0);
+      return {};
+    },
+  );
+  await due.retryAt(now());
   await until(() => sent.length === 1);
 });
 
 it('a delivery that is known as a first attempt and as a retry is leased once, so that it is not sent twice', async () => {
-  const delivery = { _id: 'dlv', keyId: 'key', lane: 'retry' } as Leased;
-  const leasing = createLeasing({
-    deliveries: { due: async () => ['dlv'], lease: async () => [delivery], record: async () => undefined },
-    clock: { now: Date.now },
-    leaseTime: 20_000,
-  });
-  leasing.invalidate('key');
-  const { leased } = await leasing.lease({ keyId: 'key', slots: 5, retries: 4, prefer: 'retry' });
-  expect(leased).toEqual([delivery]);
+  const sent: string[] = [];
+  let isDue = true;
+  const due = dueOver(
+    {
+      due: async () => (isDue ? ['dlv'] : []),
+      async lease() {
+        isDue = false;
+        return leasedOf(['dlv']);
+      },
+    },
+    async ({ _id }) => {
+      sent.push(_id);
+      return {};
+    },
+  );
+  await due.retryAt(now());
+  await until(() => sent.length > 0);
+  await due.stop();
+  expect(sent).toEqual(['dlv']);
 });
 
 it('the results of attempts that end during a write are stored by one further write', async () => {
   const written: number[] = [];
   let endWrite: () => void = () => undefined;
-  const { record } = createLeasing({
+  const attempt = createAttempt({
     deliveries: {
-      due: async () => [],
-      lease: async () => [],
+      skip: async () => undefined,
+      release: async () => undefined,
       async record(finishedAttempts) {
         written.push(finishedAttempts.length);
-        if (written.length === 1)
-          await new Promise<void>((resolve) => {
-            endWrite = resolve;
-          });
+        if (written.length > 1) return;
+        await new Promise<void>((resolve) => {
+          endWrite = resolve;
+        });
       },
     },
-    clock: { now: Date.now },
-    leaseTime: 20_000,
+    endpoint: async () => ({
+      state: 'on',
+      url: 'https://a.example/',
+      secret: 'whsec_',
+      secretVersion: 1,
+      mode: 'test',
+    }),
+    post: async () => ({ status: 204, durationMs: 1 }),
+    clock,
+    logger,
+    retryDelays: [],
+    localhostAllowed: false,
+    userAgent: 'test',
   });
-  const finished = {} as FinishedAttempt;
-  const first = record(finished);
+  const leased = {
+    attempt: 1,
+    limit: 3,
+    body: '{}',
+    attempts: [{ attempt: 1, trigger: 'event', dueAt: now(), at: now() }],
+    lease: { token: 'one', until: new Date(clock.now() + 20_000) },
+  } as unknown as Leased;
+  const first = attempt(leased);
   await until(() => written.length === 1);
-  const others = [record(finished), record(finished), record(finished)];
+  const others = [attempt(leased), attempt(leased), attempt(leased)];
+  await sleep(20);
   endWrite();
   await Promise.all([first, ...others]);
   expect(written).toEqual([1, 3]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultLimits } from '../../../server/webhooks/delivery/concurrency-limits.ts';
+import { defaultLimits } from '../../../server/webhooks/delivery/backlog.ts';
 import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
 import {
   type EndedAttempt,

@@ -31,7 +31,7 @@ async function moveToOneSecond(system: System, delay: number): Promise<{ job: Jo
   const due = new Date(Math.floor((Date.now() + delay) / 1000) * 1000 + 500);
   await stored(system).updateMany({ status: 'pending' }, { $set: { nextAttemptAt: due } });
   await system.db.collection('jobs').deleteMany({});
-  await system.context.dueJobs.at(due);
+  await system.context.due.retryAt(due);
   const [job] = await jobs.list({});
   if (!job) throw new Error('no job was made');
   return { job, due };

@@ -6,7 +6,7 @@ import { adminOf, createSystem } from '../system.ts';
 async function setUp() {
   const system = await createSystem();
   const due = Date.now() + 3_600_000;
-  for (const second of [0, 1, 2]) await system.context.dueJobs.at(new Date(due + second * 1000));
+  for (const second of [0, 1, 2]) await system.context.due.retryAt(new Date(due + second * 1000));
   const documents = system.db.collection('jobs');
   const store = async (document: Document): Promise<string> =>
     (await documents.insertOne({ ...document })).insertedId.toHexString();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { randomId } from '../../../server/platform/ids.ts';
-import type { Limits } from '../../../server/webhooks/delivery/concurrency-limits.ts';
+import type { Limits } from '../../../server/webhooks/delivery/backlog.ts';
 import type { Delivery, StoredEvent } from '../../../server/webhooks/delivery/delivery.ts';
 import { composeDelivery, composeEvent } from '../../../server/webhooks/delivery/events.ts';
 import type { Parts } from '../../../server/webhooks/webhooks.ts';

@@ -1,16 +1,47 @@
 import { LRUCache } from 'lru-cache';
-import type { ApiKey } from '../partners/key-store.ts';
-import type { Partner } from '../partners/partner-store.ts';
-import { atMost } from '../platform/batching/cache-size.ts';
-import type { Sealing } from '../platform/keys/sealing.ts';
-import type { Recipient } from '../webhooks/delivery/publish.ts';
-import type { Endpoint, ReadEndpoint } from '../webhooks/delivery/send-attempt.ts';
-import type { SecretUses } from './secret-uses.ts';
+import type { Mode } from '../../../contracts/identifiers.ts';
+import type { SkipReason } from '../../../contracts/webhooks.ts';
+import { atMost } from '../../platform/batching/cache-size.ts';
+import type { Sealing } from '../../platform/keys/sealing.ts';
 
-interface Directory {
-  apiKey(keyId: string): Promise<ApiKey | undefined>;
+/** The webhook URL of a key, or why it has none. */
+export type Endpoint =
+  | {
+      state: 'on';
+      url: string;
+      /** The signing secret as shown, `whsec_…`. */
+      secret: string;
+      secretVersion: number;
+      mode: Mode;
+      /** Deliveries of a paused key are not sent before this time. */
+      pausedUntil?: Date;
+    }
+  | { state: 'off'; reason: 'no_url' | 'key_revoked' | 'partner_suspended' };
+
+/** Read at every attempt and never cached, so that revocation and rotation have immediate effect. */
+export type ReadEndpoint = (keyId: string) => Promise<Endpoint>;
+
+/** The key whose webhook URL gets an event. */
+export interface Recipient {
+  keyId: string;
+  /** Why nothing can be sent to this key; undefined if it can. */
+  skip?: SkipReason;
+}
+
+/** What is read of an API key. */
+interface Key {
+  _id: string;
+  partnerId: string;
+  mode: Mode;
+  status: string;
+  webhook?: { url: string; sealedSecret: string; secretVersion: number };
+  pause?: { until: Date };
+}
+
+interface Directory<K> {
+  apiKey(keyId: string): Promise<K | undefined>;
   client(clientId: string, options: { fresh: boolean }): Promise<{ client: { keyId: string } } | undefined>;
-  partner(partnerId: string, options: { fresh: boolean }): Promise<Partner | undefined>;
+  partner(partnerId: string, options: { fresh: boolean }): Promise<{ status: string } | undefined>;
 }
 
 /**
@@ -20,7 +51,7 @@ interface Directory {
  */
 export async function eventRecipient(
   { keyId, clientId }: { keyId: string; clientId?: string },
-  { apiKey, client }: Pick<Directory, 'apiKey' | 'client'>,
+  { apiKey, client }: Pick<Directory<Key>, 'apiKey' | 'client'>,
 ): Promise<Recipient> {
   const owner = await apiKey(keyId);
   const isRevoked = owner?.status === 'revoked';
@@ -34,9 +65,10 @@ export async function eventRecipient(
 /** How many keys' opened secrets a process remembers: about 2 MB. */
 const mostOpened = 10_000;
 
-interface EndpointSettings extends Pick<Directory, 'apiKey' | 'partner'> {
+interface EndpointSettings<K> extends Pick<Directory<K>, 'apiKey' | 'partner'> {
   sealing: Pick<Sealing, 'open'>;
-  used: Pick<SecretUses, 'endpoint'>;
+  /** Notes that the signing secret of a key was used. */
+  used: { endpoint: (key: K) => void };
 }
 
 /**
@@ -44,7 +76,8 @@ interface EndpointSettings extends Pick<Directory, 'apiKey' | 'partner'> {
  * cache, so changes take effect immediately. The opened secret of a key is remembered with its sealed text, because to open one
  * costs more than to sign with it. A key with another sealed text, or without an endpoint, loses the remembered secret.
  */
-export function createWebhookEndpoints({ apiKey, partner, sealing, used }: EndpointSettings): ReadEndpoint {
+export function createWebhookEndpoints<K extends Key>(settings: EndpointSettings<K>): ReadEndpoint {
+  const { apiKey, partner, sealing, used } = settings;
   const opened = new LRUCache<string, { sealed: string; secret: string }>(atMost(mostOpened));
 
   async function openSecret(keyId: string, sealed: string): Promise<string> {

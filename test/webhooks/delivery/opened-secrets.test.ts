@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { ApiKey } from '../../server/partners/key-store.ts';
-import type { Partner } from '../../server/partners/partner-store.ts';
-import { UnreadableSecret } from '../../server/platform/keys/sealing.ts';
-import { createWebhookEndpoints } from '../../server/wiring/webhook-endpoint.ts';
+import type { ApiKey } from '../../../server/partners/key-store.ts';
+import type { Partner } from '../../../server/partners/partner-store.ts';
+import { UnreadableSecret } from '../../../server/platform/keys/sealing.ts';
+import { createWebhookEndpoints } from '../../../server/webhooks/delivery/endpoint.ts';
 
 /** Endpoints whose key changes between two reads. `opened` is what was opened, in order. */
 function endpointsOf(key: Partial<ApiKey>) {
