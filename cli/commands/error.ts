@@ -1,10 +1,10 @@
 import { Args } from '@oclif/core';
+import { closest } from '../../contracts/closest.ts';
 import { errorTable, isErrorCode } from '../../contracts/errors.ts';
 import { adviseStatus } from '../../contracts/receiver-advice.ts';
 import { CommandError } from '../errors/failure.ts';
 import { type ListedError, listedErrors, searchErrors } from '../errors/search.ts';
 import { AdminCommand } from '../program/base-command.ts';
-import { closest } from '../program/closest.ts';
 import { refuseSecret } from '../secrets/input.ts';
 
 const columns = ['code', 'httpStatus', 'kind', 'retryable', 'meaning'] as const;

@@ -1,6 +1,6 @@
 import { type Config, run, settings } from '@oclif/core';
+import { closest } from '../../contracts/closest.ts';
 import { exitOf, exits, type Failure, renderFailure, toFailure } from '../errors/failure.ts';
-import { closest } from './closest.ts';
 import { loadConfig } from './config.ts';
 import type { ProgramName } from './program.ts';
 

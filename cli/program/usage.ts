@@ -1,5 +1,5 @@
 import type { Command, Interfaces } from '@oclif/core';
-import { closest } from './closest.ts';
+import { closest } from '../../contracts/closest.ts';
 
 /** The static fields of a command class. `args` and `flags` may be absent, although oclif's types do not say so. */
 type Declared = Pick<typeof Command, 'id'> & Partial<Pick<typeof Command, 'args' | 'flags'>>;
