@@ -37,7 +37,10 @@ export const ListAuditLog = z.strictObject({
   user: z.string().min(1).max(128).optional(),
   /** The id or the name of the operator. */
   actor: z.string().min(1).max(128).optional(),
-  action: z.string().min(1).max(128).optional(),
+  /** Actions, commands (`partners suspend`) or beginnings of actions (`partners`). An unknown one is refused. */
+  action: z
+    .union([z.string().min(1).max(128), z.array(z.string().min(1).max(128)).min(1).max(20)])
+    .optional(),
   since: DateTime.optional(),
   until: DateTime.optional(),
   ...page,

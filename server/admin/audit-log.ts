@@ -13,6 +13,7 @@ import type { Sweep } from '../platform/database/event-draft.ts';
 import { ApiError } from '../platform/errors.ts';
 import { isObject } from '../platform/http/parameters.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
+import { actionsNamed } from './audit-actions.ts';
 import {
   type AuditStore,
   auditSources,
@@ -205,12 +206,15 @@ export function createAuditLogProcedures(
 ) {
   /**
    * Returns the filter of a query by an operator. A user is replaced by the ids of the user's records.
-   * @throws ApiError `not_permitted` if the role ops asks for a user, `not_found` if there is no such user
+   * @throws ApiError `not_permitted` if the role ops asks for a user, `not_found` if there is no such user, `bad_input` if there
+   * is no such action
    */
-  async function filterFor<Wanted extends { user?: string | undefined }>(
+  async function filterFor<Wanted extends Pick<ListAuditLog, 'user' | 'action'>>(
     operator: AdminContext['operator'],
-    { user, ...wanted }: Wanted,
+    { user, action, ...rest }: Wanted,
   ) {
+    const actions = action === undefined ? undefined : [action].flat().flatMap(actionsNamed);
+    const wanted = { ...rest, actions };
     if (user === undefined) return readableBy(operator, wanted);
     // The entries tell which enrollments at different partners belong to one user. Only roles that see people may know that.
     if (!seesPeople(operator.role))

@@ -45,6 +45,8 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { requestId: 1 } },
   // The last characters of a secret before it was replaced: `partners list --search`.
   { collection, key: { 'before.last4': 1 }, sparse: true },
+  // Bulk jobs of an API key, such as a replay.
+  { collection, key: { 'after.filter.keyId': 1 }, sparse: true },
 ];
 
 /**
@@ -60,9 +62,10 @@ function partnerOf(entry: Omit<NewEntry, 'id'>): Pick<NewEntry, 'partnerId'> {
 
 /**
  * Returns the query of entries about a record. Entries about a partner include those about its wallets. The target of a refund is
- * a charge, so refunds are found by the wallet in `after`.
+ * a charge, so refunds are found by the wallet in `after`. The target of a bulk job is the job, so it is found by its filter.
  */
 function ofRecord(target: string): Document {
+  if (target.startsWith('key_')) return { $or: [{ target }, { 'after.filter.keyId': target }] };
   if (!target.startsWith('ptr_')) return { target };
   const [partnerId = '', mode] = target.split(':');
   const wallets = mode === undefined ? Mode.options.map((each) => `${partnerId}:${each}`) : [target];
@@ -70,11 +73,14 @@ function ofRecord(target: string): Document {
     $or: [
       { target: { $in: [target, ...wallets] } },
       { partnerId, action: 'wallets.refund', 'after.wallet': { $in: wallets } },
+      ...(mode === undefined ? [{ partnerId, action: 'bulk.start' }] : []),
     ],
   };
 }
 
-export interface AuditFilter extends Omit<Unpaged<ListAuditLog>, 'user'> {
+export interface AuditFilter extends Omit<Unpaged<ListAuditLog>, 'user' | 'action'> {
+  /** Only entries of these actions. */
+  actions?: readonly string[] | undefined;
   /** Only entries about these records. */
   among?: readonly string[] | undefined;
   /** Only entries of this operator, and entries of all operators about changes of partners' records. */
@@ -94,7 +100,7 @@ const conditionsOf = ({
   target,
   among,
   actor,
-  action,
+  actions,
   since,
   until,
   seenBy,
@@ -103,7 +109,7 @@ const conditionsOf = ({
   $and: [
     target ? ofRecord(target) : {},
     among ? { target: { $in: among } } : {},
-    action ? { action } : {},
+    actions ? { action: { $in: actions } } : {},
     partnerId ? { partnerId, outcome: { $ne: 'read' } } : {},
     actor ? { $or: [{ operatorId: actor }, { operatorName: actor }] } : {},
     period('at', since, until),
@@ -251,7 +257,7 @@ export function createAuditStore(db: Db) {
       limit,
       after,
       ...filter
-    }: Omit<ListAuditLog, 'user'> & AuditFilter): Promise<StoredEntry[]> {
+    }: Omit<ListAuditLog, 'user' | 'action'> & AuditFilter): Promise<StoredEntry[]> {
       const last = after === undefined ? undefined : await log.findOne({ _id: after });
       if (after !== undefined && !last)
         throw new ApiError('not_found', { description: `No audit entry ${after}` });

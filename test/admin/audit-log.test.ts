@@ -131,6 +131,38 @@ describe('the audit log', () => {
     expect(await started()).toMatchObject([
       { target: job?.id, outcome: 'changed', after: { action: 'resend', count: 1, filter: { keyId } } },
     ]);
+    for (const target of [keyId, job?.id ?? ''])
+      expect((await entriesOf(target)).map(({ action }) => action)).toContain('bulk.start');
+    const { job: ofPartner } = await server.admin.bulk.start.mutate({
+      ...{ action: 'resend', filter: { ...filter, keyId: undefined, partnerId }, again: true },
+    });
+    expect((await entriesOf(partnerId)).map(({ target }) => target)).toContain(ofPartner?.id);
+  });
+
+  it('finds entries by an action, a command, the beginning of actions, and several of them', async () => {
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    await server.admin.partners.activate.mutate({ partnerId });
+    const actionsOf = async (action: string | string[]) =>
+      (await server.admin.auditLog.list.query({ target: partnerId, action })).map((entry) => entry.action);
+    const both = ['partners.activate', 'partners.create'];
+    for (const one of ['partners.activate', 'partners activate', ' partners  activate '])
+      expect(await actionsOf(one)).toEqual(['partners.activate']);
+    for (const all of ['partners', 'partners.', 'part', both]) expect(await actionsOf(all)).toEqual(both);
+    expect(await actionsOf('clients rotate-secret')).toEqual([]);
+  });
+
+  it.each([
+    ['partners.suspnd', 'partners.suspend'],
+    ['clients rotate-secrt', 'clients.rotateSecret'],
+    ['partner suspend', 'partners.suspend'],
+    ['walets', 'wallets'],
+  ])('refuses the unknown action %s, and names the nearest', async (action, nearest) => {
+    const list = server.admin.auditLog.list.query({ action });
+    await expect(list).rejects.toThrow(`did you mean ${nearest}?`);
+    await expect(server.admin.auditLog.count.query({ action: [action] })).rejects.toThrow(nearest);
+  });
+  it.each([' ', '.', 'xyzzy', '__proto__'])('refuses the action "%s"', async (action) => {
+    expect(await refusal(server.admin.auditLog.list.query({ action }))).toBe('bad_input');
   });
 
   it('contains no API key and no signing secret', async () => {

@@ -3,11 +3,13 @@ import type { AuditLogEntry } from '../../../contracts/admin/audit-log.ts';
 import { moment, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { formatValue } from '../../output/format.ts';
+import { commandProcedures } from '../../roles/procedures.ts';
 
 export default class AuditLogList extends ListCommand<typeof AuditLogList> {
   static override summary = 'List what operators changed, tried to change, or read of users, newest first.';
   static override examples = [
     '<%= config.bin %> audit-log list --target ptr_… --since 7d',
+    '<%= config.bin %> audit-log list --action "webhooks replay" --target key_…',
     '<%= config.bin %> audit-log list --user SUB --where outcome=read',
     '<%= config.bin %> audit-log list --since 2026-07-01T14:00 --until 2026-07-01T15:00',
   ];
@@ -18,14 +20,16 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
         'only about this user: sub (user_id), or id of the user, a passkey or an enrollment; not for the role ops',
     }),
     actor: Flags.string({ description: 'only by this operator: id or name' }),
-    action: Flags.string({ description: 'only these, as partners.suspend or users.show' }),
+    action: Flags.string({ description: 'only these: a command, an action such as users.show, or a topic' }),
     since: moment({ description: 'only since this time' }),
     until: moment({ description: 'only before this time' }),
     ...pageFlags,
   };
 
   async run() {
-    const { target, user, actor, action, since, until } = this.flags;
+    const { target, user, actor, since, until } = this.flags;
+    // A command with another name than its procedures, such as `webhooks replay`.
+    const action = commandActions(this.flags.action);
     requireFromBeforeTo(since, until);
     const wanted = { target, user, actor, action, since, until };
     const isRestricted = (await this.api.operators.whoami.query()).role === 'support';
@@ -39,6 +43,10 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
     });
   }
 }
+
+/** Returns the procedures of a command, which the log names; any other text unchanged. */
+const commandActions = (text: string | undefined) =>
+  text === undefined ? undefined : [...(commandProcedures[text.trim().replaceAll(/\s+/g, ' ')] ?? [text])];
 
 const restriction =
   'For the role support: your own entries, and what others changed of partners, clients, keys, integrations and wallets.';
