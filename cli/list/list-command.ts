@@ -18,6 +18,8 @@ interface List<Row extends object, Shown extends object> {
   /** Counts the records. Without it, --count reads all pages. */
   count?: () => Promise<Total>;
   columns: readonly (keyof Shown & string)[];
+  /** Returns the names of the other fields of a shown row. Read only for a list without rows, whose columns no row tells. */
+  fields: () => Promise<readonly string[]>;
   /** Columns that are left out first if the terminal is narrow. */
   dropIfNarrow?: readonly (keyof Shown & string)[];
   /** Converts a row for tables. Without it, rows are shown unchanged. */
@@ -61,10 +63,24 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   protected async showList<Row extends object, Shown extends object = Row>(
     list: List<Row, Shown>,
   ): Promise<readonly Row[] | Total | readonly Group[]> {
-    const source = this.#applyConditions(list);
+    const source = this.#applyConditions({ ...list, page: this.#checkingColumns(list) });
     if (this.#listFlags.by !== undefined) return this.#countBy(source, this.#listFlags.by);
     if (this.#listFlags.count) return this.#showTotal(source);
     return this.#showRows(source);
+  }
+
+  /** Reads pages of a list. If the list has no rows, checks the names of columns that the person gave, which rows check otherwise. */
+  #checkingColumns<Row extends object, Shown extends object>(list: List<Row, Shown>): ReadPage<Row> {
+    const { where = [], by, columns } = this.#listFlags;
+    const asked = [...conditionColumns(where), ...(by ?? '').split(','), ...(columns ?? '').split(',')];
+    const named = asked.filter((name) => name.trim() !== '');
+    return async (request) => {
+      const response = await list.page(request);
+      const { length } = 'rows' in response ? response.rows : response;
+      if (length === 0 && named.length > 0)
+        requestedColumns(named.join(','), [...new Set([...list.columns, ...(await list.fields())])]);
+      return response;
+    };
   }
 
   /** Returns the list with only the rows that meet the conditions of --where, if there are any. */

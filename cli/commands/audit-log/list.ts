@@ -38,6 +38,8 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
       page: (page) => this.api.auditLog.list.query({ ...wanted, ...page }),
       count: () => this.api.auditLog.count.query(wanted),
       show: showEntry,
+      fields: async () =>
+        Object.keys((await import('../../../contracts/admin/audit-log.ts')).AuditLogEntry.shape),
       columns: ['at', 'operator', 'action', 'target', 'change'],
       dropIfNarrow: ['change', 'operator'],
     });

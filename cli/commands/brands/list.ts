@@ -22,6 +22,8 @@ export default class BrandsList extends ListCommand<typeof BrandsList> {
   async run() {
     return this.showList({
       page: (page) => this.api.brands.list.query({ partnerId: this.flags.partner, ...page }),
+      fields: async () =>
+        Object.keys((await import('../../../contracts/admin/brands.ts')).WaitingBrand.shape),
       columns: ['id', 'partnerId', 'partnerName', 'changes', 'logoUrl', 'requestedAt', 'requestedBy'],
       dropIfNarrow: ['requestedBy', 'partnerName', 'partnerId'],
       show,

@@ -16,6 +16,7 @@ export default class BulkList extends ListCommand<typeof BulkList> {
     const wanted = { status: this.flags.status };
     return this.showList({
       page: (page) => this.api.bulk.list.query({ ...wanted, ...page }),
+      fields: async () => Object.keys((await import('../../../contracts/admin/bulk.ts')).BulkView.shape),
       columns: ['id', 'action', 'status', 'total', 'done', 'leftOut', 'operatorName', 'createdAt'],
       dropIfNarrow: ['operatorName', 'leftOut'],
     });

@@ -27,6 +27,10 @@ export default class ClientsList extends ListCommand<typeof ClientsList> {
       page: (page) => this.api.clients.list.query({ ...wanted, ...page }),
       count: () => this.api.clients.count.query(wanted),
       show: (client) => ({ ...client, oldSecretUntil: oldSecretUntil(client.secrets) }),
+      fields: async () => [
+        ...Object.keys((await import('../../../contracts/admin/clients.ts')).ListedClient.shape),
+        'oldSecretUntil',
+      ],
       columns: ['id', 'name', 'partnerName', 'mode', 'kind', 'status', 'keyId', 'claims'],
       // In the list of one partner, its name is the same in every row.
       dropIfNarrow: [...columnsSameFor(partner), 'keyId', 'kind', 'claims'],

@@ -29,6 +29,8 @@ export default class DeliveriesList extends ListCommand<typeof DeliveriesList> {
       page: (page) => this.api.deliveries.list.query({ ...wanted, ...page }),
       count: () => this.api.deliveries.count.query(wanted),
       show: listedDelivery,
+      fields: async () =>
+        Object.keys((await import('../../../contracts/admin/deliveries.ts')).ListedDelivery.shape),
       columns: [
         'id',
         'event',

@@ -23,6 +23,8 @@ export default class EnrollmentsList extends ListCommand<typeof EnrollmentsList>
           this.api.enrollments.list.query({ ...wanted, ...page, ...auditReason }),
         ),
       count: () => this.api.enrollments.count.query(wanted),
+      fields: async () =>
+        Object.keys((await import('../../../contracts/admin/enrollments.ts')).EnrollmentView.shape),
       columns: ['id', 'mode', 'status', 'blockReason', 'clientId', 'sub', 'createdAt'],
       dropIfNarrow: ['clientId', 'createdAt', 'blockReason'],
     });

@@ -22,6 +22,7 @@ export default class EventsList extends ListCommand<typeof EventsList> {
     return this.showList({
       page: (page) => this.api.events.list.query({ ...wanted, ...page }),
       count: () => this.api.events.count.query(wanted),
+      fields: async () => Object.keys((await import('../../../contracts/admin/events.ts')).EventView.shape),
       columns: ['id', 'event', 'status', 'mode', 'keyId', 'createdAt'],
       dropIfNarrow: ['keyId', 'mode'],
     });

@@ -29,6 +29,10 @@ export default class IntegrationsList extends ListCommand<typeof IntegrationsLis
         ...integration,
         oldSecretUntil: oldSecretUntil(integration.oldSecret ? [integration.oldSecret] : []),
       }),
+      fields: async () => [
+        ...Object.keys((await import('../../../contracts/admin/integrations.ts')).ListedIntegration.shape),
+        'oldSecretUntil',
+      ],
       columns: ['id', 'partnerName', 'clientId', 'mode', 'status', 'shops'],
       // In the list of one partner, its name is the same in every row.
       dropIfNarrow: [...columnsSameFor(partner), 'clientId'],

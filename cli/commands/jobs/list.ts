@@ -12,6 +12,7 @@ export default class JobsList extends ListCommand<typeof JobsList> {
     return this.showList({
       page: (page) => this.api.jobs.list.query({ ...wanted, ...page }),
       count: () => this.api.jobs.count.query(wanted),
+      fields: async () => Object.keys((await import('../../../contracts/admin/jobs.ts')).JobView.shape),
       columns: ['id', 'name', 'state', 'nextRunAt', 'lockedAt', 'lockedBy', 'wakes', 'failReason'],
       dropIfNarrow: ['lockedBy', 'lockedAt', 'wakes', 'failReason'],
     });

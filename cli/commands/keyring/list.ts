@@ -12,6 +12,8 @@ export default class KeyringList extends ListCommand<typeof KeyringList> {
   async run() {
     return this.showList({
       page: () => this.api.keyring.list.query(),
+      fields: async () =>
+        Object.keys((await import('../../../contracts/admin/keyring.ts')).ServiceKeyView.shape),
       columns: ['id', 'use', 'state', 'createdAt', 'activeAt', 'retirableAt', 'masterKey', 'values'],
     });
   }

@@ -27,6 +27,10 @@ export default class KeysList extends ListCommand<typeof KeysList> {
       page: (page) => this.api.keys.list.query({ ...wanted, ...page }),
       count: () => this.api.keys.count.query(wanted),
       show: (key) => ({ ...key, oldSecretUntil: oldSecretUntil(key.oldSecrets) }),
+      fields: async () => [
+        ...Object.keys((await import('../../../contracts/admin/keys.ts')).ListedKey.shape),
+        'oldSecretUntil',
+      ],
       columns: [
         'id',
         'partnerId',

@@ -35,6 +35,7 @@ export default class LimitsHistory extends ListCommand<typeof LimitsHistory> {
       page: (page) => this.api.auditLog.list.query({ ...wanted, ...page }),
       count: () => this.api.auditLog.count.query(wanted),
       show: showChange,
+      fields: async () => ['id'],
       columns: ['at', 'operator', 'perMinute', 'perHour', 'outcome'],
     });
   }

@@ -18,6 +18,7 @@ export default class MembersList extends ListCommand<typeof MembersList> {
     return this.showList({
       page: (page) => this.api.members.list.query({ ...wanted, ...page }),
       count: () => this.api.members.count.query(wanted),
+      fields: async () => Object.keys((await import('../../../contracts/admin/members.ts')).MemberView.shape),
       columns: [
         'id',
         'email',

@@ -15,6 +15,8 @@ export default class OperatorsList extends ListCommand<typeof OperatorsList> {
     return this.showList({
       page: (page) => this.api.operators.list.query({ ...wanted, ...page }),
       count: () => this.api.operators.count.query(wanted),
+      fields: async () =>
+        Object.keys((await import('../../../contracts/admin/operators.ts')).OperatorView.shape),
       columns: ['id', 'name', 'role', 'status', 'last4', 'lastUsedAt', 'expiresAt', 'createdAt'],
       dropIfNarrow: ['createdAt', 'expiresAt', 'last4'],
     });

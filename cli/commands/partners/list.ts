@@ -27,12 +27,16 @@ export default class PartnersList extends ListCommand<typeof PartnersList> {
     if (search !== undefined) {
       return this.showList({
         page: (page) => this.api.partners.search.query({ ...wanted, ...page, text: search }),
+        fields: async () =>
+          Object.keys((await import('../../../contracts/admin/partners.ts')).FoundPartner.shape),
         columns: [...columns, 'found'],
       });
     }
     return this.showList({
       page: (page) => this.api.partners.list.query({ ...wanted, ...page }),
       count: () => this.api.partners.count.query(wanted),
+      fields: async () =>
+        Object.keys((await import('../../../contracts/admin/partners.ts')).PartnerView.shape),
       columns,
     });
   }

@@ -16,6 +16,10 @@ export default class ProfilesList extends ListCommand<typeof ProfilesList> {
       environment,
       current: name === current,
     }));
-    return this.showList({ page: async () => rows, columns: ['name', 'url', 'environment', 'current'] });
+    return this.showList({
+      page: async () => rows,
+      fields: async () => [],
+      columns: ['name', 'url', 'environment', 'current'],
+    });
   }
 }

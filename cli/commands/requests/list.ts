@@ -27,6 +27,8 @@ export default class RequestsList extends ListCommand<typeof RequestsList> {
     return this.showList({
       page: (page) => this.api.requests.list.query({ ...wanted, ...page }),
       count: () => this.api.requests.count.query(wanted),
+      fields: async () =>
+        Object.keys((await import('../../../contracts/admin/requests.ts')).ListedRequest.shape),
       columns: ['id', 'at', 'status', 'error', 'method', 'route', 'durationMs', 'partnerId', 'partnerName'],
       dropIfNarrow: ['partnerId'],
     });

@@ -30,6 +30,8 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
     return this.showList({
       page: async () => rows,
       weigh: (row) => row.count,
+      fields: async () =>
+        Object.keys((await import('../../../contracts/admin/requests.ts')).RefusedView.shape),
       columns: ['count', 'error', 'limit', 'partnerId', 'partnerName', 'firstAt', 'lastAt', 'lastRequest'],
       // Both times are RFC 3339 in UTC, so that they compare as texts.
       notes: () => (countedSince > since ? [incompleteNote] : []),

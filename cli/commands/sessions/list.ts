@@ -49,6 +49,8 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
     return this.showList({
       page: (page) => this.api.sessions.list.query({ ...wanted, ...page }),
       count: () => this.api.sessions.count.query(wanted),
+      fields: async () =>
+        Object.keys((await import('../../../contracts/admin/sessions.ts')).ListedSession.shape),
       columns: [
         'id',
         'createdAt',

@@ -24,6 +24,7 @@ export default class SourcesList extends ListCommand<typeof SourcesList> {
     });
     return this.showList({
       page: async () => rows,
+      fields: async () => Object.keys((await import('../../../contracts/admin/sources.ts')).SourceView.shape),
       columns: ['name', 'kind', 'modes', 'success', 'fault', 'expires'],
     });
   }

@@ -40,6 +40,7 @@ export default class UsersFind extends ListCommand<typeof UsersFind> {
         this.readPersonalData((auditReason) =>
           this.api.users.find.query({ ...wanted, ...page, ...auditReason }),
         ),
+      fields: async () => Object.keys((await import('../../../contracts/admin/users.ts')).FoundUser.shape),
       columns: ['id', 'userId', 'mode', 'status', 'partnerId', 'clientId', 'sub', 'createdAt'],
     });
   }

@@ -40,6 +40,8 @@ export default class WalletsList extends ListCommand<typeof WalletsList> {
     return this.showList({
       page: (page) => this.api.wallets.list.query({ ...wanted, ...page }),
       count: () => this.api.wallets.count.query(wanted),
+      fields: async () =>
+        Object.keys((await import('../../../contracts/admin/wallets.ts')).WalletListing.shape),
       columns: ['id', 'partnerName', 'balance', 'spentPerDay', 'daysLeft', 'unpaid', 'lastEntryAt'],
     });
   }

@@ -103,13 +103,12 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
   }
 
   /** Shows the number and the sum of the entries of each group. Days are those of the zone. */
-  private showSums(
+  private async showSums(
     entries: Statement['entries'],
     { by, zone }: { by: string; zone: string },
-  ): readonly Omit<Group, 'share'>[] {
-    const known = Object.keys(entries[0] ?? {});
-    // Only an entry shows all columns, so without entries every name is accepted.
-    const columns = requestedColumns(by, known, { acceptUnknown: entries.length === 0 });
+  ): Promise<readonly Omit<Group, 'share'>[]> {
+    const { StatementEntry } = await import('../../../contracts/admin/wallets.ts');
+    const columns = requestedColumns(by, Object.keys(StatementEntry.shape));
     // Where amounts are the groups, their sums need another name.
     const sum = columns.includes('amount') ? 'sum' : 'amount';
     const tally = createTally(columns, sum);

@@ -18,6 +18,8 @@ export default class WarningsList extends ListCommand<typeof WarningsList> {
     return this.showList({
       page: (page) => this.api.warnings.list.query({ ...wanted, ...page }),
       count: () => this.api.warnings.count.query(wanted),
+      fields: async () =>
+        Object.keys((await import('../../../contracts/admin/warnings.ts')).WarningView.shape),
       columns: ['since', 'state', 'kind', 'partnerId', 'mode', 'about', 'text'],
       dropIfNarrow: ['about', 'mode'],
     });

@@ -51,6 +51,8 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
   #showEndpoints(found: readonly ListedHealth[]) {
     return this.showList({
       page: async () => found,
+      fields: async () =>
+        Object.keys((await import('../../../contracts/admin/endpoint-health.ts')).ListedHealth.shape),
       columns: [
         'keyId',
         'partnerName',
