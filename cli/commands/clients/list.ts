@@ -1,7 +1,11 @@
 import { Flags } from '@oclif/core';
+import type { Mode } from '../../../contracts/identifiers.ts';
 import { modeFilter, pageFlags } from '../../flags/flags.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { oldSecretUntil } from '../../list/old-secrets.ts';
+
+/** The source of a client without a setting. A live client has none. */
+const defaultSource = ({ mode }: { mode: Mode }): string | null => (mode === 'test' ? 'sandbox' : null);
 
 export default class ClientsList extends ListCommand<typeof ClientsList> {
   static override summary = 'List clients, newest first.';
@@ -10,6 +14,7 @@ export default class ClientsList extends ListCommand<typeof ClientsList> {
   static override examples = [
     '<%= config.bin %> clients list --partner ptr_…',
     '<%= config.bin %> clients list --where oldSecretUntil!=',
+    '<%= config.bin %> clients list --where source=sandbox',
   ];
   static override flags = {
     partner: Flags.string({ description: 'only of this partner' }),
@@ -26,7 +31,11 @@ export default class ClientsList extends ListCommand<typeof ClientsList> {
     return this.showList({
       page: (page) => this.api.clients.list.query({ ...wanted, ...page }),
       count: () => this.api.clients.count.query(wanted),
-      show: (client) => ({ ...client, oldSecretUntil: oldSecretUntil(client.secrets) }),
+      show: (client) => ({
+        ...client,
+        source: client.source ?? defaultSource(client),
+        oldSecretUntil: oldSecretUntil(client.secrets),
+      }),
       fields: async () => [
         ...Object.keys((await import('../../../contracts/admin/clients.ts')).ListedClient.shape),
         'oldSecretUntil',

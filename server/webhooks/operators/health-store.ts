@@ -56,7 +56,7 @@ export function createHealthStore(db: Db) {
       .toArray();
 
   return {
-    /** Attempts that have ended within a day, in order of time. */
+    /** Attempts that have ended within a day, in order of time, without those that a process of ours did not complete. */
     async attempts(keyId: string, now: Date): Promise<EndedAttempt[]> {
       return deliveries
         .aggregate<EndedAttempt>([
@@ -69,6 +69,8 @@ export function createHealthStore(db: Db) {
           { $replaceWith: '$attempts' },
           // An attempt that is under way has neither a status nor an error yet.
           { $match: { $or: [{ status: { $exists: true } }, { error: { $exists: true } }] } },
+          // An interrupted attempt says nothing of the receiver: a process of ours ended.
+          { $match: { error: { $ne: 'interrupted' } } },
           { $project: { at: 1, status: 1, error: 1, durationMs: 1 } },
           { $sort: { at: 1 } },
         ])

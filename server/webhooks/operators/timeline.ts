@@ -1,5 +1,6 @@
 import type { EventTimeline } from '../../../contracts/admin/events.ts';
 import { skipReasons, waitReasons } from '../../../contracts/delivery-reasons.ts';
+import { identifierPrefixes } from '../../../contracts/identifiers.ts';
 import { adviseReceiver } from '../../../contracts/receiver-advice.ts';
 import {
   type AttemptError,
@@ -107,8 +108,17 @@ function describeStatus(delivery: Delivery, context: TimelineContext): string[] 
   }
 }
 
-function describeOrigin({ _id, resendOf, createdAt, trigger }: Delivery): string[] {
-  if (resendOf) return [`${iso(createdAt)}: an operator resent ${resendOf} as ${_id}.`];
+/** Names the operator or the member of the partner who asked for a resend. */
+function describeActor({ operatorId }: Delivery): string {
+  if (operatorId === undefined) return 'an operator';
+  return `${operatorId.startsWith(identifierPrefixes.member) ? 'member' : 'operator'} ${operatorId}`;
+}
+
+function describeOrigin(delivery: Delivery): string[] {
+  const { _id, resendOf, bulkId, createdAt, trigger } = delivery;
+  const job = bulkId === undefined ? '' : ` by bulk job ${bulkId}`;
+  if (resendOf) return [`${iso(createdAt)}: ${describeActor(delivery)} resent ${resendOf} as ${_id}${job}.`];
+  if (bulkId !== undefined) return [`${iso(createdAt)}: ${describeActor(delivery)} sent it as ${_id}${job}.`];
   if (trigger === 'test') return [`${iso(createdAt)}: an operator sent a sample as ${_id}.`];
   return [];
 }

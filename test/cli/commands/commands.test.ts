@@ -105,6 +105,10 @@ describe('svcadmin', () => {
     expect(reset).toMatchObject({ tokenRequestsPerMinute: null });
     expect(await svcadmin.json('clients', 'disable', client.id)).toMatchObject({ status: 'disabled' });
     expect(await svcadmin.json('clients', 'enable', client.id)).toMatchObject({ status: 'active' });
+    // The default source of a test client.
+    for (const where of ['source=sandbox', 'source!=other'])
+      expect(await svcadmin.json('clients', 'list', '--key', key.id, '--where', where)).toHaveLength(1);
+    expect(await svcadmin.json('clients', 'list', '--key', key.id, '--where', 'source=')).toEqual([]);
     expect(await svcadmin.json('clients', 'list', '--key', key.id)).toMatchObject([{ id: client.id }]);
     const { signingSecret, ...hook } = await svcadmin.json<EndpointView & { signingSecret: string }>(
       ...['webhooks', 'set', key.id, '--url', 'https://shop.example/hooks'],

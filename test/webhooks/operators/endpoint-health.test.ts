@@ -115,6 +115,22 @@ it('webhooks health computes state, success rate and answers from stored deliver
     },
   ]);
   expect(await webhooks.health({ keyId: well })).toMatchObject([{ state: 'ok', successShare: 1, queued: 0 }]);
+  const deliveries = system.db.collection<Delivery>('deliveries');
+  const interrupted = {
+    attempt: 1,
+    trigger: 'event',
+    dueAt: new Date(),
+    at: new Date(),
+    error: 'interrupted',
+  } as const;
+  await deliveries.updateMany(
+    { keyId: well },
+    { $push: { attempts: { $each: [interrupted, interrupted, interrupted] } } },
+  );
+  // A process of ours ended, so the receiver did not fail.
+  expect(await webhooks.health({ keyId: well })).toMatchObject([
+    { state: 'ok', successShare: 1, attempts: 1 },
+  ]);
   expect(await webhooks.health({ mode: 'live' })).toEqual([]);
   await expect(webhooks.health({ keyId: 'key_none' })).rejects.toMatchObject({
     cause: { code: 'not_found' },
