@@ -26,8 +26,8 @@ const withoutAnswer: Record<AttemptError, string> = {
 /** The advice for single HTTP statuses. */
 const forStatus: Readonly<Record<number, string>> = {
   400: 'The receiver rejects the event. Have the partner check how it parses the body and verifies the signature',
-  401: 'The receiver or something before it asks for a login. Have the partner accept the POST without one, and verify the signature instead',
-  403: 'A firewall or a rule of the receiver keeps us out. Have the partner let the POST through, and verify the signature instead',
+  401: 'The receiver refuses the signature, or something before it asks for a login. Have the partner check first that it verifies the raw bytes with the present signing secret, then that no login is asked for',
+  403: 'The receiver refuses the signature, or a firewall keeps us out. Have the partner check first that it verifies the raw bytes with the present signing secret, then that the POST is let through',
   404: 'The receiver knows no such path. Have the partner check the URL',
   405: 'The path of the URL takes no POST. Have the partner check the URL',
   410: 'The receiver says that the URL is gone (410). Have the partner set another',

@@ -33,6 +33,7 @@ const commands = {
   'jobs list': 'svcadmin-jobs-list',
   'limits show': 'svcadmin-limits-show-partner',
   request: 'svcadmin-request-request',
+  'requests refused': 'svcadmin-requests-refused',
   'wallets show': 'svcadmin-wallets-show-partner',
   'warnings list': 'svcadmin-warnings-list',
   'wallets audit': 'svcadmin-wallets-audit-partner',
@@ -67,12 +68,17 @@ interface Options {
   clockTrusted?: boolean;
 }
 
+/** Whether a warning is an open problem by itself. The page reads those of wallets as they are now. */
+const isTold = ({ kind }: Overview['warnings'][number]): boolean =>
+  kind === 'endpoint_failing' || kind === 'secret_expiring';
+
 /**
  * Lists the open problems, each with the command that helps. Failing endpoints and reached caps of test mode are left out, because
  * they affect no user.
  */
 function openTasks(overview: Overview, help: Help) {
   const { at, lateByMode, jobs, pages, audit, failingEndpoints, lowWallets, cappedWallets } = overview;
+  const { nextAttempts, troubledCallers, warnings } = overview;
   const tasks: { text: string; command: Cell }[] = processTasks(overview, help);
   const add = (text: string, command: Cell) => tasks.push({ text, command });
   const isLive = ({ mode }: Owner): boolean => mode === 'live';
@@ -95,6 +101,22 @@ function openTasks(overview: Overview, help: Help) {
     add(
       `The ledgers of ${audit.faulty} wallets do not add up: ${audit.wallets.join(', ')}`,
       help('wallets audit'),
+    );
+  // An endpoint of the list above has failed deliveries; these are still tried.
+  const failed = new Set(failingEndpoints.filter(isLive).map(({ partnerId }) => partnerId));
+  const retried = nextAttempts.filter((row) => isLive(row) && row.lastError && !failed.has(row.partnerId));
+  for (const { partner, deliveryId, lastError } of new Map(
+    retried.map((row) => [row.partnerId, row]),
+  ).values())
+    add(`Live webhooks to ${partner} fail: ${lastError}`, help('deliveries show', deliveryId));
+  for (const { partner, partnerId, text } of warnings.filter((row) => isLive(row) && isTold(row)))
+    add(`${partner}: ${text}`, help('warnings list', `--partner ${partnerId}`));
+  for (const { partner, partnerId, count, reason, normal } of troubledCallers)
+    add(
+      reason === 'suspended'
+        ? `${partner} is suspended, and sent ${count} requests in ${recentMinutes} minutes`
+        : `${count} requests of ${partner} were refused in ${recentMinutes} minutes; ${Math.ceil(normal)} are normal`,
+      help('requests refused', `--partner ${partnerId}`),
     );
   for (const { partner, partnerId, balance } of lowWallets)
     add(

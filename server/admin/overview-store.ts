@@ -3,7 +3,8 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import { limitInTurns } from '../platform/database/in-turns.ts';
 import { minute } from '../platform/http/windows.ts';
 import { type Backlog, type BacklogStore, dueBefore, lateAfterMs } from './backlog-store.ts';
-import type { RequestStore } from './request-store.ts';
+import type { RecentError, RequestStore } from './request-store.ts';
+import { findTroubledCallers, type TroubledCaller } from './troubled-callers.ts';
 
 /** The partner and the mode that a row belongs to. */
 export interface Owner {
@@ -34,6 +35,8 @@ export interface Overview extends Backlog {
     count: number;
     requestId: string;
   })[];
+  /** Partners that are refused although they should not call, or far more often than usual. */
+  troubledCallers: (TroubledCaller & { partner: string })[];
   /** Live wallets that are nearly empty. */
   lowWallets: (Owner & { balance: number; daysLeft: number | null })[];
   /** Warnings to partners that are still open. */
@@ -80,11 +83,10 @@ const ownerOf = (walletId: string) => {
 
 export type OverviewStore = ReturnType<typeof createOverviewStore>;
 
-/** @param readErrors the kinds of failed requests since a time, at most `limit` */
 export function createOverviewStore(
   db: Db,
   backlog: Pick<BacklogStore, 'read'>,
-  readErrors: RequestStore['recentErrors'],
+  requests: Pick<RequestStore, 'recentErrors' | 'failures'>,
 ) {
   const deliveries = db.collection('deliveries');
   const wallets = db.collection<WalletSummary>('walletSummaries');
@@ -176,8 +178,16 @@ export function createOverviewStore(
       )
       .toArray();
 
-  async function readRecentErrors(at: Date): Promise<Part<'recentErrors'>> {
-    const errors = await readErrors(new Date(at.getTime() - recentMinutes * minute), mostRows);
+  /** The failed requests of the last minutes, and the partners for which they are a problem. */
+  async function readRecentErrors(at: Date) {
+    const from = new Date(at.getTime() - recentMinutes * minute);
+    const errors = await requests.recentErrors(from, mostRows);
+    const troubled = await findTroubledCallers(db, { errors, from, to: at }, requests.failures);
+    return { errors: await withModes(errors), troubled };
+  }
+
+  /** Adds the modes of the clients that were refused. */
+  async function withModes(errors: readonly RecentError[]): Promise<Part<'recentErrors'>> {
     const ids = errors.flatMap(({ clientId }) => clientId ?? []);
     const found = await db
       .collection<{ _id: string; mode: Mode }>('clients')
@@ -246,17 +256,20 @@ export function createOverviewStore(
   return {
     async read(now: number): Promise<Overview> {
       const at = new Date(now);
-      const [waiting, lateByMode, failing, next, errors, low, capped, warnings] = await Promise.all([
-        backlog.read(now),
-        readLateByMode(at),
-        readFailingEndpoints(at),
-        readNextAttempts(),
-        readRecentErrors(at),
-        readLowWallets(),
-        readCappedWallets(at),
-        readWarnings(),
+      const [waiting, lateByMode, failing, next, { errors, troubled }, low, capped, warnings] =
+        await Promise.all([
+          backlog.read(now),
+          readLateByMode(at),
+          readFailingEndpoints(at),
+          readNextAttempts(),
+          readRecentErrors(at),
+          readLowWallets(),
+          readCappedWallets(at),
+          readWarnings(),
+        ]);
+      const withName = await createNaming([
+        ...[...failing, ...next, ...errors, ...troubled, ...low, ...capped, ...warnings],
       ]);
-      const withName = await createNaming([...failing, ...next, ...errors, ...low, ...capped, ...warnings]);
       return {
         ...waiting,
         lateByMode,
@@ -266,6 +279,7 @@ export function createOverviewStore(
         recentErrors: errors.map(({ partnerId, ...row }) =>
           partnerId ? withName({ ...row, partnerId }) : row,
         ),
+        troubledCallers: troubled.map(withName),
         lowWallets: low.map(withName),
         cappedWallets: capped.map(withName),
         warnings: warnings.map(withName),

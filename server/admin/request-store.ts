@@ -213,6 +213,13 @@ export function createRequestStore(db: Db) {
         )
         .toArray(),
 
+    /** Counts the failed requests of a partner in a period, at most `mostCounted`. */
+    failures: (partnerId: string, from: Date, to: Date): Promise<number> =>
+      requests.countDocuments(
+        { partnerId, at: { $gte: from, $lt: to }, ...failures },
+        { limit: mostCounted, hint: indexFor({ partnerId }, true) },
+      ),
+
     /** Counts the kinds of failed requests since a time. Partners take turns, each with its most frequent kind first. */
     recentErrors: (since: Date, limit: number): Promise<RecentError[]> =>
       requests

@@ -18,6 +18,6 @@ export function createAdminStores(db: Db) {
     audit: createAuditStore(db),
     requests,
     backlog,
-    overview: createOverviewStore(db, backlog, requests.recentErrors),
+    overview: createOverviewStore(db, backlog, requests),
   };
 }

@@ -110,6 +110,58 @@ describe('GET /ops', () => {
     expect(page).toMatch(/svcadmin request req_/);
   });
 
+  it('names suspended partners that call, refusals far above normal, live endpoints that fail, and open warnings', async () => {
+    const { db, admin } = server;
+    // The page shows figures of some seconds ago.
+    clock.ahead += 10_000;
+    const [away, busy, usual, failing] = await Promise.all(
+      ['Away Inc', 'Surge Inc', 'Usual Inc', 'Retry Inc'].map((name) =>
+        admin.partners.create.mutate({ name }),
+      ),
+    );
+    await admin.partners.activate.mutate({ partnerId: away?.id ?? '' });
+    await admin.partners.suspend.mutate({ partnerId: away?.id ?? '' });
+    let id = 0;
+    const refused = (partnerId: string | undefined, count: number, minutesAgo: number) =>
+      Array.from({ length: count }, () => ({
+        ...{ _id: `req_surge${++id}`, partnerId, route: '/api/oauth/token', method: 'POST', durationMs: 1 },
+        ...{ status: 401, error: 'invalid_client', at: new Date(clock.now() - minutesAgo * 60_000) },
+      }));
+    await db
+      .collection<{ _id: string }>('requestLog')
+      .insertMany([
+        ...refused(away?.id, 1, 1),
+        ...refused(busy?.id, 30, 1),
+        ...refused(busy?.id, 96, 600),
+        ...refused(usual?.id, 30, 1),
+        ...refused(usual?.id, 1_200, 600),
+      ]);
+    const row = { partnerId: failing?.id, mode: 'live', type: 'vae.resolved', status: 'pending', attempt: 2 };
+    const nextAttemptAt = new Date(clock.now() + 60_000);
+    await db
+      .collection<{ _id: string }>('deliveries')
+      .insertOne({ ...row, _id: 'dlv_retry', attempts: [{ status: 503 }], nextAttemptAt } as never);
+    const since = new Date(clock.now() - 3_600_000);
+    const warning = {
+      partnerId: failing?.id,
+      mode: 'live',
+      kind: 'secret_expiring',
+      text: 'A secret ends soon',
+    };
+    await db
+      .collection<{ _id: string }>('warnings')
+      .insertOne({ ...warning, _id: 'wrn_1', open: true, raisedAt: since, since } as never);
+    const page = await (await open(basic(adminToken))).text();
+    const [, problems = ''] = page.split('Open problems');
+    expect(problems).toContain('Away Inc is suspended, and sent 1 requests in 15 minutes');
+    expect(problems).toContain('30 requests of Surge Inc were refused in 15 minutes; 1 are normal');
+    expect(problems).toContain('Live webhooks to Retry Inc fail: 503');
+    expect(problems).toContain('Retry Inc: A secret ends soon');
+    expect(problems).not.toContain('of Usual Inc were refused');
+    await db.collection('requestLog').deleteMany({ route: '/api/oauth/token', error: 'invalid_client' });
+    await db.collection('warnings').deleteMany({});
+  });
+
   it('links commands to their sections in the guides, and each of those sections exists', async () => {
     const reference = await (await fetch(`${server.publicUrl}/docs/cli`)).text();
     const headings = [...reference.matchAll(/<h3 id="([^"]+)"/g)].map(([, anchor = '']) => anchor);
