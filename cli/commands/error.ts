@@ -5,6 +5,7 @@ import { adviseStatus } from '../../contracts/receiver-advice.ts';
 import { CommandError } from '../errors/failure.ts';
 import { type ListedError, listedErrors, searchErrors } from '../errors/search.ts';
 import { AdminCommand } from '../program/base-command.ts';
+import { rewordFor } from '../program/program.ts';
 import { refuseSecret } from '../secrets/input.ts';
 
 const columns = ['code', 'httpStatus', 'kind', 'retryable', 'meaning'] as const;
@@ -63,7 +64,7 @@ export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
     if (ownErrors.length > 0) this.showTable(ownErrors, columns);
     if (receiver !== undefined) {
       if (ownErrors.length > 0) this.log();
-      this.log(`From a receiver of webhooks: ${receiver}.`);
+      this.log(rewordFor(this.program, `From a receiver of webhooks: ${receiver}.`));
     }
     return { status, errors: ownErrors, receiver: receiver ?? null };
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderStatement } from '../../contracts/admin/statement-csv.ts';
 import { completeSession } from '../harness/completed-session.ts';
 import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
+import { createReceiver } from '../harness/receiver.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 import { addFullPages } from '../wallets/long-wallet.ts';
@@ -182,6 +183,29 @@ describe('an owner in the portal', () => {
     const rotated = await submit(members.owner, `/keys/${keyId}`, { act: 'rotate', keepOld: '0' });
     expect(secretOn(rotated.html)).toMatch(/^svc_test_/);
     expect((await submit(members.owner, `/keys/${keyId}`, { act: 'revoke' })).status).toBe(303);
+  });
+
+  it('shows what the receiver answered to a test event, with advice, and is not well while the endpoint fails', async () => {
+    const receiver = await createReceiver((_count, _request, response) =>
+      response.writeHead(401).end('bad signature'),
+    );
+    const { id: keyId } = await server.admin.keys.create.mutate({
+      partnerId: partner.partnerId,
+      mode: 'test',
+    });
+    await server.admin.webhooks.set.mutate({ keyId, url: receiver.url });
+    const sent = await submit(owner(), `/webhooks/${keyId}`, { act: 'test' });
+    const to = sent.response.headers.get('location')?.replace('/portal', '') ?? '';
+    expect(to).toMatch(/^\/deliveries\/dlv_/);
+    const { html } = await members.owner.browser.open(to);
+    expect(html).toContain('The receiver refuses the signature');
+    expect(html).not.toContain('partner check');
+    const list = await members.owner.browser.open(`/deliveries?key=${keyId}`);
+    expect(list.html).toMatch(/<th>Answer<[^]*<span class="bad">401|>401</);
+    const overview = await members.owner.browser.open('/');
+    expect(overview.html).toContain('failing: 401');
+    expect(overview.html).not.toContain('All is well');
+    await server.admin.keys.revoke.mutate({ keyId });
   });
 
   it('sets a webhook URL, prepares and switches its secret, and sees deliveries with their bodies', async () => {

@@ -1,6 +1,7 @@
 import { Args } from '@oclif/core';
 import { localTimes } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
+import { rewordFor } from '../../program/program.ts';
 
 export default class EventsWhy extends AdminCommand<typeof EventsWhy> {
   static override summary = 'Explain what became of an event, and what to do.';
@@ -10,7 +11,7 @@ export default class EventsWhy extends AdminCommand<typeof EventsWhy> {
   async run() {
     const timeline = await this.api.events.why.query({ eventId: this.args.event });
     for (const sentence of timeline.story) this.log(localTimes(sentence));
-    if (timeline.advice) this.log(`→ ${timeline.advice}`);
+    if (timeline.advice) this.log(rewordFor(this.program, `→ ${timeline.advice}`));
     return timeline;
   }
 }

@@ -1,4 +1,6 @@
 import { sentNames } from '../../../contracts/event-names.ts';
+import { forMembers } from '../../../contracts/member-advice.ts';
+import { adviseDelivery } from '../../../contracts/receiver-advice.ts';
 import { asking } from './ask.ts';
 import { resendSpan } from './bulk.ts';
 import { checkedByProcedure, keyOptions, select, spanFields, timeIn, withoutResult } from './forms.ts';
@@ -18,6 +20,13 @@ const deliveryReference = ({ params }: PageContext) => ({ deliveryId: params['de
 function toneOf(status: string): 'bad' | 'good' | undefined {
   if (status === 'failed') return 'bad';
   return status === 'delivered' ? 'good' : undefined;
+}
+
+/** The status of the last response, or the class of the error. */
+function lastAnswerOf({ attempts }: Pick<Delivery, 'attempts'>) {
+  const { status = null, error = null } = attempts.at(-1) ?? {};
+  const answer = status ?? error;
+  return answer === null ? text(null) : toned(String(answer), toneOfAnswer(status));
 }
 
 const toneOfAnswer = (status: number | null) =>
@@ -57,6 +66,7 @@ async function list(context: PageContext): Promise<View> {
       [m.mode, (delivery) => text(delivery.mode)],
       [m.status, (delivery) => toned(delivery.status, toneOf(delivery.status))],
       [m.attempts, (delivery) => text(delivery.attempts.length)],
+      [m.answer, lastAnswerOf],
       [m.created, (delivery) => time(delivery.createdAt)],
     ],
     below: [
@@ -122,6 +132,12 @@ function attemptSections(delivery: Delivery, attempt: Attempt, { m }: PageContex
   ];
 }
 
+/** What the member can do about failed attempts, in English as in `svc`. */
+function adviceOn(delivery: Delivery): string | null {
+  const advice = adviseDelivery(delivery);
+  return advice === undefined ? null : `${forMembers(advice)}.`;
+}
+
 async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
   const delivery = await api.deliveries.show(deliveryReference(context));
@@ -140,6 +156,7 @@ async function show(context: PageContext): Promise<View> {
           [m.nextAttempt, time(delivery.nextAttemptAt)],
           // The reason why the delivery was skipped, or why it waits.
           [m.error, text(delivery.skipped ?? delivery.waiting)],
+          [m.fix, text(adviceOn(delivery))],
           [m.repeats, linkIfAny(delivery.resendOf, '/deliveries')],
         ],
         forms: isPending

@@ -1,9 +1,10 @@
 import { dollars } from '../../../contracts/amounts.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
+import type { Messages } from '../messages/en.ts';
 import { isAllowed } from '../scope.ts';
 import type { PageContext, PageRow, Section } from './page.ts';
 import { link, percent, tableOf, text, time, toned } from './text.ts';
-import { openWarnings } from './warnings.ts';
+import { openProblems, type Problem } from './warnings.ts';
 import { needsAttention } from './webhooks.ts';
 
 /** Live first, because it is what members look for. */
@@ -28,6 +29,25 @@ async function walletOf({ api, m, partnerId }: PageContext, mode: Mode): Promise
   };
 }
 
+type Partner = Awaited<ReturnType<PageContext['api']['partners']['show']>>;
+type Health = Awaited<ReturnType<PageContext['api']['webhooks']['health']>>[number];
+
+/** An account that is not active gets no answer from the service. Only support can activate it. */
+const inactiveProblem = ({ status, name }: Partner): Problem => ({
+  text: status,
+  advice: undefined,
+  about: text(name),
+  since: null,
+});
+
+/** A failing endpoint, before it has failed long enough for a warning. */
+const failingProblem = ({ keyId, mode, state, answers, failingSince }: Health, m: Messages): Problem => ({
+  text: `${state}: ${answers[0]?.answer ?? '–'}`,
+  advice: m.fixEndpoint,
+  about: link(keyId, `/webhooks/${keyId}`, mode),
+  since: failingSince,
+});
+
 async function view(context: PageContext) {
   const { api, m, role, partnerId } = context;
   // Some roles may not read the wallets.
@@ -38,10 +58,14 @@ async function view(context: PageContext) {
     api.webhooks.health({ partnerId, limit: mostShown }),
     Promise.all(shownModes.map((mode) => walletOf(context, mode))),
   ]);
+  const warned = new Set(warnings.map(({ about }) => about));
+  const failing = health.filter(({ state, keyId }) => needsAttention(state) && !warned.has(keyId));
+  const inactive = partner.status === 'active' ? [] : [inactiveProblem(partner)];
+  const problems = [...inactive, ...failing.map((endpoint) => failingProblem(endpoint, m))];
   return {
     title: partner.name,
     sections: [
-      openWarnings(warnings, m),
+      openProblems(warnings, m, problems),
       ...wallets,
       {
         title: m.webhooks,

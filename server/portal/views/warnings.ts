@@ -48,15 +48,35 @@ const aboutOf = (warning: Warning): Cell => {
   return link(about, pathOf(warning), about === mode ? undefined : mode);
 };
 
-/** The open warnings, each with advice. */
-export function openWarnings(warnings: readonly Warning[], m: Messages): Section {
-  if (warnings.length === 0) return { title: m.problems, note: m.noProblems };
+/** A problem of a partner that needs attention. */
+export interface Problem {
+  text: string;
+  advice: string | undefined;
+  about: Cell;
+  since: string | null;
+}
+
+const problemOf = (warning: Warning, m: Messages): Problem => ({
+  text: warning.text,
+  advice: m[advice[warning.kind]],
+  about: aboutOf(warning),
+  since: warning.since,
+});
+
+/** The open warnings and other problems, each with advice. Without any, all is well. */
+export function openProblems(
+  warnings: readonly Warning[],
+  m: Messages,
+  others: readonly Problem[] = [],
+): Section {
+  const problems = [...others, ...warnings.map((warning) => problemOf(warning, m))];
+  if (problems.length === 0) return { title: m.problems, note: m.noProblems };
   return {
     title: m.problems,
-    table: tableOf(warnings, [
-      [m.text, (warning) => toned(warning.text, 'bad')],
-      [m.fix, ({ kind }) => text(m[advice[kind]])],
-      [m.about, aboutOf],
+    table: tableOf(problems, [
+      [m.text, (problem) => toned(problem.text, 'bad')],
+      [m.fix, (problem) => text(problem.advice)],
+      [m.about, ({ about }) => about],
       [m.since, ({ since }) => time(since)],
     ]),
   };
@@ -106,7 +126,7 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
   return {
     title: m.warnings,
     sections: [
-      openWarnings(open, m),
+      openProblems(open, m),
       {
         title: m.ownWarnings,
         forms: [

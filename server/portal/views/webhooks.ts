@@ -289,8 +289,9 @@ export const webhookPages: readonly PageRow[] = [
       },
       verify,
       test: async (context) => {
-        await context.api.webhooks.test(keyReference(context));
-        return { to: `/deliveries?key=${keyReference(context).keyId}` };
+        // The page of the delivery shows what the receiver answered.
+        const { id } = await context.api.webhooks.test(keyReference(context));
+        return { to: `/deliveries/${id}` };
       },
     },
   },

@@ -12,7 +12,7 @@ import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts'
 import { type DeliveryQueryStore, finalStatuses } from './delivery-query-store.ts';
 import type { KeyOwner, RequireKey } from './key-owner.ts';
 import { requireDueTime, requireKept } from './reschedule.ts';
-import { sampleDraft, testEvent } from './samples.ts';
+import { sampleDraft, spacedJson, testEvent } from './samples.ts';
 import {
   countOfEach,
   createTestLimit,
@@ -120,7 +120,8 @@ export function createDeliveryActions(settings: Settings) {
   /** Makes and dispatches a sample event. @param limit the most attempts that its delivery may make */
   async function sendSample(type: EventName, owner: KeyOwner, limit: number): Promise<Delivery> {
     const at = now();
-    const event: StoredEvent = composeEvent(sampleDraft(type, owner, at), idKey);
+    const composed = composeEvent(sampleDraft(type, owner, at), idKey);
+    const event: StoredEvent = { ...composed, body: spacedJson(composed.body) };
     const delivery = composeDelivery(event, {
       id: randomId('delivery'),
       trigger: 'test',

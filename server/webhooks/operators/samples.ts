@@ -30,3 +30,11 @@ export function sampleDraft(type: EventName, owner: KeyOwner, at: Date): EventDr
   };
   return { type, cause: ['sample', sessionId], ...owner, about: {}, at, fields: fields[type] };
 }
+
+/**
+ * Writes JSON with a space after each colon and comma. A receiver that verifies the signature of `JSON.stringify(JSON.parse(body))`
+ * in place of the bytes then fails with the first sample.
+ */
+export const spacedJson = (json: string): string =>
+  // A line break within a text is escaped, so that all of these are of the indentation.
+  JSON.stringify(JSON.parse(json), null, 1).replaceAll(/,?\n */g, (gap) => (gap.startsWith(',') ? ', ' : ''));

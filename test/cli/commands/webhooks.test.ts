@@ -185,7 +185,7 @@ describe('svcadmin webhooks test', () => {
     expect(broken.code).toBe(1);
     expect(JSON.parse(broken.stdout)).toMatchObject({ attempts: [{ status: 500, error: 'http' }] });
     const refused = await svcadmin.run(['webhooks', 'test', await keyWithEndpoint('/refused')]);
-    expect(refused.stderr).toContain('Have the partner accept the POST without one');
+    expect(refused.stderr).toContain('Have the partner check first that it verifies the raw bytes');
   });
 
   it('exits with 1 and prints the reason if the sample is skipped', async () => {

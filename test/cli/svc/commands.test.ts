@@ -1,10 +1,23 @@
 import { describe, expect, it } from 'vitest';
+import { rewordFor } from '../../../cli/program/program.ts';
 import { commandProcedures } from '../../../cli/roles/procedures.ts';
 import { commands, origins } from '../../../cli/svc/commands.ts';
 import { topics } from '../../../cli/svc/topics.ts';
+import { adviseAnswer } from '../../../contracts/receiver-advice.ts';
+import { AttemptError } from '../../../contracts/webhooks.ts';
 import { scope } from '../../../server/portal/scope.ts';
 
 const rows = Object.entries(commands);
+
+it('advice for members speaks to them, and never of the partner', () => {
+  const answers = [
+    ...AttemptError.options,
+    ...Array.from({ length: 300 }, (_, index) => String(300 + index)),
+  ];
+  const advice = answers.map((answer) => rewordFor('svc', adviseAnswer(answer) ?? ''));
+  expect(advice.filter((text) => text === '' || /partner/i.test(text))).toEqual([]);
+  expect(rewordFor('svcadmin', adviseAnswer('404') ?? '')).toContain('Have the partner check the URL');
+});
 
 describe('every command of svc', () => {
   it('calls only procedures of the server that members may call', () => {
