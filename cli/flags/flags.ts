@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core';
+import { idTokenAlgs } from '../../contracts/openid.ts';
 import { usageError } from '../errors/failure.ts';
 import { localTime } from '../output/format.ts';
 import { parseDollars } from './amounts.ts';
@@ -123,6 +124,21 @@ export const durationOrDefault = Flags.custom<number | null>({
 export const passkeys = Flags.option({ options: ['on', 'off'] as const })({
   description: 'whether users may save a passkey and return by one, where the server has them on',
 });
+
+/** Flags of the settings of a client for OpenID Connect. */
+export const openidFlags = {
+  openid: Flags.option({ options: ['on', 'off'] as const })({
+    description: 'whether the scope openid asks for an ID token (OpenID Connect)',
+  }),
+  'default-claims': Flags.string({
+    description: 'claims that a start with openid asks for if its scope has none; "default" for none',
+    helpValue: '"age_18_plus"',
+    multiple: true,
+  }),
+  'id-token-alg': Flags.option({ options: idTokenAlgs })({
+    description: 'algorithm of ID tokens; without it, RS256',
+  }),
+};
 
 /** Returns whether a flag is `on`; undefined if it is not given. */
 export const isOn = (value: 'on' | 'off' | undefined): boolean | undefined =>

@@ -3,6 +3,7 @@ import { brandText } from '../brand-text.ts';
 import { ClaimName, claimNames } from '../claims.ts';
 import { DisplayName } from '../display-text.ts';
 import { DateTime, Mode } from '../identifiers.ts';
+import { IdTokenAlg } from '../openid.ts';
 import { sourceNamePattern } from '../source-name.ts';
 import { WebAddress } from '../web-address.ts';
 import { BrandRequest } from './brands.ts';
@@ -44,6 +45,11 @@ export const ClientView = z.strictObject({
   passkeys: z.boolean(),
   /** The client's limit for the age of claims, in seconds. Older claims are verified again. Null for no such limit. */
   maxVerificationAgeSeconds: z.number().int().nullable(),
+  /** Whether the client may ask for an ID token by the scope `openid`. */
+  openid: z.boolean(),
+  /** The claims that a start with `openid` asks for if its scope has none. */
+  defaultClaims: z.array(ClaimName),
+  idTokenAlg: IdTokenAlg,
   tokenRequestsPerMinute: z.number().int().nullable(),
   userinfoRequestsPerMinute: z.number().int().nullable(),
   /** The secrets that are still accepted. `expiresAt` is null for the current secret. */
@@ -116,6 +122,9 @@ export const CreateClient = z.strictObject({
   privacyUrl: WebAddress.optional(),
   passkeys: z.boolean().optional(),
   maxVerificationAgeSeconds: maxVerificationAgeSeconds.optional(),
+  openid: z.boolean().optional(),
+  defaultClaims: claims.optional(),
+  idTokenAlg: IdTokenAlg.optional(),
   tokenRequestsPerMinute: perMinute.optional(),
   userinfoRequestsPerMinute: perMinute.optional(),
 });
@@ -141,6 +150,9 @@ export const UpdateClient = z
     privacyUrl: WebAddress.nullable().optional(),
     passkeys: z.boolean().optional(),
     maxVerificationAgeSeconds: maxVerificationAgeSeconds.nullable().optional(),
+    openid: z.boolean().optional(),
+    defaultClaims: claims.nullable().optional(),
+    idTokenAlg: IdTokenAlg.optional(),
     tokenRequestsPerMinute: perMinute.nullable().optional(),
     userinfoRequestsPerMinute: perMinute.nullable().optional(),
   })

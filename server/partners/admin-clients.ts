@@ -75,6 +75,22 @@ function assertExchangeable({ kind, claims }: Pick<Client, 'kind' | 'claims'>): 
 }
 
 /**
+ * A storefront exchange has no ID token, and a default claim that the client may not ask for would be refused at every start.
+ * @throws ApiError `refused` if the settings of OpenID Connect do not fit the client
+ */
+function assertOpenid(
+  client: Pick<Client, 'kind' | 'claims'> & Pick<UpdateClient, 'openid' | 'defaultClaims'>,
+) {
+  const { kind, claims, openid, defaultClaims } = client;
+  if (openid && kind === 'storefront')
+    throw new ApiError('refused', { description: 'A storefront client cannot speak OpenID Connect' });
+  const foreign = defaultClaims?.find((name) => !claims.includes(name));
+  if (foreign === undefined) return;
+  const description = `The default claim ${foreign} is not among the claims that the client may ask for`;
+  throw new ApiError('refused', { description });
+}
+
+/**
  * Returns the stored fields for the names of a client's sources; null means the default. One name is stored in `source` alone.
  * `source` is also set for several names, because older builds read only that field.
  */
@@ -149,6 +165,7 @@ export function createClientProcedures(dependencies: Dependencies) {
       const { mode } = await requireKey(partnerId, keyId);
       assertRedirectUris(wanted.redirectUris, mode);
       assertExchangeable(wanted);
+      assertOpenid(wanted);
       assertSources(wanted.sources ?? [], mode);
       const now = clock.now();
       const { secret, stored } = newClientSecret(now);
@@ -201,6 +218,7 @@ export function createClientProcedures(dependencies: Dependencies) {
         const request = waits ? requestBrand(current, brand, { actor, now }) : current.brandRequest;
         const redirectUris = changedList(current.redirectUris, { add, remove }, redirectUriList);
         if (!isDeepStrictEqual(redirectUris, current.redirectUris)) after.redirectUris = redirectUris;
+        assertOpenid({ ...current, ...after, claims: after.claims ?? current.claims });
         if (Object.keys(after).length === 0 && request === current.brandRequest) return undefined;
         const asked = waits ? { brandRequest: request?.changes ?? null } : {};
         return {

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { ClientKind, ClientStatus } from '../../contracts/admin/clients.ts';
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
+import type { IdTokenAlg } from '../../contracts/openid.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { readPage } from '../platform/database/pages.ts';
 import { type AuditedRecord, createRecordStore, recordIndexes } from '../platform/database/records.ts';
@@ -40,6 +41,12 @@ export interface Client extends AuditedRecord {
   /** False if the client's users may not use passkeys. Absent means that they may. */
   passkeys?: boolean;
   maxVerificationAgeSeconds?: number;
+  /** Whether the client may ask for an ID token. */
+  openid?: boolean;
+  /** The claims that a start with `openid` asks for if its scope has none. */
+  defaultClaims?: ClaimName[];
+  /** The algorithm of the client's ID tokens, if it is not RS256. */
+  idTokenAlg?: IdTokenAlg;
   tokenRequestsPerMinute?: number;
   userinfoRequestsPerMinute?: number;
 }

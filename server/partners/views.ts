@@ -63,6 +63,9 @@ export function viewClient(client: Client, now: number): ClientView {
     sources: [...sourcesOf(client)],
     brandRequest: viewRequest(client.brandRequest),
     passkeys: client.passkeys ?? true,
+    openid: client.openid ?? false,
+    defaultClaims: client.defaultClaims ?? [],
+    idTokenAlg: client.idTokenAlg ?? 'RS256',
     secrets: client.secrets
       .filter((secret) => isLive(secret, now))
       .map(({ expiresAt, createdAt, lastUsedAt, last4 }) => ({

@@ -68,7 +68,8 @@ const listAndCount = (topic: string, roles: readonly MemberRole[], filter: strin
 });
 
 /** The settings of a client that members may set. */
-const clientSettings = 'brandName brandColor purpose privacyUrl passkeys maxVerificationAgeSeconds';
+const clientSettings =
+  'brandName brandColor purpose privacyUrl passkeys maxVerificationAgeSeconds openid defaultClaims idTokenAlg';
 
 /**
  * The procedures of the admin API that members may call. A procedure without a row does not exist for them. Personal data of

@@ -77,6 +77,40 @@ describe('a client', () => {
     expect(await server.admin.clients.show.query({ clientId })).toMatchObject({ claims: ['age_16_plus'] });
   });
 
+  it('speaks OpenID Connect only if it is told to; null removes its default claims', async () => {
+    const { client } = await onboard();
+    const { clients } = server.admin;
+    expect(client).toMatchObject({ openid: false, defaultClaims: [], idTokenAlg: 'RS256' });
+    const { id: clientId } = client;
+    const settings = { openid: true, defaultClaims: ['country' as const], idTokenAlg: 'ES256' as const };
+    expect(await clients.update.mutate({ clientId, ...settings })).toMatchObject(settings);
+    expect(await clients.update.mutate({ clientId, openid: false, defaultClaims: null })).toMatchObject({
+      openid: false,
+      defaultClaims: [],
+      idTokenAlg: 'ES256',
+    });
+  });
+
+  it('cannot have a default claim that it may not ask for, and no storefront client speaks OpenID Connect (`refused`)', async () => {
+    const { partnerId, keyId, client } = await onboard();
+    const { clients } = server.admin;
+    const { id: clientId } = client;
+    const wanted = { partnerId, keyId, name: 'Shop', redirectUris: ['https://a.example/'] };
+    const claims = ['age_18_plus' as const];
+    const shop = { ...wanted, claims, kind: 'storefront' as const };
+    expect(await refusal(clients.create.mutate({ ...wanted, claims, defaultClaims: ['country'] }))).toBe(
+      'refused',
+    );
+    expect(await refusal(clients.create.mutate({ ...shop, openid: true }))).toBe('refused');
+    await clients.update.mutate({ clientId, defaultClaims: ['country'] });
+    expect(await refusal(clients.update.mutate({ clientId, claims }))).toBe('refused');
+    expect(await refusal(clients.update.mutate({ clientId, defaultClaims: ['age_21_plus'] }))).toBe(
+      'refused',
+    );
+    const { id: shopId } = await clients.create.mutate(shop);
+    expect(await refusal(clients.update.mutate({ clientId: shopId, openid: true }))).toBe('refused');
+  });
+
   it('cannot be created with an unknown claim, with a revoked key (conflict), or with a key of another partner (`refused`)', async () => {
     const { partnerId, keyId } = await onboard();
     const other = await onboard();

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { duration, isOn, outFile, passkeys, splitWords } from '../../flags/flags.ts';
+import { duration, isOn, openidFlags, outFile, passkeys, splitWords } from '../../flags/flags.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
@@ -45,13 +45,14 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
     'max-verification-age': duration({
       description: 'age at which claims are verified again; without it, that of SVC_CLAIM_FRESHNESS alone',
     }),
+    ...openidFlags,
     'token-requests-per-minute': Flags.integer({ description: 'limit of the token endpoint (30)', min: 1 }),
     'userinfo-requests-per-minute': Flags.integer({ description: 'limit of userinfo (120)', min: 1 }),
     'out-file': outFile,
   };
 
   async run() {
-    const { partner, key, name, kind, source } = this.flags;
+    const { partner, key, name, kind, source, 'default-claims': defaultClaims } = this.flags;
     const wanted = {
       partnerId: partner,
       keyId: key,
@@ -67,6 +68,9 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
       privacyUrl: this.flags['privacy-url'],
       passkeys: isOn(this.flags.passkeys),
       maxVerificationAgeSeconds: this.flags['max-verification-age'],
+      openid: isOn(this.flags.openid),
+      defaultClaims: defaultClaims && (splitWords(defaultClaims) as never[]),
+      idTokenAlg: this.flags['id-token-alg'],
       tokenRequestsPerMinute: this.flags['token-requests-per-minute'],
       userinfoRequestsPerMinute: this.flags['userinfo-requests-per-minute'],
     };

@@ -2,7 +2,14 @@ import { Args, Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { describeChanges, describeListChange } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
-import { durationOrDefault, isOn, passkeys, splitWords, withoutUndefined } from '../../flags/flags.ts';
+import {
+  durationOrDefault,
+  isOn,
+  openidFlags,
+  passkeys,
+  splitWords,
+  withoutUndefined,
+} from '../../flags/flags.ts';
 
 /** Returns a limit for the server. The flag value 0 restores the default, which the server expects as null. */
 const limitOrDefault = (limit: number | undefined): number | null | undefined => (limit === 0 ? null : limit);
@@ -10,9 +17,9 @@ const limitOrDefault = (limit: number | undefined): number | null | undefined =>
 const textOrDefault = (text: string | undefined): string | null | undefined =>
   text === 'default' ? null : text;
 
-/** Returns verification sources for the server. The flag value `default` restores the default. */
-const sourcesOrDefault = (sources: string[]): string[] | null =>
-  sources[0] === 'default' ? null : splitWords(sources);
+/** Returns words for the server. The flag value `default` restores the default. */
+const wordsOrDefault = (words: string[]): string[] | null =>
+  words[0] === 'default' ? null : splitWords(words);
 
 export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> {
   static override summary = 'Change a client. Settings that are not given stay.';
@@ -62,6 +69,7 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
     'max-verification-age': durationOrDefault({
       description: 'age at which claims are verified again; "default" for that of SVC_CLAIM_FRESHNESS alone',
     }),
+    ...openidFlags,
     'token-requests-per-minute': Flags.integer({
       description: 'limit of the token endpoint; 0 for the default',
       min: 0,
@@ -74,7 +82,7 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
 
   /** Returns the settings to change. The server restores the default of a setting that is null. */
   #readChanges() {
-    const { name, key, claims, source } = this.flags;
+    const { name, key, claims, source, 'default-claims': defaultClaims } = this.flags;
     return withoutUndefined({
       name,
       keyId: key,
@@ -83,13 +91,16 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
       removeRedirectUris: this.flags['remove-redirect-uri'],
       // The server checks the names of the claims.
       claims: claims && (splitWords(claims) as never[]),
-      sources: source && sourcesOrDefault(source),
+      sources: source && wordsOrDefault(source),
       brandName: textOrDefault(this.flags['brand-name']),
       brandColor: textOrDefault(this.flags['brand-color']),
       purpose: textOrDefault(this.flags.purpose),
       privacyUrl: textOrDefault(this.flags['privacy-url']),
       passkeys: isOn(this.flags.passkeys),
       maxVerificationAgeSeconds: this.flags['max-verification-age'],
+      openid: isOn(this.flags.openid),
+      defaultClaims: defaultClaims && (wordsOrDefault(defaultClaims) as never[] | null),
+      idTokenAlg: this.flags['id-token-alg'],
       tokenRequestsPerMinute: limitOrDefault(this.flags['token-requests-per-minute']),
       userinfoRequestsPerMinute: limitOrDefault(this.flags['userinfo-requests-per-minute']),
     });

@@ -209,6 +209,10 @@ export const ar: Messages = {
   redirectUrisLines: 'عناوين إعادة التوجيه، واحد في كل سطر',
   settings: 'الإعدادات',
   settingsNote: 'يعمل عميل المفتاح الملغى من جديد عند نقله إلى مفتاح آخر من الوضع نفسه.',
+  openidNote:
+    'يطلب النطاق openid عندئذ رمز ID token. وإذا لم يذكر النطاق أي بيان، تُطلب هذه البيانات الافتراضية.',
+  defaultClaims: 'البيانات الافتراضية',
+  idTokenAlg: 'خوارزمية رموز ID token',
   showPreview: 'عرض المعاينة',
   openPreview: 'فتح المعاينة',
   notSaved: 'هذه معاينة. لم يُحفظ شيء بعد.',

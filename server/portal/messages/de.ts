@@ -221,6 +221,10 @@ export const de: Messages = {
   settings: 'Einstellungen',
   settingsNote:
     'Ein Client eines widerrufenen Schlüssels arbeitet wieder, sobald er zu einem anderen Schlüssel desselben Modus gehört.',
+  openidNote:
+    'Der Scope openid verlangt dann ein ID-Token. Nennt der Scope keinen Claim, gelten diese Standard-Claims.',
+  defaultClaims: 'Standard-Claims',
+  idTokenAlg: 'Algorithmus der ID-Token',
   showPreview: 'Vorschau zeigen',
   openPreview: 'Vorschau öffnen',
   notSaved: 'Dies ist eine Vorschau. Noch ist nichts gespeichert.',

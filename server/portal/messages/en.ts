@@ -212,6 +212,10 @@ export const en = {
   redirectUrisLines: 'Redirect URIs, one a line',
   settings: 'Settings',
   settingsNote: 'A client of a revoked key works again once it is moved to another key of the same mode.',
+  openidNote:
+    'The scope openid then asks for an ID token. Where the scope has no claim, these default claims are asked for.',
+  defaultClaims: 'Default claims',
+  idTokenAlg: 'Algorithm of ID tokens',
   showPreview: 'Show preview',
   openPreview: 'Open the preview',
   notSaved: 'This is a preview. Nothing is saved yet.',

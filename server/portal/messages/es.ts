@@ -216,6 +216,10 @@ export const es: Messages = {
   redirectUrisLines: 'URI de redirección, una por línea',
   settings: 'Ajustes',
   settingsNote: 'Un cliente de una clave revocada vuelve a funcionar al pasar a otra clave del mismo modo.',
+  openidNote:
+    'El scope openid pide entonces un ID token. Si el scope no nombra ningún atributo, se piden estos atributos predeterminados.',
+  defaultClaims: 'Atributos predeterminados',
+  idTokenAlg: 'Algoritmo de los ID token',
   showPreview: 'Ver vista previa',
   openPreview: 'Abrir la vista previa',
   notSaved: 'Esto es una vista previa. Aún no se ha guardado nada.',

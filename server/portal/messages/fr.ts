@@ -220,6 +220,10 @@ export const fr: Messages = {
   redirectUrisLines: 'URI de redirection, une par ligne',
   settings: 'Paramètres',
   settingsNote: 'Un client d’une clé révoquée refonctionne dès qu’il passe à une autre clé du même mode.',
+  openidNote:
+    'Le scope openid demande alors un ID token. Si le scope ne nomme aucun attribut, ces attributs par défaut sont demandés.',
+  defaultClaims: 'Attributs par défaut',
+  idTokenAlg: 'Algorithme des ID tokens',
   showPreview: 'Afficher l’aperçu',
   openPreview: 'Ouvrir l’aperçu',
   notSaved: 'Ceci est un aperçu. Rien n’est encore enregistré.',

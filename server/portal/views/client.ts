@@ -1,9 +1,12 @@
 import { type BrandRequest, logoFor } from '../../../contracts/admin/brands.ts';
 import type { UpdateClient } from '../../../contracts/admin/clients.ts';
+import type { ClaimName } from '../../../contracts/claims.ts';
+import { type IdTokenAlg, idTokenAlgs } from '../../../contracts/openid.ts';
 import type { Messages } from '../messages/en.ts';
 import { asking } from './ask.ts';
 import { askToChange, askToEnd, askToRotate, clientReference } from './client-questions.ts';
 import {
+  checkedByProcedure,
   claimFields,
   claimsIn,
   keepOldField,
@@ -14,7 +17,7 @@ import {
 } from './forms.ts';
 import { integrate, integrationsOf } from './integrations.ts';
 import type { Action, DocumentRow, Field, Given, PageContext, PageRow, Section, View } from './page.ts';
-import { link, options, queryOf, tableOf, text, time, toned } from './text.ts';
+import { link, options, queryOf, tableOf, text, time, toned, wordsOf } from './text.ts';
 
 type Client = Awaited<ReturnType<PageContext['api']['clients']['show']>>;
 const brandFields = ['brandName', 'brandColor', 'purpose', 'privacyUrl'] as const;
@@ -113,6 +116,34 @@ function settingsOf(client: Client, { m }: PageContext, keys: NonNullable<Field[
   };
 }
 
+/** The form of the settings for OpenID Connect. */
+const openidOf = ({ openid, defaultClaims, idTokenAlg }: Client, { m }: PageContext): Section => ({
+  title: 'OpenID Connect',
+  note: m.openidNote,
+  forms: [
+    {
+      act: 'openid',
+      fields: [
+        select('openid', 'OpenID Connect', options(['off', 'on']), openid ? 'on' : 'off'),
+        { name: 'defaultClaims', label: m.defaultClaims, value: defaultClaims.join(' ') },
+        select('idTokenAlg', m.idTokenAlg, options([...idTokenAlgs]), idTokenAlg),
+      ],
+      submit: m.save,
+    },
+  ],
+});
+
+/** The settings in that form. No default claim is null. */
+function openidIn({ openid, defaultClaims, idTokenAlg }: Given) {
+  const names = wordsOf(defaultClaims);
+  return {
+    openid: openid === 'on',
+    // The procedure checks the names.
+    defaultClaims: names.length > 0 ? (names as ClaimName[]) : null,
+    idTokenAlg: checkedByProcedure<IdTokenAlg>(idTokenAlg),
+  };
+}
+
 function secretsOf(client: Client, { m }: PageContext): Section {
   return {
     title: m.secrets,
@@ -159,7 +190,9 @@ async function show(context: PageContext): Promise<View> {
       settingsOf(client, context, keyChoices),
       brandingOf(client, context),
       // A storefront client authenticates with the secrets of its integrations.
-      isStorefront ? await integrationsOf(context, client.id) : secretsOf(client, context),
+      ...(isStorefront
+        ? [await integrationsOf(context, client.id)]
+        : [openidOf(client, context), secretsOf(client, context)]),
     ],
   };
 }
@@ -216,6 +249,7 @@ export const clientPage: readonly PageRow[] = [
         update(({ name = '', keyId = '', ...given }) => ({ name, keyId, claims: claimsIn(given) })),
       ),
       brand: update(brandingIn),
+      openid: update(openidIn),
       preview,
       integrate,
       disable: asking(
