@@ -4,7 +4,7 @@ import { DateTime } from '../identifiers.ts';
 /** A key of the service itself, in contrast to the API keys of partners. */
 export const ServiceKeyView = z.strictObject({
   id: z.string(),
-  use: z.enum(['signing', 'code', 'id', 'pairwise', 'master']),
+  use: z.enum(['signing', 'signing-rsa', 'code', 'id', 'pairwise', 'master']),
   /**
    * `pending`: published but not used yet. `missing`: a master key that the server does not have. `retired`: removed by the call that
    * returns this.
@@ -22,11 +22,15 @@ export const ServiceKeyView = z.strictObject({
 });
 export type ServiceKeyView = z.infer<typeof ServiceKeyView>;
 
-export const RotatedUse = z.enum(['signing', 'code']);
+export const RotatedUse = z.enum(['signing', 'signing-rsa', 'code']);
 export type RotatedUse = z.infer<typeof RotatedUse>;
 
 /** The default time until a new key is used, in seconds. By then, all caches of the JWKS have the key. */
-export const defaultLeadSeconds: Readonly<Record<RotatedUse, number>> = { signing: 3_600, code: 60 };
+export const defaultLeadSeconds: Readonly<Record<RotatedUse, number>> = {
+  signing: 3_600,
+  'signing-rsa': 3_600,
+  code: 60,
+};
 
 const longestLeadSeconds = 7 * 86_400;
 

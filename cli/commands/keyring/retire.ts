@@ -14,7 +14,8 @@ function describeRetirement(id: string, key: ServiceKeyView | undefined): string
 /** Describes what the server will do with a compromised key, or why it will refuse. */
 function describeEmergency(id: string, key: ServiceKeyView | undefined): string {
   if (!key) return `There is no key ${id}; nothing changes.`;
-  if (key.use !== 'signing') return `${id} is no signing key; the server refuses, and nothing changes.`;
+  if (!key.use.startsWith('signing'))
+    return `${id} is no signing key; the server refuses, and nothing changes.`;
   const refused = `${id} is no longer published. Every token and every signed statement that it signed is refused from now on, also those of honest users.`;
   if (key.state === 'current') return `${refused} A new key is made, and signs immediately.`;
   if (key.state === 'pending') return `${refused} A new key is made, and signs from ${key.activeAt} on.`;

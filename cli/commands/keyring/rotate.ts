@@ -6,6 +6,8 @@ import { duration } from '../../flags/flags.ts';
 const consequences: Readonly<Record<RotatedUse, (seconds: number) => string>> = {
   signing: (seconds) =>
     `A new signing key is published now and signs in ${seconds} seconds. Tokens and statements of the older keys still verify.`,
+  'signing-rsa': (seconds) =>
+    `A new RSA key is published now and signs ID tokens in ${seconds} seconds. ID tokens of the older keys still verify.`,
   code: (seconds) =>
     `New authorization codes are derived under a new key in ${seconds} seconds. Codes that were issued before stay usable.`,
 };
@@ -20,8 +22,8 @@ export default class KeyringRotate extends CarefulCommand<typeof KeyringRotate> 
     '<%= config.bin %> keyring rotate signing --lead 15m --yes',
   ];
   static override args = {
-    use: Args.custom<RotatedUse>({ options: ['signing', 'code'] })({
-      description: 'use of the key',
+    use: Args.custom<RotatedUse>({ options: ['signing', 'signing-rsa', 'code'] })({
+      description: 'use of the key; signing-rsa is for ID tokens by RS256',
       required: true,
     }),
   };

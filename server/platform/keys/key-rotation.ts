@@ -1,10 +1,19 @@
 import type { Db } from 'mongodb';
+import type { RotatedUse } from '../../../contracts/admin/keyring.ts';
 import { accessTokenLifetimeSeconds } from '../../../contracts/oauth.ts';
 import type { Clock } from '../clock.ts';
 import { isDuplicateKey } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 import type { Processes } from '../jobs/processes.ts';
-import { inOrder, type KeyDocument, type Keyring, keyCollection, newKey } from './keyring.ts';
+import {
+  inOrder,
+  isSigningUse,
+  type KeyDocument,
+  type Keyring,
+  keyCollection,
+  newKey,
+  type SigningUse,
+} from './keyring.ts';
 import { countSealed, resealSome, type SealedCounts, type SealedField } from './sealed-values.ts';
 import type { Sealing } from './sealing.ts';
 
@@ -17,9 +26,9 @@ const keyReadDelayMs = 60_000;
  * @returns undefined for a key of another use, or one that no newer key has replaced by `now`
  */
 export function retirableFrom(key: KeyDocument, all: readonly KeyDocument[], now: number): Date | undefined {
-  if (key.use !== 'signing') return undefined;
+  if (!isSigningUse(key.use)) return undefined;
   const laterKeys = all.slice(all.findIndex(({ _id }) => _id === key._id) + 1);
-  const successor = laterKeys.find(({ use }) => use === 'signing');
+  const successor = laterKeys.find(({ use }) => use === key.use);
   if (!successor || successor.activeAt.getTime() > now) return undefined;
   const lastSignatureAt = successor.activeAt.getTime() + keyReadDelayMs;
   return new Date(lastSignatureAt + accessTokenLifetimeSeconds * 1000);
@@ -59,7 +68,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
    * conflict. A number is never used twice, because the newest key is removed only after it has a successor.
    */
   async function makeNext(
-    use: 'signing' | 'code',
+    use: RotatedUse,
     { all, activeAt }: { all: readonly KeyDocument[]; activeAt: Date },
   ): Promise<KeyDocument> {
     const keysOfUse = all.filter((key) => key.use === use);
@@ -79,16 +88,18 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
   }
 
   /** The signing key with this id, among all keys. @throws ApiError `not_found`; `refused` for a key of another use */
-  async function signingKey(id: string): Promise<{ key: KeyDocument; all: KeyDocument[] }> {
+  async function signingKey(
+    id: string,
+  ): Promise<{ key: KeyDocument & { use: SigningUse }; all: KeyDocument[] }> {
     const all = await list();
     const key = all.find(({ _id }) => _id === id);
     if (!key) throw new ApiError('not_found', { description: `No key ${id}` });
-    if (key.use === 'signing') return { key, all };
+    if (isSigningUse(key.use)) return { key: { ...key, use: key.use }, all };
     throw refuse(`${id} is no signing key: what was made with it could not be recognised any more`);
   }
 
   async function remove(id: string): Promise<void> {
-    await keys.deleteOne({ _id: id, use: 'signing' });
+    await keys.deleteOne({ _id: id });
     await keyring.refresh();
   }
 
@@ -98,7 +109,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
     counts: (): Promise<SealedCounts> => countSealed(db, fields),
 
     /** Makes a new key, which is published now and used later. @param leadMs milliseconds until it is used */
-    async rotate(use: 'signing' | 'code', leadMs: number): Promise<KeyDocument> {
+    async rotate(use: RotatedUse, leadMs: number): Promise<KeyDocument> {
       const now = clock.now();
       const all = await list();
       const pending = all.find((key) => key.use === use && key.activeAt.getTime() > now);
@@ -136,7 +147,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
       const now = clock.now();
       const isReplaced = retirableFrom(key, all, now) !== undefined;
       const activeAt = new Date(Math.max(now, key.activeAt.getTime()));
-      const successor = isReplaced ? undefined : await makeNext('signing', { all, activeAt });
+      const successor = isReplaced ? undefined : await makeNext(key.use, { all, activeAt });
       await remove(id);
       return { key, replacedBy: successor?._id ?? null };
     },

@@ -1,11 +1,16 @@
-import { createPrivateKey, type KeyObject, randomBytes } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Collection, Db } from 'mongodb';
 import type { Clock } from '../clock.ts';
 import type { SealedField } from './sealed-values.ts';
 import { type Sealing, sealedUnder } from './sealing.ts';
 
-export type KeyUse = 'signing' | 'code' | 'id' | 'pairwise';
+/** The uses of keys that sign, with their algorithms. Many clients of OpenID Connect accept no ID token but one of RS256. */
+const signingAlgs = { signing: 'ES256', 'signing-rsa': 'RS256' } as const;
+export type SigningUse = keyof typeof signingAlgs;
+export type KeyUse = SigningUse | 'code' | 'id' | 'pairwise';
+
+export const isSigningUse = (use: KeyUse): use is SigningUse => Object.hasOwn(signingAlgs, use);
 
 /** A key, sealed (encrypted) under the master key. The newest active key of a use is current; older ones still verify. */
 export interface KeyDocument {
@@ -19,7 +24,7 @@ export interface KeyDocument {
 
 interface SigningKey {
   id: string;
-  use: 'signing';
+  use: SigningUse;
   activeAt: number;
   privateKey: KeyObject;
   publicHalf: JWK & { kid: string };
@@ -27,7 +32,7 @@ interface SigningKey {
 
 interface SecretKey {
   id: string;
-  use: Exclude<KeyUse, 'signing'>;
+  use: Exclude<KeyUse, SigningUse>;
   activeAt: number;
   bytes: Uint8Array;
 }
@@ -40,16 +45,17 @@ export const sealedFields: SealedField[] = [{ collection: keyCollection, field: 
 export const inOrder = { activeAt: 1, createdAt: 1, _id: 1 } as const;
 /** How often a process reads the keys, in milliseconds. It accepts a removed key for this time at most. */
 export const keyringReadEvery = 1_000;
-const uses: readonly KeyUse[] = ['signing', 'code', 'id', 'pairwise'];
+const uses: readonly KeyUse[] = ['signing', 'signing-rsa', 'code', 'id', 'pairwise'];
 
-async function newSigningKey(): Promise<string> {
-  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+/** An RSA key has 2048 bits. It is generated on another thread, because that takes a tenth of a second. */
+async function newSigningKey(use: SigningUse): Promise<string> {
+  const { privateKey } = await generateKeyPair(signingAlgs[use], { extractable: true, modulusLength: 2048 });
   return JSON.stringify(await exportJWK(privateKey));
 }
 
 /** Generates a key, as text to be sealed. */
 export const newKey = async (use: KeyUse): Promise<string> =>
-  use === 'signing' ? newSigningKey() : randomBytes(32).toString('base64url');
+  isSigningUse(use) ? newSigningKey(use) : randomBytes(32).toString('base64url');
 
 /** Makes the first key of each use. If several processes do so, the first insert counts. */
 async function makeFirstKeys(keys: Collection<KeyDocument>, sealing: Sealing): Promise<void> {
@@ -68,14 +74,16 @@ async function openKey(
 ): Promise<OpenedKey> {
   const material = await sealing.open(sealed);
   const fields = { id, activeAt: activeAt.getTime() };
-  if (use !== 'signing') return { ...fields, use, bytes: new Uint8Array(Buffer.from(material, 'base64url')) };
+  if (!isSigningUse(use))
+    return { ...fields, use, bytes: new Uint8Array(Buffer.from(material, 'base64url')) };
   const jwk = JSON.parse(material) as JWK;
-  const keyPair = { ...jwk, alg: 'ES256', use: 'sig', kid: await calculateJwkThumbprint(jwk) };
-  const { d: _privatePart, ...publicHalf } = keyPair;
-  return { ...fields, use, privateKey: createPrivateKey({ key: keyPair, format: 'jwk' }), publicHalf };
+  const about = { alg: signingAlgs[use], use: 'sig', kid: await calculateJwkThumbprint(jwk) };
+  const privateKey = createPrivateKey({ key: { ...jwk }, format: 'jwk' });
+  const publicHalf = { ...createPublicKey(privateKey).export({ format: 'jwk' }), ...about };
+  return { ...fields, use, privateKey, publicHalf };
 }
 
-const isSigningKey = (key: OpenedKey): key is SigningKey => key.use === 'signing';
+const isSigningKey = (key: OpenedKey): key is SigningKey => isSigningUse(key.use);
 const idsOf = (keys: readonly OpenedKey[]) => keys.map(({ id }) => id).join(' ');
 
 /**
@@ -121,14 +129,22 @@ export async function loadKeyring(db: Db, sealing: Sealing, clock: Pick<Clock, '
 
   await makeFirstKeys(collection, sealing);
   await refresh();
+  function currentSigner(use: SigningUse): { kid: string; privateKey: KeyObject } {
+    const ofUse = keys.filter((key): key is SigningKey => key.use === use);
+    const { privateKey, publicHalf } = currentOf(use, ofUse, clock.now());
+    return { kid: publicHalf.kid, privateKey };
+  }
   const secretsOf = (use: SecretKey['use']) => keys.filter((key): key is SecretKey => key.use === use);
   const currentSecret = (use: SecretKey['use']) => currentOf(use, secretsOf(use), clock.now());
 
   return {
     /** An ES256 key; `kid` is its thumbprint (RFC 7638). Read it for each signature, because it changes at a rotation. */
-    get signing(): { kid: string; privateKey: KeyObject } {
-      const { privateKey, publicHalf } = currentOf('signing', keys.filter(isSigningKey), clock.now());
-      return { kid: publicHalf.kid, privateKey };
+    get signing() {
+      return currentSigner('signing');
+    },
+    /** An RS256 key, for ID tokens only. */
+    get signingRsa() {
+      return currentSigner('signing-rsa');
     },
     /** The public keys, for the JWKS endpoint and for verification. They include keys that do not sign yet. */
     get publicKeys(): readonly JWK[] {

@@ -33,11 +33,12 @@ const portOf = ({ config }: TestServer) => config.public.port;
 const get = (server: TestServer, path: string, token = '') =>
   fetch(`http://127.0.0.1:${portOf(server)}${path}`, { headers: { authorization: `Bearer ${token}` } });
 
+/** Returns the ids of the published keys of access tokens. */
 async function publishedAt(server: TestServer): Promise<string[]> {
   const { keys } = (await (await get(server, '/.well-known/jwks.json')).json()) as {
-    keys: { kid: string }[];
+    keys: { kid: string; alg: string }[];
   };
-  return keys.map(({ kid }) => kid);
+  return keys.filter(({ alg }) => alg === 'ES256').map(({ kid }) => kid);
 }
 
 /** Exchanges a code at each server. Returns the tokens and the ids of their signing keys. */
@@ -80,9 +81,9 @@ describe('keyring rotate', () => {
     }
     expect(await publishedAt(first)).toContain(kidOf(jws));
     expect(await first.admin.keyring.list.query()).toMatchObject([
-      ...['signing', 'code', 'id', 'pairwise'].map((use) => ({ use })),
+      ...['signing', 'signing-rsa', 'code', 'id', 'pairwise'].map((use) => ({ use })),
       { id: 'signing-2', state: 'current' },
-      { use: 'master', state: 'current', values: 5 },
+      { use: 'master', state: 'current', values: 6 },
     ]);
     const entries = await first.admin.auditLog.list.query({});
     expect(entries.find(({ action }) => action === 'keyring.rotate')).toMatchObject({
@@ -168,7 +169,7 @@ describe('keyring reseal', () => {
     await other.stop();
     expect(refused).toBe('refused');
     const without = startTestServer({ clock: pair.clock, env: { ...shared, SVC_MASTER_KEY: keyOf(9) } });
-    await expect(without).rejects.toThrow(/SVC_MASTER_KEY lacks keys .* \(7\)/);
+    await expect(without).rejects.toThrow(/SVC_MASTER_KEY lacks keys .* \(8\)/);
   });
 });
 

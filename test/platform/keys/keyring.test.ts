@@ -18,7 +18,7 @@ describe('the keyring', () => {
       publicKeys,
     }));
     for (const each of shared) expect(each).toEqual(shared[0]);
-    expect(await db.collection('keys').countDocuments()).toBe(4);
+    expect(await db.collection('keys').countDocuments()).toBe(5);
     expect(await loadKeyring(db, sealing)).toMatchObject({ signing: { kid: rings[0]?.signing.kid } });
   });
 
@@ -42,32 +42,45 @@ describe('the keyring', () => {
 
   it('publishes only the public keys, named by their thumbprint (RFC 7638)', async () => {
     const { db } = await freshDatabase();
-    const { signing, publicKeys } = await loadKeyring(db, sealing);
+    const { signing, signingRsa, publicKeys } = await loadKeyring(db, sealing);
     const [jwk = {}] = publicKeys;
+    const [, rsa = {}] = publicKeys;
     expect(Object.keys(jwk).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+    expect(Object.keys(rsa).toSorted()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
+    expect(await calculateJwkThumbprint(rsa)).toBe(signingRsa.kid);
     expect(await calculateJwkThumbprint(jwk)).toBe(signing.kid);
     const token = await new SignJWT({}).setProtectedHeader({ alg: 'ES256' }).sign(signing.privateKey);
     await jwtVerify(token, await importJWK(jwk, 'ES256'));
-  });
-
-  it('signs with the newest signing key, and publishes the older public keys too', async () => {
-    const { db } = await freshDatabase();
-    const before = await loadKeyring(db, sealing);
-    const keys = db.collection<{ _id: string; createdAt: Date }>('keys');
-    const { db: other } = await freshDatabase();
-    await loadKeyring(other, sealing);
-    const fresh = await other.collection<{ _id: string }>('keys').findOne({ _id: 'signing-1' });
-    await keys.insertOne({ ...fresh, _id: 'signing-2', createdAt: new Date(Date.now() + 1_000) });
-
-    const after = await loadKeyring(db, sealing);
-    expect(after.signing.kid).not.toBe(before.signing.kid);
-    expect(after.publicKeys.map(({ kid }) => kid)).toEqual([before.signing.kid, after.signing.kid]);
-    expect(after.code.byId(before.code.current.id)).toEqual(before.code.current);
-    expect(after.code.byId('code-9')).toBeUndefined();
+    const other = await new SignJWT({}).setProtectedHeader({ alg: 'RS256' }).sign(signingRsa.privateKey);
+    await jwtVerify(other, await importJWK(rsa, 'RS256'));
   });
 
   it.each([
+    ['signing', 'ES256', ({ signing }: Keyring) => signing],
+    ['signing-rsa', 'RS256', ({ signingRsa }: Keyring) => signingRsa],
+  ] as const)(
+    'signs with the newest key of the use %s, and publishes the older public keys too',
+    async (use, alg, signer) => {
+      const { db } = await freshDatabase();
+      const before = await loadKeyring(db, sealing);
+      const keys = db.collection<{ _id: string; createdAt: Date }>('keys');
+      const { db: other } = await freshDatabase();
+      await loadKeyring(other, sealing);
+      const fresh = await other.collection<{ _id: string }>('keys').findOne({ _id: `${use}-1` });
+      await keys.insertOne({ ...fresh, _id: `${use}-2`, createdAt: new Date(Date.now() + 1_000) });
+
+      const after = await loadKeyring(db, sealing);
+      expect(signer(after).kid).not.toBe(signer(before).kid);
+      const ofAlg = after.publicKeys.filter((key) => key.alg === alg);
+      expect(ofAlg.map(({ kid }) => kid)).toEqual([signer(before).kid, signer(after).kid]);
+      expect(after.code.byId(before.code.current.id)).toEqual(before.code.current);
+      expect(after.code.byId('code-9')).toBeUndefined();
+    },
+  );
+
+  it.each([
     ['signing', (keyring: Keyring) => keyring.signing],
+    ['signing-rsa', (keyring: Keyring) => keyring.signingRsa],
     ['code', (keyring: Keyring) => keyring.code.current],
   ] as const)(
     'names the use %s in its error if the database has lost the keys of this use',
