@@ -1,7 +1,15 @@
 import type { ChargeTerms } from './charge.ts';
 import { type ClaimName, type Claims, isClaimName, resolveClaims } from './claims.ts';
 import type { Mode } from './identifiers.ts';
+import { openidScope } from './openid.ts';
 import type { Rehearsal } from './verification.ts';
+
+/** What the ID token of a grant needs besides its access. */
+export interface OpenidGrant {
+  /** As the client sent it at the start. */
+  nonce?: string | undefined;
+  authenticatedAt: Date;
+}
 
 /**
  * What an authorization code grants. It is internal and never sent to clients: the feature that issues codes passes it to the
@@ -15,6 +23,8 @@ export interface Grant {
   redirectUri: string;
   /** The requested identifiers, in the order of the request. */
   scope: string[];
+  /** Present if an ID token was asked for. */
+  openid?: OpenidGrant | undefined;
   codeChallenge: string;
   /** The expiry of the code. */
   expiresAt: Date;
@@ -64,4 +74,11 @@ export function termsOf(grant: Grant, client: ExchangingClient): Omit<ChargeTerm
     ...resolveClaims(grant.scope, client.claims, grant.evaluatedClaims),
     rehearse: enrollment.rehearse,
   };
+}
+
+/** Like `termsOf`, for a start with the scope `openid`. It is granted, but it is no claim. */
+export function openidTermsOf(grant: Grant, client: ExchangingClient): ReturnType<typeof termsOf> {
+  const isOpenid = (name: string) => name === openidScope;
+  const terms = termsOf({ ...grant, scope: grant.scope.filter((name) => !isOpenid(name)) }, client);
+  return { ...terms, scope: grant.scope.filter((name) => isOpenid(name) || isClaimName(name)).join(' ') };
 }

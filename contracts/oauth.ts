@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { ClaimName, ClaimsMap, ClaimsMeta } from './claims.ts';
 import { errorTable } from './errors.ts';
 import { DateTime } from './identifiers.ts';
+import { IdTokenAlg, openidScope } from './openid.ts';
+import { VerificationLevel } from './storefront.ts';
 
 const text = (max: number) => z.string().min(1).max(max);
 
@@ -47,6 +49,13 @@ export const TokenResponse = z
   })
   .meta({ id: 'TokenResponse' });
 export type TokenResponse = z.infer<typeof TokenResponse>;
+
+/** The response to a client whose user was verified with the scope `openid` (OpenID Connect Core 3.1.3.3). */
+export const OpenidTokenResponse = TokenResponse.extend({
+  scope: z.string().describe('`openid` and the known claim identifiers of the start, in that order'),
+  id_token: z.string().describe('JWT of OpenID Connect Core 2, signed with RS256 or ES256'),
+}).meta({ id: 'OpenidTokenResponse' });
+export type OpenidTokenResponse = z.infer<typeof OpenidTokenResponse>;
 
 /** The error codes of the OAuth endpoints (interface 7.4 and 7.5), taken from the table of errors. */
 export const OAuthErrorCode = z
@@ -104,3 +113,16 @@ export const AuthorizationServerMetadata = z.object({
   service_documentation: z.url().optional(),
 });
 export type AuthorizationServerMetadata = z.infer<typeof AuthorizationServerMetadata>;
+
+/** The metadata of the OpenID provider (OpenID Connect Discovery 3). */
+export const OpenidConfiguration = AuthorizationServerMetadata.extend({
+  scopes_supported: z.array(z.union([z.literal(openidScope), ClaimName])),
+  subject_types_supported: z.tuple([z.literal('pairwise')]),
+  id_token_signing_alg_values_supported: z.array(IdTokenAlg),
+  acr_values_supported: z.array(VerificationLevel),
+  claims_supported: z.array(z.string()),
+  claims_parameter_supported: z.literal(false),
+  request_parameter_supported: z.literal(false),
+  request_uri_parameter_supported: z.literal(false),
+});
+export type OpenidConfiguration = z.infer<typeof OpenidConfiguration>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DateTime } from './identifiers.ts';
+import { openidParameters } from './openid.ts';
 
 /** How long a session and its authorization code are valid, in seconds (interface section 8). */
 export const sessionLifetimeSeconds = 30 * 60;
@@ -58,6 +59,7 @@ export const StartQuery = z.object({
   client_reference_id: ClientReferenceId.optional().describe(
     'Yours, for this session: support finds it by this. No personal data',
   ),
+  ...openidParameters,
 });
 export type StartQuery = z.infer<typeof StartQuery>;
 

@@ -26,6 +26,7 @@ export const areas = [
         entries: entries({
           flow: 'Hosted flow',
           'tokens-and-claims': 'Tokens and claims',
+          'openid-connect': 'OpenID Connect',
           storefront: 'Storefronts',
           webhooks: 'Webhooks',
           'limits-and-billing': 'Limits and billing',

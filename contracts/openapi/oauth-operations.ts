@@ -34,7 +34,7 @@ export const oauthOperations: Record<Endpoint, Operation> = {
     tag: 'OAuth',
     summary: 'Exchange an authorization code for an access token (billable)',
     description:
-      'Interface 4.2. Debits the wallet once for each code. 402, 429, 503 and a 400 for a wrong parameter leave the code usable. A form or JSON; a parameter given twice is `invalid_request`. A JSON member that is null counts as absent. With HTTP Basic, `client_id` and `client_secret` are left out of the body.',
+      'Interface 4.2. Debits the wallet once for each code. 402, 429, 503 and a 400 for a wrong parameter leave the code usable. A form or JSON; a parameter given twice is `invalid_request`. A JSON member that is null counts as absent. With HTTP Basic, `client_id` and `client_secret` are left out of the body. After a start with the scope `openid`, the answer also has `id_token`.',
     security: clientSecurity,
     consumes: formOrJson,
     request: { ...exchange, ...credentials },
@@ -116,11 +116,22 @@ export const oauthOperations: Record<Endpoint, Operation> = {
     errors: [{ code: 'malformed_http' }, { code: 'service_unavailable', retryAfter: 5 }],
     errorFormat: 'general',
   },
+  'GET /.well-known/openid-configuration': {
+    operationId: 'readOpenidConfiguration',
+    tag: 'Discovery',
+    summary: 'OpenID provider metadata',
+    description: 'OpenID Connect Discovery 1.0: for clients that speak OpenID Connect.',
+    security: [],
+    success: { status: 200, description: 'The metadata.', headers: readableAnywhere },
+    errors: [{ code: 'malformed_http' }, { code: 'service_unavailable', retryAfter: 5 }],
+    errorFormat: 'general',
+  },
   'GET /.well-known/jwks.json': {
     operationId: 'readKeys',
     tag: 'Discovery',
-    summary: 'Public keys of access tokens',
-    description: 'RFC 7517. Keys are ES256; `kid` is in the header of every token.',
+    summary: 'Public keys of access tokens and ID tokens',
+    description:
+      'RFC 7517. Access tokens are ES256, ID tokens RS256 or ES256; `kid` is in the header of every token.',
     security: [],
     success: { status: 200, description: 'The keys.', headers: readableAnywhere },
     errors: [{ code: 'malformed_http' }, { code: 'service_unavailable', retryAfter: 5 }],

@@ -11,7 +11,7 @@ export const operations: Record<Endpoint, Operation> = {
     tag: 'Hosted flow',
     summary: 'Send the user’s browser into the hosted flow',
     description:
-      'Interface 4.1. For browsers: the flow ends at `redirect_uri` with `code` or `error`, and with `state`, `iss` and `session_id`. A refusal is a page for browsers (`Accept: text/html`) and JSON for programs; it is never a redirect.',
+      'Interface 4.1. For browsers: the flow ends at `redirect_uri` with `code` or `error`, and with `state`, `iss` and `session_id`. A refusal is a page for browsers (`Accept: text/html`) and JSON for programs; it is a redirect only after a start with the scope `openid`.',
     security: [],
     success: {
       status: 302,

@@ -1,5 +1,6 @@
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { ExchangingClient } from '../../contracts/grant.ts';
+import type { IdTokenAlg } from '../../contracts/openid.ts';
 import { ApiError } from '../platform/errors.ts';
 import { subscriberOf } from '../platform/http/client-network.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
@@ -10,6 +11,8 @@ export interface OAuthClient extends ExchangingClient {
   status: 'active' | 'disabled';
   secrets: { hash: string; expiresAt?: Date }[];
   claims: ClaimName[];
+  /** The algorithm of ID tokens, if it is not RS256. */
+  idTokenAlg?: IdTokenAlg;
   tokenRequestsPerMinute?: number;
   userinfoRequestsPerMinute?: number;
 }

@@ -1,5 +1,8 @@
 import { claimNames } from '../../contracts/claims.ts';
-import type { AuthorizationServerMetadata } from '../../contracts/oauth.ts';
+import type { AuthorizationServerMetadata, OpenidConfiguration } from '../../contracts/oauth.ts';
+import { idTokenAlgs, openidScope } from '../../contracts/openid.ts';
+import { VerificationLevel } from '../../contracts/storefront.ts';
+import { idTokenClaimNames } from './id-token.ts';
 
 /** How long clients may cache metadata and keys, in seconds. */
 export const discoveryLifetimeSeconds = 300;
@@ -27,3 +30,17 @@ export function authorizationServerMetadata(issuer: string): AuthorizationServer
     authorization_response_iss_parameter_supported: true,
   };
 }
+
+/** Returns the metadata that OpenID Connect clients discover (OpenID Connect Discovery 3). @param issuer as above */
+export const openidConfiguration = (issuer: string): OpenidConfiguration => ({
+  ...authorizationServerMetadata(issuer),
+  scopes_supported: [openidScope, ...claimNames],
+  subject_types_supported: ['pairwise'],
+  id_token_signing_alg_values_supported: [...idTokenAlgs],
+  acr_values_supported: VerificationLevel.options,
+  claims_supported: [...idTokenClaimNames, ...claimNames],
+  claims_parameter_supported: false,
+  request_parameter_supported: false,
+  // The default of this one is true.
+  request_uri_parameter_supported: false,
+});

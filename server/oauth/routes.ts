@@ -5,6 +5,8 @@ import {
   AuthorizationServerMetadata,
   grantType,
   OAuthError,
+  OpenidConfiguration,
+  OpenidTokenResponse,
   RevokeRequest,
   TokenRequest,
   TokenResponse,
@@ -21,7 +23,7 @@ import { nameKind } from '../platform/keys/credential-kinds.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import { type CredentialsPlace, mergeCredentials } from './basic-credentials.ts';
 import { basicChallenge, type Credentials } from './client-authentication.ts';
-import { authorizationServerMetadata, discoveryLifetimeSeconds } from './metadata.ts';
+import { authorizationServerMetadata, discoveryLifetimeSeconds, openidConfiguration } from './metadata.ts';
 import type { createRevocation } from './revoke.ts';
 import type { createTokenExchange } from './token.ts';
 import type { createUserinfo } from './userinfo.ts';
@@ -101,7 +103,11 @@ export function oauthRoutes({ exchange, userinfo, revoke, deadline }: Dependenci
         preValidation: [requireGrantType, credentials.prepare],
         schema: {
           body: TokenRequest,
-          response: { 200: TokenResponse, ...errorResponses(400, 401, 402, 403, 429, 500, 503) },
+          response: {
+            // Tried in this order.
+            200: z.union([TokenResponse, OpenidTokenResponse]),
+            ...errorResponses(400, 401, 402, 403, 429, 500, 503),
+          },
         },
       },
       async (request) => exchange(request.body, credentials.read(request, request.body), contextOf(request)),
@@ -133,22 +139,33 @@ export function oauthRoutes({ exchange, userinfo, revoke, deadline }: Dependenci
 
 /**
  * The routes that client libraries discover. If the issuer has a path, the metadata are at two addresses, because libraries try
- * both: RFC 8414 3.1 inserts the well-known part before the path, and RFC 8414 5 appends it.
+ * both: RFC 8414 3.1 inserts the well-known part before the path; RFC 8414 5 and OpenID Connect Discovery 4.1 append it.
  */
 export function discoveryRoutes(issuer: string, keyring: Pick<Keyring, 'publicKeys'>): FastifyPluginAsyncZod {
-  const metadata = authorizationServerMetadata(issuer);
+  const documents = [
+    {
+      wellKnown: '/.well-known/oauth-authorization-server',
+      schema: AuthorizationServerMetadata,
+      metadata: authorizationServerMetadata(issuer),
+    },
+    {
+      wellKnown: '/.well-known/openid-configuration',
+      schema: OpenidConfiguration,
+      metadata: openidConfiguration(issuer),
+    },
+  ];
   const Jwks = z.object({ keys: z.array(z.looseObject({ kid: z.string(), kty: z.string() })) });
   const headers = { ...anyOrigin, 'cache-control': `public, max-age=${discoveryLifetimeSeconds}` };
-  const wellKnown = '/.well-known/oauth-authorization-server';
   const path = new URL(issuer).pathname.replace(/\/$/, '');
 
   return async (scope) => {
-    for (const address of new Set([wellKnown, `${wellKnown}${path}`, `${path}${wellKnown}`])) {
-      // The OpenAPI document lists only the usual address.
-      const hide = address !== wellKnown;
-      const schema = { hide, response: { 200: AuthorizationServerMetadata } };
-      allowPreflight(scope, address);
-      scope.get(address, { schema }, async (_request, reply) => reply.headers(headers).send(metadata));
+    for (const { wellKnown, schema: body, metadata } of documents) {
+      for (const address of new Set([wellKnown, `${wellKnown}${path}`, `${path}${wellKnown}`])) {
+        // The OpenAPI document lists only the usual address.
+        const schema = { hide: address !== wellKnown, response: { 200: body } };
+        allowPreflight(scope, address);
+        scope.get(address, { schema }, async (_request, reply) => reply.headers(headers).send(metadata));
+      }
     }
     allowPreflight(scope, '/.well-known/jwks.json');
     scope.get('/.well-known/jwks.json', { schema: { response: { 200: Jwks } } }, async (_request, reply) =>

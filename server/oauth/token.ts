@@ -1,7 +1,19 @@
 import type { Access, Charging, PastCharge } from '../../contracts/charge.ts';
 import { errorTable } from '../../contracts/errors.ts';
-import { type Grant, grantedScope, maxWrongVerifiers, termsOf } from '../../contracts/grant.ts';
-import { accessTokenLifetimeSeconds, type TokenRequest, type TokenResponse } from '../../contracts/oauth.ts';
+import {
+  type Grant,
+  grantedScope,
+  maxWrongVerifiers,
+  type OpenidGrant,
+  openidTermsOf,
+  termsOf,
+} from '../../contracts/grant.ts';
+import {
+  accessTokenLifetimeSeconds,
+  type OpenidTokenResponse,
+  type TokenRequest,
+  type TokenResponse,
+} from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { RequestContext } from '../platform/http/deadline.ts';
 import { sameText, sha256 } from '../platform/ids.ts';
@@ -9,6 +21,7 @@ import { describeMistake } from '../platform/keys/credential-kinds.ts';
 import { showSent } from '../platform/keys/sent-text.ts';
 import type { AccessTokens } from './access-token.ts';
 import type { ClientAuthentication, Credentials, OAuthClient } from './client-authentication.ts';
+import type { SignIdToken } from './id-token.ts';
 
 interface Dependencies {
   clients: Pick<ClientAuthentication, 'authenticate' | 'admit' | 'withClaims'>;
@@ -20,6 +33,7 @@ interface Dependencies {
   };
   revoke: (accessId: string) => Promise<void>;
   tokens: Pick<AccessTokens, 'sign'>;
+  signIdToken: SignIdToken;
   clock: { now(): number };
 }
 
@@ -82,7 +96,9 @@ function codeFault(
  * `POST /api/oauth/token` (interface 4.2): exchanges a code for a charge and a token. The checks are in the order of
  * docs/tokens-and-claims.md.
  */
-export function createTokenExchange({ clients, charges, grants, revoke, tokens, clock }: Dependencies) {
+export function createTokenExchange(dependencies: Dependencies) {
+  const { clients, charges, grants, revoke, tokens, signIdToken, clock } = dependencies;
+
   /** Returns the error for a used code. Two workers of a partner may send a code together, but a later replay may be a theft. */
   async function usedCode({ id, at }: PastCharge): Promise<ApiError> {
     if (clock.now() - at.getTime() > concurrentUseWindowMs) await revoke(id);
@@ -104,11 +120,24 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
     scope: access.scope,
   });
 
+  /** Makes the response to a start with the scope `openid`. An RSA signature is made on another thread, during the insert. */
+  function respondWithIdToken(openid: OpenidGrant, { idTokenAlg: alg = 'RS256' }: OAuthClient) {
+    return (access: Access): Promise<OpenidTokenResponse> => {
+      const response = respond(access);
+      const { access_token: accessToken } = response;
+      const signed = signIdToken({ access, accessToken, openid, alg });
+      const answer = signed.then((idToken) => ({ ...response, id_token: idToken }));
+      // If the charge fails, nothing waits for the signature.
+      answer.catch(() => undefined);
+      return answer;
+    };
+  }
+
   return async (
     request: TokenRequest,
     credentials: Credentials,
     context: RequestContext,
-  ): Promise<TokenResponse> => {
+  ): Promise<TokenResponse | OpenidTokenResponse> => {
     // The client comes from a cache. If `admit` or `withClaims` would refuse it, they read it again, and return that one.
     const caller = await clients.authenticate(credentials);
     const cause = sha256(request.code);
@@ -124,9 +153,15 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
       throw fault === 'wrong verifier' ? await wrongVerifier(grant, request.code_verifier) : fault;
     }
 
-    const terms = { ...termsOf(grant, client), lifetimeSeconds: accessTokenLifetimeSeconds };
+    const { openid } = grant;
+    const granted = openid ? openidTermsOf(grant, client) : termsOf(grant, client);
+    const terms = { ...granted, lifetimeSeconds: accessTokenLifetimeSeconds };
     const { prices } = caller.partner;
-    const charged = await charges.charge({ kind: 'token', cause, terms, prices, ...context }, respond);
+    const answer = openid ? respondWithIdToken(openid, client) : respond;
+    const charged = await charges.charge<TokenResponse | Promise<OpenidTokenResponse>>(
+      { kind: 'token', cause, terms, prices, ...context },
+      answer,
+    );
     if (charged.outcome === 'used') throw await usedCode(charged.past);
     return charged.answer;
   };

@@ -184,7 +184,7 @@ export function createVerification(dependencies: Dependencies) {
   return {
     /** To be mounted at `/verify`, in a scope with cookies and form bodies. */
     routes: pageRoutes({
-      start: createStart({ ...base, hasIntegration, sources, limit, startsPerMinute }),
+      starts: createStart({ ...base, hasIntegration, sources, limit, startsPerMinute, issuer: baseUrl }),
       flow,
       identityWallets: createIdentityWalletAnswers({
         ...base,

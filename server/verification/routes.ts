@@ -30,7 +30,7 @@ import { testIdentityWalletRoutes } from './test-identity-wallet/routes.ts';
 import { yourDataRoutes } from './your-data/routes.ts';
 
 export interface PageDependencies extends ResponseDependencies {
-  start: ReturnType<typeof createStart>;
+  starts: ReturnType<typeof createStart>;
   flow: ReturnType<typeof createFlow>;
   pairing: Pairing;
   identityWallets: IdentityWalletAnswers;
@@ -145,17 +145,53 @@ function passkeyRoutes(flow: PageDependencies['flow'], responses: Responses): Fa
   };
 }
 
+/** `GET /verify/start`. An error is a page, or with OpenID Connect a redirect to the partner. */
+function startRoute(
+  { starts, baseUrl }: Pick<PageDependencies, 'starts' | 'baseUrl'>,
+  responses: Responses,
+): FastifyPluginAsyncZod {
+  const { origin, path, bind, sendError } = responses;
+  const redirectToBaseUrl = createHostRedirect(baseUrl);
+
+  return async (app) => {
+    renderErrors(app, async (error, request, reply) => {
+      const location = await starts.errorRedirect(request.query, error);
+      return location === undefined ? sendError(error, request, reply) : reply.redirect(location, 302);
+    });
+
+    app.get(
+      '/start',
+      {
+        schema: { querystring: StartQuery },
+        exposeHeadRoute: false,
+        preValidation: prepareQuery,
+      },
+      async (request, reply) => {
+        const atBaseUrl = redirectToBaseUrl(request);
+        if (atBaseUrl !== undefined) return reply.redirect(atBaseUrl, 302);
+        const trace = readTraceparent(request.headers['traceparent']);
+        const { sessionId, partnerId, browserSecret } = await starts.start(request.query, {
+          address: request.ip,
+          traceparent: trace?.traceparent,
+        });
+        notePartner(request, partnerId);
+        const browser = { device: 'computer', sessionId, secret: undefined } as const;
+        bind(reply, browser, browserSecret);
+        return reply.redirect(`${origin}${path(browser)}`, 302);
+      },
+    );
+  };
+}
+
 /**
  * The hosted pages, to be mounted at `/verify`: `start`, `session/{id}`, `callback/{source}` and `assets/…`. For the
  * phone: `p/{link}` and `phone/{id}`. For identity wallets: `wallet/{source}/{token}` and `test-wallet`. For users: `you`.
  * Expects the cookie and form body plugins in its scope.
  */
 export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZod {
-  const { start, flow, pairing, pages, findLogo, identityWallets, testIdentityWallet, yourData } =
-    dependencies;
+  const { flow, pairing, pages, findLogo, identityWallets, testIdentityWallet, yourData } = dependencies;
   const responses = createResponses(dependencies);
-  const redirectToBaseUrl = createHostRedirect(dependencies.baseUrl);
-  const { secure, path, bind, sendError } = responses;
+  const { secure, path, sendError } = responses;
 
   return async (app) => {
     await app.register(helmet, pageHeaders(secure));
@@ -188,27 +224,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
     await app.register(linkRoutes({ pairing, pages, responses }), { prefix: '/p' });
     await app.register(yourDataRoutes(yourData, responses), { prefix: '/you' });
 
-    app.get(
-      '/start',
-      {
-        schema: { querystring: StartQuery },
-        exposeHeadRoute: false,
-        preValidation: prepareQuery,
-      },
-      async (request, reply) => {
-        const atBaseUrl = redirectToBaseUrl(request);
-        if (atBaseUrl !== undefined) return reply.redirect(atBaseUrl, 302);
-        const trace = readTraceparent(request.headers['traceparent']);
-        const { sessionId, partnerId, browserSecret } = await start(request.query, {
-          address: request.ip,
-          traceparent: trace?.traceparent,
-        });
-        notePartner(request, partnerId);
-        const browser = { device: 'computer', sessionId, secret: undefined } as const;
-        bind(reply, browser, browserSecret);
-        return reply.redirect(`${responses.origin}${path(browser)}`, 302);
-      },
-    );
+    await app.register(startRoute(dependencies, responses));
 
     // A source has one redirect URI for all sessions, but a session's cookie is sent to the session's own path only. So
     // the browser is redirected to that path, with the whole response.

@@ -4,6 +4,7 @@ import { checkboxRoutes } from '../checkbox/routes.ts';
 import { createUnbilledLimit } from '../checkbox/unbilled.ts';
 import { createAccessTokens } from '../oauth/access-token.ts';
 import { createClientAuthentication } from '../oauth/client-authentication.ts';
+import { createIdTokens } from '../oauth/id-token.ts';
 import { createRevocation } from '../oauth/revoke.ts';
 import { oauthRoutes } from '../oauth/routes.ts';
 import { createTokenExchange } from '../oauth/token.ts';
@@ -53,7 +54,10 @@ export function createBillableEndpoints(dependencies: Dependencies) {
   const secretMatches = clientSecrets.matches;
   const clients = createClientAuthentication({ findClient, secretMatches, keyStatus, limit });
   const oauth = oauthRoutes({
-    exchange: createTokenExchange({ clients, grants: verification.grants, charges, revoke, tokens, clock }),
+    exchange: createTokenExchange({
+      ...{ clients, grants: verification.grants, charges, revoke, tokens, clock },
+      signIdToken: createIdTokens(keyring, dependencies.issuer),
+    }),
     userinfo: createUserinfo({
       tokens,
       findAccess: charges.access,

@@ -6,6 +6,8 @@ import { CheckboxResponse } from '../../contracts/checkbox.ts';
 import {
   AuthorizationServerMetadata,
   OAuthError,
+  OpenidConfiguration,
+  OpenidTokenResponse,
   TokenResponse,
   UserinfoResponse,
 } from '../../contracts/oauth.ts';
@@ -56,7 +58,7 @@ function compile(schema: object): z.ZodType {
 
 /** The contract's schemas of successful responses. All of them refuse unknown fields. */
 const contracts: Record<string, z.ZodType> = {
-  'POST /api/oauth/token': TokenResponse,
+  'POST /api/oauth/token': z.union([TokenResponse, OpenidTokenResponse]),
   'GET /api/oauth/userinfo': UserinfoResponse,
   'GET /api/verify/hvf-session/{session_id}': SessionResponse,
   'POST /api/integrations/storefront/verify/exchange': StorefrontResponse,
@@ -64,6 +66,7 @@ const contracts: Record<string, z.ZodType> = {
   'GET /api/events': EventsResponse,
   'GET /api/wallet': WalletResponse,
   'GET /.well-known/oauth-authorization-server': AuthorizationServerMetadata,
+  'GET /.well-known/openid-configuration': OpenidConfiguration,
 };
 
 const errorSchemas = { oauth: OAuthError, general: GeneralError };

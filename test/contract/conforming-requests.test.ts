@@ -107,6 +107,7 @@ const callers: Record<string, Caller> = {
     answers: { status: 200 },
   },
   'GET /.well-known/oauth-authorization-server': { answers: { status: 200 } },
+  'GET /.well-known/openid-configuration': { answers: { status: 200 } },
   'GET /.well-known/jwks.json': { answers: { status: 200 } },
 };
 

@@ -9,22 +9,8 @@ import type { Session } from '../session/session.ts';
 import type { CodeOfSession } from '../session/session-store.ts';
 import { claimsAskedFor, reasonAt, type Step } from '../session/steps.ts';
 import { applied, completed, failed, joined, type Transition } from '../session/transitions.ts';
+import { withQuery } from './redirect-uri.ts';
 import type { ClientDirectory } from './start.ts';
-
-/** Returns the character that joins a URI and further query parameters. */
-function separatorAfter(uri: string): string {
-  if (!uri.includes('?')) return '?';
-  return /[?&]$/.test(uri) ? '' : '&';
-}
-
-/**
- * Adds parameters to a registered URI. The URI and its query stay unchanged (RFC 6749 3.1.2). A space becomes `%20` and
- * not `+`, because partners may decode the values by `decodeURIComponent`, which leaves a `+` as it is.
- */
-function withQuery(uri: string, parameters: Readonly<Record<string, string>>): string {
-  const query = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
-  return uri + separatorAfter(uri) + query.join('&');
-}
 
 /** The values that every redirect to the partner has. */
 interface Return {

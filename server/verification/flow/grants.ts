@@ -3,6 +3,7 @@ import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import { claimsOf, type FindSnapshot } from '../people/claims-snapshot.ts';
 import { isWithdrawn } from '../people/enrollment-store.ts';
 import { presentedCode } from '../session/code.ts';
+import type { OpenidRequest } from '../session/session.ts';
 import type { CodeSession, SessionStore } from '../session/session-store.ts';
 
 interface Dependencies {
@@ -31,15 +32,26 @@ export function createGrants({ sessions, findSnapshot }: Dependencies) {
     return { evaluatedClaims: claimsOf(user), enrollment: { id, status, rehearse } };
   }
 
+  const toOpenidGrant = ({ nonce, authenticatedAt }: OpenidRequest): Grant['openid'] =>
+    authenticatedAt && { nonce, authenticatedAt };
+
   /** Undefined for a session without a code, and after the user was erased. */
   async function toGrant(session: CodeSession): Promise<Grant | undefined> {
     const { _id: sessionId, code, sub, returning = false } = session;
     const found = code && sub && (await claimsAndEnrollment(session));
     if (!found) return undefined;
-    const { clientId, keyId, redirectUri, scope, codeChallenge } = session;
+    const { clientId, keyId, redirectUri, scope, codeChallenge, openid } = session;
     const request = { sessionId, clientId, keyId, redirectUri, scope, codeChallenge };
     const { expiresAt, wrongVerifiers } = code;
-    return { ...request, expiresAt, wrongVerifiers, sub, returning, ...found };
+    return {
+      ...request,
+      openid: openid && toOpenidGrant(openid),
+      expiresAt,
+      wrongVerifiers,
+      sub,
+      returning,
+      ...found,
+    };
   }
 
   /** Loads the grant of a code. Calls in the same tick share a round trip. The caller checks whether it has expired. */

@@ -1,5 +1,6 @@
 import { type ClaimName, canBePositive, isClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
+import { openidScope } from '../../../contracts/openid.ts';
 import type { StartQuery } from '../../../contracts/verification.ts';
 import { describeMistake } from '../../platform/keys/credential-kinds.ts';
 import { nearestOf, showSent } from '../../platform/keys/sent-text.ts';
@@ -25,6 +26,8 @@ export interface StartingClient {
   privacyUrl?: string;
   passkeys?: boolean;
   maxVerificationAgeSeconds?: number;
+  openid?: boolean;
+  defaultClaims?: readonly ClaimName[];
 }
 
 export interface StartingPartner {
@@ -53,16 +56,26 @@ export interface StartFacts {
 }
 
 export type StartVerdict =
-  /** `sources`: the only one, or those that the user may choose from. */
-  | { admitted: true; client: StartingClient; sources: readonly [string, ...string[]]; scope: string[] }
+  /** `sources`: the only one, or those that the user may choose from. `isOpenid`: whether an ID token was asked for. */
+  | {
+      admitted: true;
+      client: StartingClient;
+      sources: readonly [string, ...string[]];
+      scope: string[];
+      isOpenid: boolean;
+    }
   | { admitted: false; because: string };
 
 const refuse = (because: string): StartVerdict => ({ admitted: false, because });
 
 /** Identifiers of a scope in the order asked, each once (RFC 6749 3.3). */
-function parseScope(scope: string): string[] {
+export function parseScope(scope: string): string[] {
   return [...new Set(scope.split(' ').filter((identifier) => identifier !== ''))];
 }
+
+/** Adds the client's default claims to a scope that has `openid` and no claim, as programs send that know no claims of ours. */
+const withDefaultClaims = (scope: string[], { defaultClaims = [] }: StartingClient): string[] =>
+  scope.some(isClaimName) ? scope : [...scope, ...defaultClaims];
 
 /**
  * Returns why a scope is refused. Unknown identifiers are ignored; a scope that has only these is refused. Only the refusal for
@@ -118,31 +131,38 @@ function noSourceReason({ mode, source }: StartingClient): string {
   return `the verification source ${source ?? 'sandbox'} of this client does not exist or does not serve ${mode} clients`;
 }
 
+/** Returns why the client cannot start, or cannot use this redirect URI. Undefined if both are right. */
+export function clientFault(
+  query: Pick<StartQuery, 'client_id' | 'redirect_uri'>,
+  { client, partner, key, integrated }: StartFacts,
+): string | undefined {
+  if (!client || !partner)
+    return describeMistake('client_id', query.client_id, 'clientId') ?? 'client_id: unknown client';
+  if (client.status !== 'active') return 'client_id: this client is disabled';
+  if (partner.status !== 'active') return 'client_id: the partner account is not active';
+  if (key?.status !== 'active') return 'client_id: the API key of this client is revoked';
+  if (client.kind === 'storefront' && !integrated)
+    return 'client_id: this storefront client has no integration';
+  if (client.kind === 'storefront' && !canBePositive(client.claims))
+    return 'client_id: this storefront client has no claim that can be true';
+  if (!client.redirectUris.includes(query.redirect_uri)) return redirectFault(query.redirect_uri, client);
+  return undefined;
+}
+
 /**
  * Checks a well-formed query of `/verify/start` (interface 4.1, docs/choices.md). A refusal is always a 400 and
- * never a redirect, because no URI of the query is trusted before all checks have passed.
+ * never a redirect, except for OpenID Connect, because its errors are sent to the partner (`createOpenidErrors`).
  */
 export function checkStart(query: StartQuery, facts: StartFacts): StartVerdict {
-  const { client, partner, key } = facts;
-  if (!client || !partner) {
-    return refuse(describeMistake('client_id', query.client_id, 'clientId') ?? 'client_id: unknown client');
-  }
-  if (client.status !== 'active') return refuse('client_id: this client is disabled');
-  if (partner.status !== 'active') return refuse('client_id: the partner account is not active');
-  if (key?.status !== 'active') return refuse('client_id: the API key of this client is revoked');
-  if (client.kind === 'storefront' && !facts.integrated) {
-    return refuse('client_id: this storefront client has no integration');
-  }
-  if (client.kind === 'storefront' && !canBePositive(client.claims)) {
-    return refuse('client_id: this storefront client has no claim that can be true');
-  }
-  if (!client.redirectUris.includes(query.redirect_uri)) {
-    return refuse(redirectFault(query.redirect_uri, client));
-  }
-  const scope = parseScope(query.scope);
+  const { client } = facts;
+  const unfit = clientFault(query, facts);
+  if (!client || unfit !== undefined) return refuse(unfit ?? 'client_id: unknown client');
+  const asked = parseScope(query.scope);
+  const isOpenid = client.openid === true && asked.includes(openidScope);
+  const scope = isOpenid ? withDefaultClaims(asked, client) : asked;
   const fault = scopeFault(scope, client);
   if (fault) return refuse(fault);
   const [first, ...others] = sourcesFor(client, scope, facts);
   if (first === undefined) return refuse(noSourceReason(client));
-  return { admitted: true, client, sources: [first, ...others], scope };
+  return { admitted: true, client, sources: [first, ...others], scope, isOpenid };
 }

@@ -12,6 +12,7 @@ import type { Session } from '../session/session.ts';
 import { stateHashOf } from '../session/session-list-store.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { VerificationSource } from '../sources/source.ts';
+import { createOpenidErrors, readOpenid } from './openid-start.ts';
 import { checkStart, type StartFacts, type StartingClient, type StartingPartner } from './start-checks.ts';
 
 interface ClientWithPartner {
@@ -40,6 +41,8 @@ interface Dependencies {
   sources: ReadonlyMap<string, VerificationSource>;
   limit: RequestLimit;
   startsPerMinute: number | undefined;
+  /** `iss` of a redirect. */
+  issuer: string;
   clock: { now(): number };
 }
 
@@ -52,7 +55,8 @@ interface Caller {
 
 /** Starts sessions: `GET /verify/start` (interface 4.1). The route's schema has checked the form of the query. */
 export function createStart(dependencies: Dependencies) {
-  const { sessions, directory, hasIntegration, sources, limit, startsPerMinute, clock } = dependencies;
+  const { sessions, directory, hasIntegration, sources, limit, startsPerMinute, issuer, clock } =
+    dependencies;
 
   /** Reads the records that the checks need. Only the codes of storefront clients need an integration. */
   async function readFacts(clientId: string, reading: { fresh: boolean }): Promise<StartFacts> {
@@ -82,13 +86,14 @@ export function createStart(dependencies: Dependencies) {
    * @returns the new session's id, its partner, and the secret for the cookie that binds the browser to it
    * @throws ApiError `invalid_request`, which tells the developer the reason; `rate_limited`
    */
-  return async function start(
+  async function start(
     query: StartQuery,
     { address, traceparent }: Caller,
   ): Promise<{ sessionId: string; partnerId: string; browserSecret: string }> {
     const verdict = await checkQuery(query);
     if (!verdict.admitted) throw new ApiError('invalid_request', { description: verdict.because });
-    const { client, sources: offered, scope } = verdict;
+    const { client, sources: offered, scope, isOpenid } = verdict;
+    const openid = isOpenid ? readOpenid(query) : undefined;
     await admit(client._id, address);
     const browserSecret = newBrowserSecret();
     const maxAgeSeconds = client.maxVerificationAgeSeconds;
@@ -108,6 +113,7 @@ export function createStart(dependencies: Dependencies) {
       scope,
       codeChallenge: query.code_challenge,
       ...givenFields({
+        openid,
         maxVerificationAge: maxAgeSeconds === undefined ? undefined : maxAgeSeconds * 1000,
         clientReferenceId: query.client_reference_id,
         language: languageAsked(query.ui_locales),
@@ -122,5 +128,11 @@ export function createStart(dependencies: Dependencies) {
     };
     await sessions.insert(session);
     return { sessionId: session._id, partnerId: session.partnerId, browserSecret };
+  }
+
+  return {
+    start,
+    /** Returns where the partner is told of a refused start; undefined if the browser gets the error. */
+    errorRedirect: createOpenidErrors({ readFacts: (id) => readFacts(id, { fresh: true }), issuer }),
   };
 }

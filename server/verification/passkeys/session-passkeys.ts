@@ -32,6 +32,13 @@ export interface Returned {
   useStored: Promise<unknown>;
 }
 
+/** `max_age` of OpenID Connect: a passkey replaces only an authentication at the source that is not older. */
+function withinMaxAge(session: Session): Session {
+  const { openid, maxVerificationAge = Number.POSITIVE_INFINITY } = session;
+  if (openid?.maxAge === undefined) return session;
+  return { ...session, maxVerificationAge: Math.min(maxVerificationAge, openid.maxAge) };
+}
+
 /** Passkeys in the hosted flow. A challenge is invalid once its session or the browser's secret has changed. */
 export function createSessionPasskeys(dependencies: Dependencies) {
   const { passkeysOn, passkeys, directory, enrolling, findSnapshot, hasFreshClaims } = dependencies;
@@ -73,9 +80,10 @@ export function createSessionPasskeys(dependencies: Dependencies) {
       });
       const { user } = snapshot;
       // A duplicate identity is verified again, because that verification blocks the enrollment.
-      const skipsVerification = !user.duplicate && hasFreshClaims(session, user);
+      const limited = withinMaxAge(session);
+      const skipsVerification = !user.duplicate && hasFreshClaims(limited, user);
       passkeys.onCeremony('return', skipsVerification ? 'done' : 'stale');
-      const outlastsCode = skipsVerification && hasFreshClaims(session, user, codeLifetimeSeconds * 1000);
+      const outlastsCode = skipsVerification && hasFreshClaims(limited, user, codeLifetimeSeconds * 1000);
       return { snapshot, skipsVerification, outlastsCode, useStored };
     },
 

@@ -45,6 +45,7 @@ const codeFields = [
   'redirectUri',
   'scope',
   'codeChallenge',
+  'openid',
   'code',
   'snapshot',
   'userId',

@@ -99,6 +99,16 @@ interface Ended {
   reason: SourceFailure;
 }
 
+/** What a start with the scope `openid` asked for. */
+export interface OpenidRequest {
+  /** Returned in the ID token unchanged. */
+  nonce?: string;
+  /** The most milliseconds since the user was verified, if the user returns by a passkey. */
+  maxAge?: number;
+  /** Set when the code is issued. */
+  authenticatedAt?: Date;
+}
+
 /** One hosted verification (interface 3.1), from `/verify/start` to the redirect back to the partner. */
 export interface Session {
   _id: string;
@@ -120,6 +130,8 @@ export interface Session {
   /** The requested identifiers, without repetitions. Some may be unknown to the registry. */
   scope: string[];
   codeChallenge: string;
+  /** Present if an ID token was asked for. */
+  openid?: OpenidRequest;
   /** The client's own limit for the age of claims, in milliseconds; absent if it has none. */
   maxVerificationAge?: number;
   /** The language that the partner asked for, if it is supported; else the browser's language is used. */

@@ -163,6 +163,7 @@ export function completed(
       returning,
       ...givenFields({
         snapshot: snapshot && { ...snapshot, until: expiresAt },
+        openid: session.openid && { ...session.openid, authenticatedAt: session.authenticatedAt ?? at },
         handoff: session.handoff && withoutComputerHash(session.handoff),
         enrollmentDueAt: isEnrollmentDone ? undefined : at,
       }),

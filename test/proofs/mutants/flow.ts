@@ -10,11 +10,11 @@ export const flow = [
       ["if (partner.status !== 'active') return", "if (partner.status === 'suspended') return"],
       ["if (key?.status !== 'active') return", 'if (!key) return'],
       [
-        'if (!client.redirectUris.includes(query.redirect_uri)) {',
-        'if (!client.redirectUris.some((uri) => query.redirect_uri.startsWith(uri))) {',
+        'if (!client.redirectUris.includes(query.redirect_uri)) return',
+        'if (!client.redirectUris.some((uri) => query.redirect_uri.startsWith(uri))) return',
       ],
       ['!permitted.includes(name)', 'permitted.length === 0'],
-      ["client.kind === 'storefront' && !facts.integrated", 'facts.sources.size === 0'],
+      ["client.kind === 'storefront' && !integrated", 'integrated === undefined'],
     ],
   ),
   ...inFile(
@@ -122,10 +122,34 @@ export const flow = [
     ],
   ),
   ...inFile(
+    'server/verification/flow/redirect-uri.ts',
+    ['verification/flow/redirect'],
+    [['encodeURIComponent(value)', 'value']],
+  ),
+  ...inFile(
+    'server/verification/flow/openid-start.ts',
+    ['verification/flow/openid-start'],
+    [
+      ['!facts.client?.openid || clientFault', 'clientFault'],
+      ["prompt?.includes('none')", 'false'],
+      [' || isRepeated', ''],
+    ],
+  ),
+  ...inFile(
+    'server/oauth/id-token.ts',
+    ['oauth/id-token'],
+    [
+      ['aud: clientId', 'aud: issuer'],
+      ['nonce: openid.nonce', 'nonce: undefined'],
+      ['value !== null', 'true'],
+      ['.subarray(0, 16)', ''],
+      ['auth_time: seconds(openid.authenticatedAt)', 'auth_time: seconds(at)'],
+    ],
+  ),
+  ...inFile(
     'server/verification/flow/complete.ts',
     ['verification/flow/redirect'],
     [
-      ['encodeURIComponent(value)', 'value'],
       ['if (registered.includes(redirectUri)) return', 'if (registered.length > 0) return'],
       ['{ code, state, iss: issuer, session_id', '{ code, state, session_id'],
     ],
