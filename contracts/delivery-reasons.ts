@@ -18,5 +18,6 @@ export const waitReasons = {
   secret_unreadable:
     'its signing secret cannot be opened: a worker lacks the master key, or the stored secret was altered',
   endpoint_unreadable: 'its webhook URL and secret could not be read from the database',
+  no_worker: 'no process with the worker role is running',
   not_taken_up: 'no process with the worker role has taken it up',
 } as const;

@@ -25,6 +25,10 @@ export function createBacklogMetrics(certificates: () => readonly SourceCertific
     'status',
   );
   const lateDeliveries = gauge('svc_deliveries_late', 'Webhook deliveries that have been due for over 5 s');
+  const withoutWorker = gauge(
+    'svc_deliveries_without_worker',
+    'Webhook deliveries that have been due for over 5 s while no process with the worker role is running',
+  );
   const deliveryLag = gauge(
     'svc_delivery_lag_seconds',
     'How long the longest due delivery has waited to be sent',
@@ -107,12 +111,13 @@ export function createBacklogMetrics(certificates: () => readonly SourceCertific
   return {
     /** Returns the metrics in the format of Prometheus. @param now milliseconds since the epoch */
     render(backlog: Backlog, now: number): Promise<string> {
-      const { at, deliveries: queue, jobs: scheduled, pages, audit } = backlog;
+      const { at, deliveries: queue, jobs: scheduled, pages, audit, missingRoles = [] } = backlog;
       const age = (since: Date | undefined): number =>
         since ? Math.max(0, (at.getTime() - since.getTime()) / 1000) : 0;
       deliveries.reset();
       for (const [status, count] of Object.entries(queue.byStatus)) deliveries.set({ status }, count);
       lateDeliveries.set(queue.late);
+      withoutWorker.set(missingRoles.some(({ role }) => role === 'worker') ? queue.late : 0);
       deliveryLag.set(age(queue.oldestDueAt));
       unpublishedPages.set(pages.unpublished);
       unpublishedPage.set(age(pages.oldestAt));

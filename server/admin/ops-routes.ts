@@ -108,7 +108,11 @@ export function opsRoutes(dependencies: Dependencies): FastifyPluginAsync {
     guides,
   } = dependencies;
   const readBacklog = createSharedRead({
-    read: async () => ({ ...(await backlog.read(clock.now())), endpoints: await readEndpoints() }),
+    read: async () => ({
+      ...(await backlog.read(clock.now())),
+      endpoints: await readEndpoints(),
+      missingRoles: (await readProcesses()).missingRoles,
+    }),
     freshFor: metricsFreshForMs,
     clock,
   });

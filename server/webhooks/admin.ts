@@ -54,6 +54,7 @@ interface Dependencies {
   webhooks: Webhooks;
   requireKey: RequireKey;
   pauses: ReadPauses;
+  hasWorker: () => Promise<boolean>;
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
   partnerNames: PartnerNames;
 }

@@ -56,7 +56,8 @@ export function createOperators(foundation: Foundation, parts: Parts) {
   /** Returns until when the webhooks of keys are paused. */
   const pauses = (keyIds: readonly string[]) => stores.partners.keys.pauses(keyIds, clock.now());
   const requireKey = createRequireKey(directory.apiKey);
-  const readHealth = createEndpointHealth({ ...webhooks.context, requireKey, pauses });
+  const hasWorker = () => processes.hasRole('worker');
+  const readHealth = createEndpointHealth({ ...webhooks.context, requireKey, pauses, hasWorker });
   const upgrade = createUpgrade({ db, maintenance, schema, processes, clock });
   const about = { version, contract: '0.8.0', environment: config.environment, baseUrl: config.baseUrl };
   const admin = createAdmin({
@@ -101,6 +102,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
       requireKey,
       partnerNames,
       pauses,
+      hasWorker,
       subjectOf: async (id) => (await stores.verification.enrollments.find(id))?.sub,
     }),
   });

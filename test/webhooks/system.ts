@@ -104,7 +104,11 @@ export async function until<T>(
 }
 
 /** The admin procedures of the feature, called as an owner. */
-export function adminOf(system: System, role: 'support' | 'ops' | 'owner' = 'owner') {
+export function adminOf(
+  system: System,
+  role: 'support' | 'ops' | 'owner' = 'owner',
+  hasWorker: () => Promise<boolean> = async () => true,
+) {
   const findKey = (keyId: string) => {
     const endpoint = system.endpoints.get(keyId);
     const mode = endpoint?.state === 'on' ? endpoint.mode : ('test' as const);
@@ -123,6 +127,6 @@ export function adminOf(system: System, role: 'support' | 'ops' | 'owner' = 'own
     );
   const partnerNames = async () => new Map<string, string>();
   const requireKey = createRequireKey(findKey);
-  const dependencies = { webhooks: system, requireKey, pauses, subjectOf, partnerNames };
+  const dependencies = { webhooks: system, requireKey, pauses, hasWorker, subjectOf, partnerNames };
   return router(createWebhookProcedures(dependencies)).createCaller(context);
 }

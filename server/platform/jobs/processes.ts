@@ -200,6 +200,12 @@ export function createProcesses({ db, clock, roles, masterKeys, schema, report }
 
     list,
 
+    /** Whether a process with this role has sent a heartbeat within 30 s. */
+    async hasRole(role: string): Promise<boolean> {
+      const lastSeenAt = { $gte: new Date(clock.now() - silentProcessAfterMs) };
+      return (await processes.findOne({ roles: role, lastSeenAt })) !== null;
+    },
+
     /** The processes of `list` with what they report, and the roles that no process has. */
     async survey(): Promise<ProcessSurvey> {
       const [listed, reported, held] = await Promise.all([

@@ -21,6 +21,8 @@ export interface EndpointFacts extends KeyOwner {
   inFlight: number;
   /** Attempts under way in all processes, to all endpoints. */
   allInFlight: number;
+  /** Whether a process that sends is running. */
+  isWorked: boolean;
   pausedUntil: Date | undefined;
 }
 
@@ -57,10 +59,11 @@ function quantile(sorted: readonly number[], share: number): number | null {
 
 /** Returns why due deliveries of an endpoint wait; null if none is due. A pause is reported also if none is due. */
 function causeOf(
-  { queued, heldBack, inFlight, allInFlight, pausedUntil }: EndpointFacts,
+  { queued, heldBack, inFlight, allInFlight, isWorked, pausedUntil }: EndpointFacts,
   limits: Limits,
 ): string | null {
   if (pausedUntil) return `paused until ${pausedUntil.toISOString()}`;
+  if (queued > 0 && !isWorked) return waitReasons.no_worker;
   if (heldBack?.reason) return `since ${heldBack.since.toISOString()}: ${waitReasons[heldBack.reason]}`;
   if (queued === 0) return null;
   const { perEndpoint, pool } = limits;

@@ -11,6 +11,8 @@ interface Settings {
   health: HealthStore;
   deliveryQueries: Pick<DeliveryQueryStore, 'inFlight'>;
   pauses: ReadPauses;
+  /** Whether a process that sends is running. */
+  hasWorker: () => Promise<boolean>;
   requireKey: RequireKey;
   clock: Pick<Clock, 'now'>;
   limits: Limits;
@@ -20,7 +22,7 @@ export type ReadEndpointHealth = (wanted: ReadHealth) => Promise<EndpointHealth[
 
 /** Reads the health of endpoints, the worst first. @throws ApiError `not_found` for a key that does not exist */
 export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
-  const { health, deliveryQueries, pauses, requireKey, clock, limits } = settings;
+  const { health, deliveryQueries, pauses, hasWorker, requireKey, clock, limits } = settings;
 
   /** The keys whose endpoints are shown: the named one, those of the named partner, or else the troubled ones. */
   async function findOwners(wanted: ReadHealth, now: Date): Promise<KeyOwner[]> {
@@ -34,9 +36,10 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
   return async (wanted) => {
     const now = new Date(clock.now());
     const found = await findOwners(wanted, now);
-    const [inFlight, paused] = await Promise.all([
+    const [inFlight, paused, isWorked] = await Promise.all([
       deliveryQueries.inFlight(),
       pauses(found.map(({ keyId }) => keyId)),
+      hasWorker(),
     ]);
     const sumOfLanes = ({ first, retry }: InFlight): number => first + retry;
     const allInFlight = [...inFlight.values()].reduce((sum, lanes) => sum + sumOfLanes(lanes), 0);
@@ -52,6 +55,7 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
         heldBack: oldest,
         inFlight: sumOfLanes(inFlight.get(keyId) ?? noneInFlight),
         allInFlight,
+        isWorked,
         pausedUntil: paused.get(keyId),
       };
       evaluated.push(evaluateEndpoint(facts, { limits, now: now.getTime() }));

@@ -10,6 +10,8 @@ export interface WaitingSettings {
   deliveryQueries: Pick<DeliveryQueryStore, 'inFlight'>;
   clock: Pick<Clock, 'now'>;
   pauses: ReadPauses;
+  /** Whether a process that sends is running. */
+  hasWorker: () => Promise<boolean>;
   /** The limits of each process. */
   limits: Limits;
 }
@@ -18,7 +20,7 @@ export interface WaitingSettings {
  * Returns a function that tells why deliveries wait, by their ids. It compares the attempts in flight in all processes with the
  * limits. A delivery that is not due, or only just due, has no reason.
  */
-export function createWaiting({ deliveryQueries, clock, pauses, limits }: WaitingSettings) {
+export function createWaiting({ deliveryQueries, clock, pauses, hasWorker, limits }: WaitingSettings) {
   const forRetries = retryLimits(limits);
 
   /** Which limit keeps a delivery waiting. A retry also waits for the lower limits of retries. */
@@ -38,14 +40,19 @@ export function createWaiting({ deliveryQueries, clock, pauses, limits }: Waitin
     const reasons = new Map<string, WaitReason>();
     if (due.length === 0) return reasons;
     const keyIds = [...new Set(due.map(({ keyId }) => keyId))];
-    const [counts, paused] = await Promise.all([deliveryQueries.inFlight(), pauses(keyIds)]);
+    const [counts, paused, isWorked] = await Promise.all([
+      deliveryQueries.inFlight(),
+      pauses(keyIds),
+      hasWorker(),
+    ]);
     const all = sum([...counts.values()]);
     const reasonOf = (delivery: Delivery): WaitReason | undefined => {
       if (paused.has(delivery.keyId)) return 'paused';
+      const isLate = overdueMs(delivery) > lateAfterMs;
+      if (isLate && !isWorked) return 'no_worker';
       if (delivery.overdue?.reason) return delivery.overdue.reason;
       const busy = reachedLimit(delivery, counts.get(delivery.keyId) ?? noneInFlight, all);
-      if (busy) return busy;
-      return overdueMs(delivery) > lateAfterMs ? 'not_taken_up' : undefined;
+      return busy ?? (isLate ? 'not_taken_up' : undefined);
     };
     for (const delivery of due) {
       const reason = reasonOf(delivery);

@@ -48,6 +48,15 @@ it('the survey has what each process reports, a silent process as not ready, and
   expect(await find(worker)).toBeUndefined();
 });
 
+it('a role counts as held for 30 s after the last heartbeat of a process that has it', async () => {
+  const { clock, one, other } = await two();
+  expect(await other.hasRole('api')).toBe(false);
+  await one.beat();
+  expect([await other.hasRole('api'), await other.hasRole('worker')]).toEqual([true, false]);
+  clock.ahead = 31_000;
+  expect(await other.hasRole('api')).toBe(false);
+});
+
 describe('the lists of processes and of private listeners', () => {
   it('contain a process for 45 s after its last heartbeat, unless it has left', async () => {
     const { clock, one, other } = await two();

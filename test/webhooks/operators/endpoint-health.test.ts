@@ -18,6 +18,7 @@ const broken = (minutes: number): EndedAttempt => ({
 });
 const facts = (change: Partial<EndpointFacts>): EndpointFacts => ({
   ...{ keyId: 'key', partnerId: 'ptr', mode: 'live', attempts: [], queued: 0, inFlight: 0, allInFlight: 0 },
+  isWorked: true,
   pausedUntil: undefined,
   heldBack: undefined,
   ...change,
@@ -74,9 +75,13 @@ describe('the health of an endpoint', () => {
     });
   });
 
-  it('names why deliveries wait: the limit of the endpoint, the limit of all endpoints, or a pause', () => {
+  it('names why deliveries wait: the limit of the endpoint, the limit of all endpoints, a pause, or no worker', () => {
     expect(diagnose({ queued: 1_600, inFlight: 5 }).cause).toBe('behind 1600 of this endpoint, 5 at a time');
     expect(diagnose({ queued: 3, allInFlight: 1_024 }).cause).toContain('1024 attempts of all endpoints');
+    expect(diagnose({ queued: 3, inFlight: 5, isWorked: false }).cause).toBe(
+      'no process with the worker role is running',
+    );
+    expect(diagnose({ isWorked: false }).cause).toBeNull();
     expect(diagnose({ queued: 3, pausedUntil: minutesAgo(-5) }).cause).toContain('paused until');
     expect(diagnose({}).cause).toBeNull();
   });

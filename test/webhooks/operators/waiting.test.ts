@@ -93,6 +93,22 @@ describe('the reason why a due attempt waits', () => {
     expect(await waiting()).toEqual([null]);
   });
 
+  it('is no_worker, in lists, in the timeline and as the cause of the endpoint, if no process that sends is running', async () => {
+    const system = await createSystem({ worker: false });
+    const keyId = system.key('https://partner.example/');
+    await system.publish([draft(keyId)]);
+    const { deliveries, events, webhooks } = adminOf(system, 'owner', async () => false);
+    const waiting = async () => (await deliveries.list({})).map((one) => one.waiting);
+    await age(system, 500);
+    expect(await waiting()).toEqual([null]);
+    await age(system, 3_000);
+    expect(await waiting()).toEqual(['no_worker']);
+    const [{ eventId = '' } = {}] = await deliveries.list({});
+    const text = 'no process with the worker role is running';
+    expect((await events.why({ eventId })).story.at(-1)).toContain(`waits: ${text}`);
+    expect(await webhooks.health({ keyId })).toMatchObject([{ cause: text }]);
+  });
+
   it('is endpoint_busy if it is a retry, and retries use all slots that they may use', async () => {
     const { system, deliveries, waiting, release } = await hanging({ perEndpoint: 2, pool: 10 });
     const keyId = system.key('https://partner.example/');
