@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and starts the product, walks the journey and runs quick tests on the other releases of Node that `engines` names. Their
-# programs come from the package `node` of npm. Server and journey may print nothing on stderr: a warning is a fault.
+# programs come from the package `node` of npm. Server and journey may print nothing on stderr: a warning is a fault. A copy of the
+# checkout has a dist/ of its own, so that other checks can run beside this one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 releases=(22.23.3 24.21.0 26.10.0)
@@ -12,9 +13,19 @@ server=
 trap 'kill "$server" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 free_port() { node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})'; }
 
+mkdir "$work/copy"
+git ls-files -z --cached --others --exclude-standard | tar --null --files-from - --ignore-failed-read -cf - | tar -xf - -C "$work/copy"
+ln -s "$PWD/node_modules" "$work/copy"
+cd "$work/copy"
+installs=()
+for release in "${releases[@]}"; do
+  npm install --silent --no-save --prefix "$work/$release" "node@$release" &
+  installs+=($!)
+done
+for install in "${installs[@]}"; do wait "$install"; done
+
 for release in "${releases[@]}"; do
   home=$work/$release
-  npm install --silent --no-save --prefix "$home" "node@$release"
   PATH=$home/node_modules/node/bin:$PATH
   hash -r
   [[ $(node -v) == "v$release" ]]
