@@ -6,6 +6,7 @@ const root = new URL('.', import.meta.url).pathname;
 // What is built is imported as Node does it.
 const server = { deps: { external: [/\/dist\//] } };
 const shared = {
+  isolate: false,
   ...{ root, server, disableConsoleIntercept: true, testTimeout: limits.test, hookTimeout: limits.test },
   runner: 'test/harness/tier-runner.ts',
   setupFiles: ['test/harness/after-file.ts'],
@@ -17,7 +18,8 @@ export default defineConfig({
   test: {
     root,
     globalSetup: ['test/harness/engine.ts'],
-    maxWorkers: 2,
+    // Two processors. Many tests wait for another process.
+    maxWorkers: 3,
     reporters: ['.config/quiet-reporter.mjs'],
     projects: projects.map(({ tier, ...project }) => ({
       test: { ...shared, ...project, provide: { tier, thorough: tier !== 'quick' } },

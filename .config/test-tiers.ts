@@ -27,13 +27,19 @@ const slow = [
   'test/platform/database/shards.test.ts',
   // Starts of the built server.
   'test/platform/{admin-url,first-use,greeting,health-listener,logs,reseal,restore,roll-out,start-fault,stop}.test.ts',
-  // Processor time is measured, and hundreds of flows.
-  'test/platform/longest-input.test.ts',
+  // Hundreds of flows.
   'test/verification/flow/commands.test.ts',
   // A process for each test, and a receiver that is too slow for 10 s.
   'test/cli/svc/listen.test.ts',
   // A terminal and a shell.
   'test/cli/program/{completion,terminal}.test.ts',
+];
+
+/** Slow files that measure the time of the processor or of the event loop, so nothing runs beside them. */
+const measured = [
+  'test/platform/longest-input.test.ts',
+  'test/platform/event-loop/largest-inputs.slow.test.ts',
+  'test/verification/passkeys/return-time.slow.test.ts',
 ];
 
 /** Quick files that replace the time zone, `Intl` or timers for longer than a test, and so need a process of their own. */
@@ -81,8 +87,6 @@ export function titlesToRun(
 
 const withSlowTests = Object.keys(slowTests);
 const entirelySlow = withSlowTests.filter((file) => slowTests[file] === true);
-const isBuiltCode = (file: string): boolean =>
-  builtCode.some((pattern) => file.startsWith(pattern.replace(/[*].*/, '')));
 
 interface Project {
   name: string;
@@ -90,27 +94,46 @@ interface Project {
   include: string[];
   exclude: string[];
   /** Whether each file gets a process of its own. */
-  isolate: boolean;
+  isolate?: boolean;
+  maxWorkers?: number;
+  sequence?: { groupOrder: number };
 }
 
 // Packages that recipes use have tests of their own.
-const nightly = ['test/**/*.nightly.test.ts'];
 const never = ['**/node_modules/**'];
-const notQuick = [...never, ...nightly, ...slow, ...entirelySlow];
-const notShared = [...never, ...slow, ...isolated, ...thorough];
+const nightly = ['test/**/*.nightly.test.ts'];
+/** The longest files, so they run first. */
+const listed = [...slow, ...thorough];
+const notQuick = [...never, ...nightly, ...slow, ...measured, ...entirelySlow];
+const notShared = [...never, ...nightly, ...measured, ...isolated];
+const isBuiltCode = (file: string): boolean => file.startsWith('test/cli/') || builtCode.includes(file);
 
-const project = (name: string, include: string[], exclude: string[], isolate = false): Project => ({
-  ...{ name, include, exclude, isolate },
-  tier: name.startsWith('quick') ? 'quick' : name.startsWith('slow') ? 'slow' : 'nightly',
-});
-
-/** The projects of vitest. In each tier, files share processes, except that built code and sources do not meet. */
+/** The projects of vitest, which run in the order of their names. Files share processes, except built code and sources. */
 export const projects: Project[] = [
-  project('quick', ['test/**/*.test.ts'], [...notQuick, ...isolated, ...builtCode]),
-  project('quick-cli', builtCode, [...notQuick, ...isolated]),
-  project('quick-isolated', isolated, notQuick, true),
-  project('slow-by-time', withSlowTests, [...notShared, ...builtCode]),
-  project('slow-by-time-cli', withSlowTests.filter(isBuiltCode), notShared),
-  project('slow', [...slow, ...thorough, ...isolated.filter((file) => file in slowTests)], never, true),
-  project('nightly', nightly, never, true),
+  {
+    name: 'quick',
+    tier: 'quick',
+    include: ['test/**/*.test.ts'],
+    exclude: [...notQuick, ...isolated, ...builtCode],
+  },
+  { name: 'quick-cli', tier: 'quick', include: builtCode, exclude: [...notQuick, ...isolated] },
+  { name: 'quick-isolated', tier: 'quick', include: isolated, exclude: notQuick, isolate: true },
+  { name: 'slow', tier: 'slow', include: listed, exclude: [...notShared, ...builtCode] },
+  {
+    ...{ name: 'slow-by-time', tier: 'slow', include: withSlowTests },
+    exclude: [...notShared, ...listed, ...builtCode],
+  },
+  {
+    ...{ name: 'slow-cli', tier: 'slow', exclude: notShared },
+    include: [...listed, ...withSlowTests].filter(isBuiltCode),
+  },
+  {
+    ...{ name: 'slow-isolated', tier: 'slow', exclude: never, isolate: true },
+    include: isolated.filter((file) => file in slowTests),
+  },
+  {
+    ...{ name: 'slow-measured', tier: 'slow', include: measured, exclude: never, isolate: true },
+    ...{ maxWorkers: 1, sequence: { groupOrder: 1 } },
+  },
+  { name: 'nightly', tier: 'nightly', include: nightly, exclude: never, isolate: true },
 ];

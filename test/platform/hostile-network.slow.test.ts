@@ -7,6 +7,7 @@ import { freePort } from '../harness/free-port.ts';
 import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 
+const mostTries = 5;
 let server: TestServer;
 let partner: TestPartner;
 let healthUrl: string;
@@ -99,18 +100,35 @@ const attacks: Record<string, (attacker: Attacker, path: string) => Promise<void
   },
 };
 
+const everyAttack = Object.keys(attacks);
+/** The attacks that reach the route. A listener handles the others in the same way for all its routes. */
+const atRoute = ['pipelined requests whose answers are not read', 'heads without bodies', 'slow bodies'];
+
 const targets = [
-  ['the OAuth endpoints', () => server.publicUrl, '/api/oauth/userinfo', '/api/oauth/token'],
+  ['the OAuth endpoints', () => server.publicUrl, '/api/oauth/userinfo', '/api/oauth/token', everyAttack],
   [
     'the storefront endpoint',
     () => server.publicUrl,
     '/api/oauth/userinfo',
     '/api/integrations/storefront/verify/exchange',
+    atRoute,
   ],
-  ['the checkbox endpoint', () => server.publicUrl, '/api/checkbox/resolve', '/api/checkbox/resolve'],
-  ['the hosted pages', () => server.publicUrl, '/verify/start', '/verify/session/ses_unknown/consent'],
-  ['the admin listener', () => server.adminUrl, '/ops', '/trpc/partners.create'],
-  ['the health listener', () => healthUrl, '/metrics', '/metrics'],
+  [
+    'the checkbox endpoint',
+    () => server.publicUrl,
+    '/api/checkbox/resolve',
+    '/api/checkbox/resolve',
+    atRoute,
+  ],
+  [
+    'the hosted pages',
+    () => server.publicUrl,
+    '/verify/start',
+    '/verify/session/ses_unknown/consent',
+    atRoute,
+  ],
+  ['the admin listener', () => server.adminUrl, '/ops', '/trpc/partners.create', everyAttack],
+  ['the health listener', () => healthUrl, '/metrics', '/metrics', everyAttack],
 ] as const;
 
 /** Gauges of running work, by name and labels. */
@@ -122,14 +140,19 @@ async function busyGauges(): Promise<Record<string, number>> {
   return Object.fromEntries([...lines].map(([, name, value]) => [name, Number(value)]));
 }
 
+/** Exchanges a code. A 503 of a busy machine is retried (interface 7.6). @returns the last status */
 async function exchange(): Promise<number> {
-  const answer = await exchangeCode(server, partner, await completeSession(server, partner));
-  await answer.body?.cancel();
-  return answer.status;
+  const code = await completeSession(server, partner);
+  for (let tries = 1; ; tries += 1) {
+    const answer = await exchangeCode(server, partner, code);
+    await answer.body?.cancel();
+    if (answer.status !== 503 || tries === mostTries) return answer.status;
+    await sleep(500);
+  }
 }
 
-describe.each(targets)('an attack on %s', (_, url, reads, writes) => {
-  it.each(Object.keys(attacks))(
+describe.each(targets)('an attack on %s', (_, url, reads, writes, names) => {
+  it.each(names)(
     'does not stop exchanges, and leaves no connection or request counted as open, if it consists of %s',
     async (name) => {
       const attacker = createAttacker(url());

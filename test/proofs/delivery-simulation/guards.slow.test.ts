@@ -4,7 +4,7 @@ import { describeDeliveries, report } from './deliveries.ts';
 import { guards, withoutGuard } from './guards.ts';
 import { simulate } from './simulate.ts';
 
-describeDeliveries(2_000);
+describeDeliveries(500);
 
 describe('the simulation of deliveries', () => {
   it.each(guards.map((guard) => [guard.title, guard] as const))(

@@ -4,7 +4,7 @@ import { guards, withoutGuard } from './guards.ts';
 import { describeLedger } from './ledger.ts';
 import { simulate } from './simulate.ts';
 
-describeLedger(1_000);
+describeLedger(300);
 
 describe('the simulation of the ledger', () => {
   it.each(guards.map((guard) => [guard.title, guard] as const))(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { completeSession } from '../../harness/completed-session.ts';
 import {
   createPartner,
   exchangeCode,
@@ -123,7 +124,7 @@ interface Person {
 
 /** Verifies a user. @returns the user, with the enrollment at this partner */
 async function enroll(partner: TestPartner): Promise<Person> {
-  await verifyUser(flows.server, partner);
+  await completeSession(flows.server, partner);
   const enrollment = await db()
     .collection<{ _id: string; userId: string; sub: string }>('enrollments')
     .findOne({ partnerId: partner.partnerId });
