@@ -1,4 +1,5 @@
 import { type Command, Flags } from '@oclif/core';
+import { dryRunEndIn } from '../connection/client.ts';
 import { isInteractive } from '../output/terminal.ts';
 import { AdminCommand } from '../program/base-command.ts';
 import { chooseStep, confirmById, type Intent, refuseUnattended } from './confirmation.ts';
@@ -18,6 +19,8 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
     }),
   };
 
+  #isTrying = false;
+
   protected get isDryRun(): boolean {
     return (this.flags as { 'dry-run'?: boolean })['dry-run'] === true;
   }
@@ -29,14 +32,47 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
   }
 
   /**
-   * Runs `act` after confirmation. With --dry-run, runs nothing, and returns what would have changed.
+   * Runs `act` with calls that the server only checks. Nothing that `act` shows is printed.
+   * @returns whether the real run would change something
+   * @throws what the real run would throw
+   */
+  protected async tryOut(act: () => Promise<unknown>): Promise<boolean> {
+    this.#isTrying = true;
+    try {
+      await this.withDryRunApi(act);
+    } catch (error) {
+      const end = dryRunEndIn(error);
+      if (!end) throw error;
+      return end.changes;
+    } finally {
+      this.#isTrying = false;
+    }
+    return false;
+  }
+
+  override log(message = ''): void {
+    if (!this.#isTrying) super.log(message);
+  }
+
+  protected override writeNotice(text: string): void {
+    if (!this.#isTrying) super.writeNotice(text);
+  }
+
+  /**
+   * Runs `act` after confirmation. With --dry-run, the server checks the calls of `act` and changes nothing; returns what would
+   * have changed.
+   * @throws what the real run would throw, also in a dry run
    * @throws CommandError exit 3 without a token, exit 2 without a terminal and without --yes, exit 1 if the person does not confirm
    */
   protected async runConfirmed<V>(intent: Intent, act: () => Promise<V>): Promise<V | DryRun> {
     // A dry run calls no server in some commands. It needs a token all the same, and warns as the real run does.
     this.prepareApi();
     const { id, consequence, isLive, affected = id, confirm = 'always' } = intent;
-    if (this.isDryRun) return this.showDryRun(id, consequence);
+    if (this.isDryRun)
+      return this.showDryRun(
+        id,
+        (await this.tryOut(act)) ? consequence : 'nothing, because this is done already.',
+      );
     const isProduction = (await this.readEnvironment()) === 'production';
     if (isLive) this.warnLive(affected);
     const hasYes = (this.flags as { yes?: boolean }).yes === true;

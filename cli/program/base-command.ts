@@ -110,6 +110,20 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     void this.api;
   }
 
+  /** Runs `act` with a client whose changes the server only checks. */
+  protected async withDryRunApi(act: () => Promise<unknown>): Promise<void> {
+    const api = this.api;
+    this.#api = createAdminApi(
+      { ...this.connection, isDryRun: true },
+      { showWaiting: waitingOn(process.stderr) },
+    );
+    try {
+      await act();
+    } finally {
+      this.#api = api;
+    }
+  }
+
   #createApi(): AdminApi {
     const { live, profileName } = this.connection;
     const { mode } = this.flags as { mode?: string };

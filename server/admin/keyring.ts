@@ -11,6 +11,7 @@ import {
 import { mutation, procedure, router } from '../platform/admin-api/procedures.ts';
 import { viewAs } from '../platform/admin-api/view.ts';
 import type { Clock } from '../platform/clock.ts';
+import { endDryRun } from '../platform/database/dry-run.ts';
 import { type KeyRotation, retirableFrom } from '../platform/keys/key-rotation.ts';
 import type { KeyDocument } from '../platform/keys/keyring.ts';
 import type { SealedCounts } from '../platform/keys/sealed-values.ts';
@@ -65,18 +66,23 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
         ...viewMasterKeys(rotation.masterKeys, await rotation.counts()),
       ];
     }),
-    rotate: mutation(RotateServiceKey, ServiceKeyView, async ({ use, lead = defaultLeadSeconds[use] }) => {
-      const newKey = await rotation.rotate(use, lead * 1000);
-      // This key is the newest of its use, so older keys do not change its state.
-      return viewKey(newKey, [newKey], clock.now());
-    }),
-    retire: mutation(RetireKey, RetiredKey, async ({ id, compromised = false }) => {
+    rotate: mutation(
+      RotateServiceKey,
+      ServiceKeyView,
+      async ({ use, lead = defaultLeadSeconds[use] }, actor) => {
+        const newKey = await rotation.rotate(use, lead * 1000, () => endDryRun(actor));
+        // This key is the newest of its use, so older keys do not change its state.
+        return viewKey(newKey, [newKey], clock.now());
+      },
+    ),
+    retire: mutation(RetireKey, RetiredKey, async ({ id, compromised = false }, actor) => {
+      const beforeWrite = () => endDryRun(actor);
       const { key, replacedBy } = compromised
-        ? await rotation.retireCompromised(id)
-        : { key: await rotation.retire(id), replacedBy: null };
+        ? await rotation.retireCompromised(id, beforeWrite)
+        : { key: await rotation.retire(id, beforeWrite), replacedBy: null };
       // The state `retired` replaces the one that depends on the other keys.
       return { ...viewKey(key, [key], clock.now()), state: 'retired' as const, replacedBy };
     }),
-    reseal: mutation(Reseal, Resealed, ({ limit }) => rotation.reseal(limit)),
+    reseal: mutation(Reseal, Resealed, ({ limit }, actor) => rotation.reseal(limit, () => endDryRun(actor))),
   });
 }

@@ -4,7 +4,7 @@ import { limitInTurns } from '../platform/database/in-turns.ts';
 import { minute } from '../platform/http/windows.ts';
 import { type Backlog, type BacklogStore, dueBefore, lateAfterMs } from './backlog-store.ts';
 import type { RecentError, RequestStore } from './request-store.ts';
-import { findTroubledCallers, type TroubledCaller } from './troubled-callers.ts';
+import { findTroubledCallers, type TroubledCaller } from './troubled-caller-store.ts';
 
 /** The partner and the mode that a row belongs to. */
 export interface Owner {

@@ -1,5 +1,6 @@
 import { FinishedSchema, SchemaView, ShardsView } from '../../contracts/admin/schema.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { endDryRun } from '../platform/database/dry-run.ts';
 import type { Upgrade, UpgradeState } from '../platform/database/upgrade.ts';
 
 const viewState = <S extends UpgradeState>({ oldestBuild, bothUntil, ...state }: S) => ({
@@ -16,6 +17,8 @@ export function createSchemaProcedures(
   return router({
     show: procedure.output(SchemaView).query(async () => viewState(await show())),
     shards: procedure.output(ShardsView).query(() => shards()),
-    finish: procedure.output(FinishedSchema).mutation(async () => viewState(await finish())),
+    finish: procedure
+      .output(FinishedSchema)
+      .mutation(async ({ ctx }) => viewState(await finish(() => endDryRun(ctx.actor)))),
   });
 }

@@ -1,15 +1,16 @@
 import type { AuditEntry } from '../platform/database/audit-entry.ts';
+import { endDryRun } from '../platform/database/dry-run.ts';
 import { ApiError } from '../platform/errors.ts';
 import { deriveId } from '../platform/ids.ts';
 import { type LedgerEntry, type Memo, opposite, refundIdOf } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { LedgerWriter } from './ledger-writer.ts';
 import type { Posting } from './page-builder.ts';
-import { isBillable, type WalletState } from './wallet-rules.ts';
+import { checkMovement, isBillable, type WalletState } from './wallet-rules.ts';
 
 interface Settings {
   writer: Pick<LedgerWriter, 'write'>;
-  store: Pick<LedgerStore, 'findAnywhere' | 'walletIds'>;
+  store: Pick<LedgerStore, 'findAnywhere' | 'walletIds' | 'findEntry' | 'head'>;
   idKey: Uint8Array;
   /** Returns a signal that aborts after some milliseconds, like `AbortSignal.timeout`. */
   timeout: (ms: number) => Pick<AbortSignal, 'aborted' | 'reason'>;
@@ -26,12 +27,15 @@ export interface OperatorMemo extends Memo {
   audit: AuditEntry;
 }
 
+type OperatorPosting = Posting & { memo: OperatorMemo };
 type MemoWithReference = OperatorMemo & { reference: string };
 
 /** How long the write of an entry may take, in milliseconds. */
 const writeTimeoutMs = 3_000;
 /** The most wallets in which an entry is searched. */
 const mostWallets = 1_000_000;
+
+const tooLowError = () => new ApiError('refused', { description: 'The balance is less than this amount' });
 
 /** References that people cannot tell apart are the same: two forms of `é` (Unicode, form NFKC), and one space or more. */
 const comparable = (reference: string) => reference.normalize('NFKC').replace(/\s+/g, ' ');
@@ -41,11 +45,23 @@ const comparable = (reference: string) => reference.normalize('NFKC').replace(/\
  * derived from its cause, so that a repeated command does not move money twice.
  */
 export function createManualEntries({ writer, store, idKey, timeout }: Settings) {
-  async function write(posting: Posting): Promise<Moved> {
+  /** The checks of a write, for a dry run. @throws DryRunEnd if the entry could be written, ApiError as `write` */
+  async function tryOut(posting: OperatorPosting): Promise<Moved> {
+    const { walletId, id, kind, amount, memo } = posting;
+    const existing = await store.findEntry({ walletId, id });
+    if (existing) return { entry: { ...existing, walletId }, repeated: true };
+    const head = await store.head(walletId);
+    if (head && checkMovement(head.state, { kind, amount }, memo.audit.at.getTime())) throw tooLowError();
+    endDryRun(memo.audit);
+    throw new Error('a dry run that is none');
+  }
+
+  async function write(posting: OperatorPosting): Promise<Moved> {
+    if (posting.memo.audit.isDryRun) return tryOut(posting);
     const written = await writer.write(posting, { signal: timeout(writeTimeoutMs) });
     // Manual entries do not count against the spend caps, so the only refusal is that of a low balance.
     if (written.outcome !== 'written' && written.outcome !== 'used') {
-      throw new ApiError('refused', { description: 'The balance is less than this amount' });
+      throw tooLowError();
     }
     const { walletId } = posting;
     return { entry: { ...written.entry, walletId }, repeated: written.outcome === 'used' };

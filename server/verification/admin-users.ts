@@ -11,6 +11,7 @@ import {
 } from '../../contracts/admin/users.ts';
 import type { ClaimName } from '../../contracts/claims.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
+import { endDryRun } from '../platform/database/dry-run.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
 import type { EnrollmentStore } from './people/enrollment-store.ts';
@@ -100,8 +101,8 @@ export function createUserProcedures(dependencies: UserDependencies) {
       return found.map((enrollment) => ({ userId: enrollment.userId, ...viewEnrollment(enrollment) }));
     }),
 
-    removePasskey: mutation(PasskeyReference, RemovedPasskey, async ({ userId, passkeyId }) => {
-      await passkeys.remove(userId, passkeyId);
+    removePasskey: mutation(PasskeyReference, RemovedPasskey, async ({ userId, passkeyId }, actor) => {
+      await passkeys.remove(userId, passkeyId, () => endDryRun(actor));
       return { id: passkeyId, userId };
     }),
 

@@ -10,6 +10,7 @@ import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { maskSubject } from '../platform/admin-api/personal-data.ts';
 import { mutation, procedure, query, router } from '../platform/admin-api/procedures.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/database/audit-entry.ts';
+import { endDryRun } from '../platform/database/dry-run.ts';
 import { ApiError } from '../platform/errors.ts';
 import { createSessionProcedures, type SessionDependencies } from './admin-sessions.ts';
 import { createSourceProcedures } from './admin-sources.ts';
@@ -74,6 +75,7 @@ function enrollmentProcedures({
 
     block: mutation(BlockEnrollment, EnrollmentView, async ({ enrollmentId, reason }, actor) => {
       const current = await requireEnrollment(enrollmentId);
+      endDryRun(actor);
       const entry = entryOf(actor, current, { status: 'blocked', blockReason: reason });
       return viewEnrollment(await block(enrollmentId, reason, entry));
     }),

@@ -36,6 +36,7 @@ import type { ManualEntries } from '../billing/manual-entries.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import { endDryRun } from '../platform/database/dry-run.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomRequestId } from '../platform/ids.ts';
 import type { WalletAudit } from './audit/audit-wallet.ts';
@@ -173,19 +174,22 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     });
   }
 
-  /** Changes the ceilings that an operator has given. @returns the ceilings that hold now */
-  async function changeCeilings(
+  /** The ceilings of a wallet with those that an operator has given. `isGiven`: whether there is one. */
+  async function wantedCeilings(
     wallet: WalletReference,
     { ceilingPerMinute, ceilingPerHour }: Pick<SetLimits, 'ceilingPerMinute' | 'ceilingPerHour'>,
-    actor: Actor,
-  ): Promise<Ceilings> {
+  ): Promise<{ ceilings: Ceilings; isGiven: boolean }> {
     const { ceilings } = await partners.show(wallet.partnerId);
     const present = ceilings?.[wallet.mode] ?? {};
-    if (ceilingPerMinute === undefined && ceilingPerHour === undefined) return present;
-    const perMinute = ceilingPerMinute === undefined ? present.perMinute : (ceilingPerMinute ?? undefined);
-    const perHour = ceilingPerHour === undefined ? present.perHour : (ceilingPerHour ?? undefined);
-    await partners.setCeilings(wallet, { perMinute, perHour }, actor);
-    return { perMinute, perHour };
+    const chosen = (wanted: number | null | undefined, old: number | undefined) =>
+      wanted === undefined ? old : (wanted ?? undefined);
+    return {
+      ceilings: {
+        perMinute: chosen(ceilingPerMinute, present.perMinute),
+        perHour: chosen(ceilingPerHour, present.perHour),
+      },
+      isGiven: ceilingPerMinute !== undefined || ceilingPerHour !== undefined,
+    };
   }
 
   const walletRouter = router({
@@ -272,12 +276,14 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     set: mutation(SetLimits, LimitsView, async ({ partnerId, mode, ...wanted }, actor) => {
       const wallet = { partnerId, mode };
       const { walletId, state } = await walletOf(wallet);
-      const ceilings = await changeCeilings(wallet, wanted, actor);
+      const { ceilings, isGiven } = await wantedCeilings(wallet, wanted);
       const caps = cappedBy(ceilings, {
         wanted,
         present: state.caps,
         isMember: actor.partnerId !== undefined,
       });
+      endDryRun(actor, { changes: isGiven || Object.keys(caps).length > 0 });
+      if (isGiven) await partners.setCeilings(wallet, ceilings, actor);
       if (Object.keys(caps).length === 0) return limitsOf(wallet);
       const target = { id: walletId, at: clock.now() };
       await manualEntries.setCaps(

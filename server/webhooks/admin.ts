@@ -37,6 +37,7 @@ import {
 } from '../../contracts/admin/webhooks.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { adviseCommand, type Role } from '../platform/admin-api/roles.ts';
+import { endDryRun } from '../platform/database/dry-run.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import { createBulkJobs } from './bulk/bulk-jobs.ts';
 import type { Delivery } from './delivery/delivery.ts';
@@ -110,14 +111,14 @@ function deliveryProcedures(queries: WebhookQueries, actions: DeliveryActions, p
       const { dryRun, deliveries } = await actions.resend(input, operatorId);
       return { dryRun, deliveries: deliveries.map((delivery) => viewFor(operator.role, delivery)) };
     }),
-    cancel: mutation(DeliveryReference, DeliveryView, async ({ deliveryId }, _actor, { operator }) =>
-      viewFor(operator.role, await actions.cancel(deliveryId)),
+    cancel: mutation(DeliveryReference, DeliveryView, async ({ deliveryId }, actor, { operator }) =>
+      viewFor(operator.role, await actions.cancel(deliveryId, () => endDryRun(actor))),
     ),
     reschedule: mutation(
       RescheduleDelivery,
       DeliveryView,
-      async ({ deliveryId, ...time }, _actor, { operator }) =>
-        viewFor(operator.role, await actions.reschedule(deliveryId, time)),
+      async ({ deliveryId, ...time }, actor, { operator }) =>
+        viewFor(operator.role, await actions.reschedule(deliveryId, time, () => endDryRun(actor))),
     ),
   });
 }
@@ -139,9 +140,13 @@ function jobProcedures(context: Context) {
     list: query(ListJobs, z.array(JobView), jobs.list),
     count: query(ListJobs.omit(pageFields), Total, jobs.count),
     show: query(JobReference, JobDetail, ({ jobId }) => jobs.show(jobId)),
-    run: mutation(JobReference, ChangedJob, ({ jobId }) => jobs.run(jobId)),
-    cancel: mutation(JobReference, ChangedJob, ({ jobId }) => jobs.cancel(jobId)),
-    reschedule: mutation(RescheduleJob, ChangedJob, ({ jobId, ...time }) => jobs.reschedule(jobId, time)),
+    run: mutation(JobReference, ChangedJob, ({ jobId }, actor) => jobs.run(jobId, () => endDryRun(actor))),
+    cancel: mutation(JobReference, ChangedJob, ({ jobId }, actor) =>
+      jobs.cancel(jobId, () => endDryRun(actor)),
+    ),
+    reschedule: mutation(RescheduleJob, ChangedJob, ({ jobId, ...time }, actor) =>
+      jobs.reschedule(jobId, time, () => endDryRun(actor)),
+    ),
   });
 }
 

@@ -37,13 +37,15 @@ On a terminal, a table shows the columns that fit, and names the others on stder
 
 Careful commands stop or change a partner, delete, rotate or move money.
 They say what changes and for how many, and ask for the id.
-\`--yes\` skips the question. \`--dry-run\` changes nothing.
+\`--yes\` skips the question.
+\`--dry-run\` changes nothing: the server makes the same checks, so that it is refused where the real run is.
 Without a terminal and without \`--yes\`, they are refused (exit 2), with one exception.
 
 These commands are refused only on a production server, and only if live users or money are affected:
 
 - \`clients disable\`, \`clients update\`, \`partners suspend\`, \`enrollments block\`
 - \`deliveries cancel\`, and \`deliveries resend\` with a filter
+- \`jobs run\`, \`jobs reschedule\`
 - \`limits set\`, \`prices set\`
 - \`webhooks set\` if the key has a URL
 

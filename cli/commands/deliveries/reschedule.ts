@@ -36,14 +36,15 @@ export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesR
   }
 
   async #reschedule(deliveryId: string) {
+    const reschedule = async () => {
+      const delivery = await this.api.deliveries.reschedule.mutate({ deliveryId, ...dueAt(this.flags) });
+      this.showRecord(delivery, deliveryFields);
+      return delivery;
+    };
     // Another time for one delivery needs no confirmation, so only --dry-run shows what would be done.
-    if (this.isDryRun) {
-      const { id, nextAttemptAt } = await this.api.deliveries.show.query({ deliveryId });
-      const due = `is due at ${nextAttemptAt ?? 'no time'}`;
-      return this.showDryRun(id, `The attempt of ${id} that ${due} gets another time.`);
-    }
-    const delivery = await this.api.deliveries.reschedule.mutate({ deliveryId, ...dueAt(this.flags) });
-    this.showRecord(delivery, deliveryFields);
-    return delivery;
+    if (!this.isDryRun) return reschedule();
+    const { id, nextAttemptAt } = await this.api.deliveries.show.query({ deliveryId });
+    await this.tryOut(reschedule);
+    return this.showDryRun(id, `The attempt of ${id} that is due at ${nextAttemptAt} gets another time.`);
   }
 }

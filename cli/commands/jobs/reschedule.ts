@@ -1,8 +1,10 @@
 import { Args } from '@oclif/core';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { listAttempts } from '../../deliveries/views.ts';
 import { dueAt, newTime } from '../../flags/flags.ts';
-import { AdminCommand } from '../../program/base-command.ts';
+import { localTime } from '../../output/format.ts';
 
-export default class JobsReschedule extends AdminCommand<typeof JobsReschedule> {
+export default class JobsReschedule extends CarefulCommand<typeof JobsReschedule> {
   static override summary = 'Reschedule a job, with the attempts that wait for it.';
   static override examples = [
     '<%= config.bin %> jobs reschedule 65f0c0ffee65f0c0ffee65f0 --in 2h',
@@ -12,8 +14,14 @@ export default class JobsReschedule extends AdminCommand<typeof JobsReschedule> 
   static override flags = newTime;
 
   async run() {
-    const job = await this.api.jobs.reschedule.mutate({ jobId: this.args.job, ...dueAt(this.flags) });
-    this.showRecord(job, ['id', 'name', 'state', 'nextRunAt', 'wakes', 'deliveryIds']);
-    return job;
+    const { id, name, nextRunAt, attempts, wakes } = await this.api.jobs.show.query({ jobId: this.args.job });
+    const time = nextRunAt === null ? '' : ` of ${localTime(nextRunAt)}`;
+    const consequence = `The job ${name}${time} gets another time, with what waits for it.\n${listAttempts(attempts, wakes)}`;
+    const isLive = attempts.some(({ mode }) => mode === 'live');
+    return this.runConfirmed({ id, consequence, isLive, confirm: 'only-live-at-terminal' }, async () => {
+      const job = await this.api.jobs.reschedule.mutate({ jobId: id, ...dueAt(this.flags) });
+      this.showRecord(job, ['id', 'name', 'state', 'nextRunAt', 'wakes', 'deliveryIds']);
+      return job;
+    });
   }
 }

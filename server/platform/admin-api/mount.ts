@@ -23,11 +23,15 @@ export type MakeContext = (
 ) => Promise<AdminContext>;
 
 /**
- * Returns the routes of an admin API, at `/trpc`. Each request calls one procedure only, so that a request id identifies one
+ * Returns the routes of an admin API, at `/trpc`, and those of its dry runs, at `/trpc/dry-run`. Each request calls one procedure only, so that a request id identifies one
  * change.
  */
 export function trpcRoutes(router: AnyRouter, makeContext: MakeContext): FastifyPluginAsync {
-  async function contextOf(request: FastifyRequest, reply: FastifyReply, procedure: string) {
+  async function contextOf(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    procedure: string,
+  ): Promise<AdminContext> {
     try {
       return await makeContext(request, reply, procedure);
     } catch (thrown) {
@@ -49,17 +53,25 @@ export function trpcRoutes(router: AnyRouter, makeContext: MakeContext): Fastify
       { parseAs: 'buffer' },
       async (_request: unknown, body: Buffer) => bodyText(body),
     );
-    scope.all('/trpc/:path', { bodyLimit: largestBody }, async (request, reply) => {
-      const { path } = request.params as { path: string };
-      await fastifyRequestHandler({
-        router,
-        req: request,
-        res: reply,
-        path,
-        allowBatching: false,
-        // Batches are not allowed, so there is only one call.
-        createContext: ({ req, res, info }) => contextOf(req, res, info.calls[0]?.path ?? ''),
+    // A dry run has a path of its own, so that a server without dry runs refuses it, and does not make the change.
+    for (const [route, isDryRun] of [
+      ['/trpc/:path', false],
+      ['/trpc/dry-run/:path', true],
+    ] as const)
+      scope.all(route, { bodyLimit: largestBody }, async (request, reply) => {
+        const { path } = request.params as { path: string };
+        await fastifyRequestHandler({
+          router,
+          req: request,
+          res: reply,
+          path,
+          allowBatching: false,
+          createContext: async ({ req, res, info }) => ({
+            // Batches are not allowed, so there is only one call.
+            ...(await contextOf(req, res, info.calls[0]?.path ?? '')),
+            isDryRun,
+          }),
+        });
       });
-    });
   };
 }

@@ -5,7 +5,9 @@ import { type ErrorCode, errorTable } from '../../../contracts/errors.ts';
 import { inputFault } from '../../../contracts/input-text.ts';
 import type { Actor, CallResult } from '../database/audit-entry.ts';
 import { isUnavailable } from '../database/connect.ts';
+import { DryRunEnd } from '../database/dry-run.ts';
 import { ApiError, unavailable } from '../errors.ts';
+import { dryRunnable } from './dry-runs.ts';
 import { noteRead, type PersonalRead, type RecordRead, seesPeople } from './personal-data.ts';
 import { describeRefusal, mayCall, type Role } from './roles.ts';
 
@@ -21,6 +23,8 @@ export interface AdminContext {
   };
   requestId: string;
   address: string;
+  /** Whether a mutation only checks what it would change. */
+  isDryRun?: boolean;
   /** Called with the error of a failed call, for the log. */
   failed?: (error: ApiError) => void;
   /** Called after each mutation that succeeded or was refused, so that the audit log has an entry for each. */
@@ -97,6 +101,9 @@ const translated = trpc.middleware(async ({ ctx, path, next }) => {
   const result = await next();
   if (result.ok) return result;
   const { cause, code } = result.error;
+  // What a dry run returns in place of the output of the real call.
+  if (cause instanceof DryRunEnd)
+    return { ...result, ok: true, data: { dryRun: true, changes: cause.changes } };
   const error = isUnavailable(cause) ? unavailable(cause) : cause;
   if (error instanceof ApiError) {
     ctx.failed?.(error);
@@ -128,6 +135,13 @@ const permitted = trpc.middleware(async ({ ctx, path, getRawInput, next }) => {
   return next();
 });
 
+/** Refuses a dry run of a mutation that has none, because it would write. */
+const dryRunAllowed = trpc.middleware(async ({ ctx, path, type, next }) => {
+  if (ctx.isDryRun && type === 'mutation' && !dryRunnable.has(path))
+    throw new ApiError('bad_input', { description: `${path} has no dry run` });
+  return next();
+});
+
 /** The exit codes of refusals: 3 (not authorised) and 5 (refused by a rule, or in conflict). */
 const refusals: ReadonlySet<number> = new Set([3, 5]);
 
@@ -141,6 +155,7 @@ const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) 
     requestId,
     address,
     ...(operator.partnerId ? { partnerId: operator.partnerId } : {}),
+    ...(ctx.isDryRun ? { isDryRun: true } : {}),
   };
   const result = await next({
     ctx: {
@@ -152,7 +167,7 @@ const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) 
       },
     },
   });
-  const callResult = type === 'mutation' ? resultOf(result) : undefined;
+  const callResult = type === 'mutation' && !ctx.isDryRun ? resultOf(result) : undefined;
   if (callResult) await ctx.recordCall?.(actor, await getRawInput(), callResult);
   return result;
 });
@@ -179,7 +194,12 @@ export const mergeRouters = trpc.mergeRouters;
  * Every procedure of the admin API is built from this one. `ctx.actor` is the operator. A procedure that shows personal
  * data calls `ctx.noteRead` first, which records the read in the audit log.
  */
-export const procedure = trpc.procedure.use(translated).use(readable).use(recorded).use(permitted);
+export const procedure = trpc.procedure
+  .use(translated)
+  .use(readable)
+  .use(recorded)
+  .use(permitted)
+  .use(dryRunAllowed);
 
 /**
  * What a procedure knows of its caller. A procedure that shows personal data calls `noteRead` first, and one that waits for a

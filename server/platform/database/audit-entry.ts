@@ -10,6 +10,8 @@ export interface Actor {
   address: string;
   /** The partner of a member. Absent for operators. */
   partnerId?: string;
+  /** Whether the call only checks what it would change (`endDryRun`). No entry is written then. */
+  isDryRun?: true;
 }
 
 /** The result of an operator's call. `repeated`: an earlier call has done the same, so this one changed nothing. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { type Actor, type AuditEntry, auditEntry } from './audit-entry.ts';
+import { endDryRun } from './dry-run.ts';
 import type { AuditedRecord, Change, RecordStore } from './records.ts';
 
 /** The fields that a change sets, and what its audit entry says of the record before and after. */
@@ -22,6 +23,7 @@ export function createAuditedChange<R extends AuditedRecord>(
     store.change(id, async (current) => {
       const now = clock.now();
       const change = await decide(current, now);
+      endDryRun(actor, { changes: change !== undefined });
       if (!change) return undefined;
       const { set, ...difference } = change;
       return { set, entry: auditEntry(actor, { id, at: now }, difference) };

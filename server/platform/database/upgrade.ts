@@ -117,8 +117,9 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
      * Raises the schema version of the database to that of this build; older builds cannot use the database any more. While
      * documents in the old form are left, it only returns their number, and has to be called again.
      */
-    async finish(): Promise<UpgradeState & { left: number }> {
+    async finish(beforeWrite: () => void = () => {}): Promise<UpgradeState & { left: number }> {
       await requireNoOldProcess();
+      beforeWrite();
       const { version } = await readSchema(db, newest);
       const steps = online.filter(({ to }) => to > version);
       await migrator.restart(steps);

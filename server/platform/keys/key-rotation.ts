@@ -109,7 +109,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
     counts: (): Promise<SealedCounts> => countSealed(db, fields),
 
     /** Makes a new key, which is published now and used later. @param leadMs milliseconds until it is used */
-    async rotate(use: RotatedUse, leadMs: number): Promise<KeyDocument> {
+    async rotate(use: RotatedUse, leadMs: number, beforeWrite: () => void = () => {}): Promise<KeyDocument> {
       const now = clock.now();
       const all = await list();
       const pending = all.find((key) => key.use === use && key.activeAt.getTime() > now);
@@ -117,13 +117,14 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
         throw conflict(
           `${pending._id} is pending already: it is used from ${pending.activeAt.toISOString()}`,
         );
+      beforeWrite();
       const key = await makeNext(use, { all, activeAt: new Date(now + leadMs) });
       await keyring.refresh();
       return key;
     },
 
     /** Removes an old signing key for ever. @returns the removed key */
-    async retire(id: string): Promise<KeyDocument> {
+    async retire(id: string, beforeWrite: () => void = () => {}): Promise<KeyDocument> {
       const { key, all } = await signingKey(id);
       const now = clock.now();
       const retirableAt = retirableFrom(key, all, now);
@@ -133,6 +134,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
         throw refuse(
           `Tokens that ${id} has signed may live until ${retirableAt.toISOString()}; retire it then`,
         );
+      beforeWrite();
       await remove(id);
       return key;
     },
@@ -142,9 +144,13 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
      * first: at once, or when the removed key would have become active. May be repeated after an interruption.
      * @returns the removed key, and the id of its replacement
      */
-    async retireCompromised(id: string): Promise<{ key: KeyDocument; replacedBy: string | null }> {
+    async retireCompromised(
+      id: string,
+      beforeWrite: () => void = () => {},
+    ): Promise<{ key: KeyDocument; replacedBy: string | null }> {
       const { key, all } = await signingKey(id);
       const now = clock.now();
+      beforeWrite();
       const isReplaced = retirableFrom(key, all, now) !== undefined;
       const activeAt = new Date(Math.max(now, key.activeAt.getTime()));
       const successor = isReplaced ? undefined : await makeNext(key.use, { all, activeAt });
@@ -153,7 +159,10 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
     },
 
     /** Seals at most `limit` values under the first master key. Repeat it until none is left. */
-    async reseal(limit: number): Promise<{ masterKey: string; resealed: number; left: number }> {
+    async reseal(
+      limit: number,
+      beforeWrite: () => void = () => {},
+    ): Promise<{ masterKey: string; resealed: number; left: number }> {
       await requireOneMasterKey();
       const counts = await countSealed(db, fields);
       const missing = [...counts.keys()].filter((name) => !sealing.masterKeys.includes(name));
@@ -161,6 +170,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
         throw refuse(
           `Values are sealed under ${missing.join(', ')}, which SVC_MASTER_KEY of this process lacks`,
         );
+      beforeWrite();
       const resealed = await resealSome(db, fields, { sealing, limit });
       const countsAfter = await countSealed(db, fields);
       let left = 0;

@@ -50,6 +50,9 @@ interface Use<Found> {
   read: (userId: string) => Promise<Found | undefined>;
 }
 
+const noPasskeyError = (userId: string, passkeyId: string) =>
+  new ApiError('not_found', { description: `User ${userId} has no passkey ${passkeyId}` });
+
 /** Passkeys of users (WebAuthn): saved after a verification, and used to return. */
 export function createPasskeys(dependencies: Dependencies) {
   const { store, users, keepUser, key, challenges, relyingParty, onCeremony, clock } = dependencies;
@@ -160,12 +163,14 @@ export function createPasskeys(dependencies: Dependencies) {
     },
 
     /** Removes a passkey. A user who was kept only for passkeys is deleted within a day. @throws ApiError `not_found` */
-    async remove(userId: string, passkeyId: string): Promise<void> {
-      const [first, ...others] = await store.ofUser(userId);
+    async remove(userId: string, passkeyId: string, beforeWrite: () => void = () => {}): Promise<void> {
+      const found = await store.ofUser(userId);
+      const others = found.filter(({ _id }) => _id !== passkeyId);
+      if (others.length === found.length) throw noPasskeyError(userId, passkeyId);
+      beforeWrite();
       // Before the removal, so that an interruption leaves no user who is kept without a passkey.
-      if (first?._id === passkeyId && others.length === 0) await keepUser.keepOneDay(userId);
-      if (!(await store.remove(userId, passkeyId)))
-        throw new ApiError('not_found', { description: `User ${userId} has no passkey ${passkeyId}` });
+      if (others.length === 0) await keepUser.keepOneDay(userId);
+      if (!(await store.remove(userId, passkeyId))) throw noPasskeyError(userId, passkeyId);
       // Another passkey may have been removed at the same time.
       if (others.length > 0 && (await store.ofUser(userId)).length === 0) await keepUser.keepOneDay(userId);
     },

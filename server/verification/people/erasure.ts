@@ -1,5 +1,6 @@
 import { distinct } from '../../platform/batching/distinct.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit-entry.ts';
+import { endDryRun } from '../../platform/database/dry-run.ts';
 import type { Sweep } from '../../platform/database/event-draft.ts';
 import type { Session } from '../session/session.ts';
 import { type CodeOfSession, codesOf, type SessionStore } from '../session/session-store.ts';
@@ -91,7 +92,7 @@ export function createErasure(dependencies: Dependencies) {
     async erase(userId: string, actor: Actor): Promise<Erased | undefined> {
       const at = new Date(clock.now());
       const entry = auditEntry(actor, { id: userId, at: at.getTime() }, {});
-      if (!(await users.erase(userId, at, entry))) return undefined;
+      if (!(await users.erase(userId, at, entry, () => endDryRun(actor)))) return undefined;
       await invalidate.user({ _id: userId, invalidateAt: at, erasedAt: at });
       return eraseData(userId);
     },

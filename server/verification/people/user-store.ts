@@ -116,10 +116,16 @@ export function createUserStore(db: Db) {
      * snapshots in the user's sessions.
      * @returns whether the user existed
      */
-    async erase(id: string, at: Date, entry: AuditEntry): Promise<boolean> {
+    async erase(
+      id: string,
+      at: Date,
+      entry: AuditEntry,
+      beforeWrite: () => void = () => {},
+    ): Promise<boolean> {
       const notYetErased = { _id: id, ...notErased };
       const user = await users.findOne(notYetErased, { projection: { identity: 1 } });
       if (!user) return false;
+      beforeWrite();
       const emptied = { claims: {}, duplicate: false, erasedAt: at, invalidateAt: at, auditAt: entry.at };
       const { matchedCount } = await users.updateOne(notYetErased, {
         $set: emptied,

@@ -8,6 +8,7 @@ import type {
 import type { Clock } from '../../platform/clock.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit-entry.ts';
 import { createAuditedChange } from '../../platform/database/audited-change.ts';
+import { endDryRun } from '../../platform/database/dry-run.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import { givenFields } from '../../platform/database/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
@@ -153,6 +154,7 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
       refuseTooManyKeys(counted.keys);
       if (!again) await refuseSecondJob(wanted, counted.keys);
       const sums = sumUp(counted.keys);
+      endDryRun(actor, { changes: sums.total > 0 });
       if (dryRun || sums.total === 0)
         return { dryRun, repeated: false, ...sums, exact: counted.exact, filter, job: null };
       return insertOnce({ ...wanted, counted }, fingerprint, actor);

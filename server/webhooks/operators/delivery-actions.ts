@@ -156,24 +156,27 @@ export function createDeliveryActions(settings: Settings) {
       return { dryRun, deliveries };
     },
 
-    async cancel(id: string): Promise<Delivery> {
+    /** @param beforeWrite called after the checks; may end a dry run */
+    async cancel(id: string, beforeWrite: () => void = () => {}): Promise<Delivery> {
+      const delivery = await requireDelivery(id);
+      if (delivery.status !== 'pending') throw notWaitingError(delivery, 'cancelled');
+      beforeWrite();
       const cancelled = await deliveryQueries.cancel(id, now());
       if (cancelled) return cancelled;
       throw notWaitingError(await requireDelivery(id), 'cancelled');
     },
 
-    /** Changes the time of the attempt that a delivery waits for. */
-    async reschedule(id: string, time: NewTime): Promise<Delivery> {
+    /** Changes the time of the attempt that a delivery waits for. @param beforeWrite called after the checks */
+    async reschedule(id: string, time: NewTime, beforeWrite: () => void = () => {}): Promise<Delivery> {
       const at = requireDueTime(time, now());
-      const moved = await deliveryQueries.move(id, { at, trigger: 'reschedule' });
-      if (moved) {
-        await due.retryAt(at);
-        return moved;
-      }
-      // A pending delivery was not moved because it is deleted before the new time.
       const delivery = await requireDelivery(id);
-      if (delivery.status === 'pending') requireKept(at, delivery.purgeAt);
-      throw notWaitingError(delivery, 'moved');
+      if (delivery.status !== 'pending') throw notWaitingError(delivery, 'moved');
+      requireKept(at, delivery.purgeAt);
+      beforeWrite();
+      const moved = await deliveryQueries.move(id, { at, trigger: 'reschedule' });
+      if (!moved) throw notWaitingError(await requireDelivery(id), 'moved');
+      await due.retryAt(at);
+      return moved;
     },
 
     /** Sends one sample once, and waits for the result. After `testTimeoutMs`, returns the delivery as it is. */

@@ -59,10 +59,21 @@ export function createJobs({ scheduler, deliveryQueries, due, clock }: Settings)
     return new ApiError('conflict', { description });
   };
 
+  /** Refuses a job that a process runs already, if no attempt waits for it. @throws ApiError `conflict` */
+  function requireChangeable(job: Job, waiting: number, participle: string): void {
+    if (waiting === 0 && jobStateOf(job, Date.now()) === 'locked') throw cannotChange(job, participle);
+  }
+
   /** Changes the time of a job, and of the deliveries that wait for it. */
-  async function move(job: Job, to: NewDue, participle: string): Promise<ChangedJob> {
+  async function move(
+    job: Job,
+    to: NewDue,
+    { participle, beforeWrite }: { participle: string; beforeWrite: () => void },
+  ): Promise<ChangedJob> {
     const second = dueSecondOf(job);
     if (!second) throw cannotChange(job, participle);
+    requireChangeable(job, await deliveryQueries.countDue(second), participle);
+    beforeWrite();
     // Read before the move, because afterwards the deliveries have another due time. The response has at most one page of ids.
     const shown = await deliveryQueries.dueWith(second, { limit: deliveriesPerPage });
     const movedDeliveries = await deliveryQueries.moveDue(second, to);
@@ -107,21 +118,23 @@ export function createJobs({ scheduler, deliveryQueries, due, clock }: Settings)
     },
 
     /** Runs a job now: its attempts become due. */
-    run: async (id: string): Promise<ChangedJob> =>
-      move(await requireJob(id), { at: now(), trigger: 'run' }, 'run'),
+    run: async (id: string, beforeWrite: () => void = () => {}): Promise<ChangedJob> =>
+      move(await requireJob(id), { at: now(), trigger: 'run' }, { participle: 'run', beforeWrite }),
 
-    async reschedule(id: string, time: NewTime): Promise<ChangedJob> {
+    async reschedule(id: string, time: NewTime, beforeWrite: () => void = () => {}): Promise<ChangedJob> {
       const job = await requireJob(id);
       const at = requireDueTime(time, now());
       const second = dueSecondOf(job);
       if (second) requireKept(at, await deliveryQueries.earliestPurgeDate(second));
-      return move(job, { at, trigger: 'reschedule' }, 'moved');
+      return move(job, { at, trigger: 'reschedule' }, { participle: 'moved', beforeWrite });
     },
 
     /** Cancels the deliveries that wait for a job, and removes the job. A job that a process runs already stays. */
-    async cancel(id: string): Promise<ChangedJob> {
+    async cancel(id: string, beforeWrite: () => void = () => {}): Promise<ChangedJob> {
       const job = await requireJob(id);
       const second = dueSecondOf(job);
+      requireChangeable(job, second ? await deliveryQueries.countDue(second) : 0, 'cancelled');
+      beforeWrite();
       const cancelled = second ? await cancelAllDue(second) : [];
       const isRemoved = await scheduler.cancel(id);
       if (second) await scheduleLateDeliveries(second);

@@ -28,7 +28,7 @@ async function liveClient(server: TestServer): Promise<string> {
 }
 
 /** A delivery that waits for its second attempt. Its record is changed to live mode after the first attempt. */
-async function liveDelivery({ admin, db }: TestServer, change: Record<string, unknown> = {}) {
+async function pendingDelivery({ admin, db }: TestServer, change: Record<string, unknown> = {}) {
   const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
   await admin.partners.activate.mutate({ partnerId });
   const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
@@ -43,6 +43,19 @@ async function liveDelivery({ admin, db }: TestServer, change: Record<string, un
   await deliveries.updateOne({ _id: id }, { $set: { mode: 'live', ...change } });
   return { id, keyId };
 }
+
+/** The job that makes the next attempt of a delivery. */
+export async function jobOf({ admin }: TestServer, deliveryId: string): Promise<string> {
+  const find = async () => {
+    const jobs = await admin.jobs.list.query({ limit: 500 });
+    const shown = await Promise.all(jobs.map(({ id: jobId }) => admin.jobs.show.query({ jobId })));
+    return shown.find(({ deliveryIds }) => deliveryIds.includes(deliveryId))?.id;
+  };
+  await expect.poll(find, { timeout: within(20_000) }).toBeDefined();
+  return (await find()) ?? '';
+}
+
+const liveJob = async (server: TestServer) => jobOf(server, (await pendingDelivery(server)).id);
 
 async function liveEnrollment(server: TestServer): Promise<string> {
   const { partnerId, keyId } = await livePartner(server);
@@ -62,6 +75,14 @@ async function liveEnrollment(server: TestServer): Promise<string> {
     },
   } as never);
   return _id;
+}
+
+async function liveIntegration(server: TestServer): Promise<string> {
+  const owner = await livePartner(server);
+  const common = { ...owner, name: 'Shop', redirectUris, kind: 'storefront' as const };
+  const client = await server.admin.clients.create.mutate({ ...common, claims: ['age_18_plus'] });
+  const shop = { partnerId: owner.partnerId, clientId: client.id, shops: ['one.example'] };
+  return (await server.admin.integrations.create.mutate(shop)).id;
 }
 
 /** The commands of `carefulSince` that need confirmation on every server. */
@@ -87,7 +108,7 @@ export const carefulSince: Record<string, Case> = {
     return [id];
   },
   'bulk cancel': async (server) => {
-    const { id: first, keyId } = await liveDelivery(server, { status: 'failed', endedAt: new Date() });
+    const { id: first, keyId } = await pendingDelivery(server, { status: 'failed', endedAt: new Date() });
     const deliveries = server.db.collection<{ _id: string }>('deliveries');
     const { _id, ...failed } = (await deliveries.findOne({ _id: first })) ?? expect.fail('no delivery');
     await deliveries.insertMany(Array.from({ length: 60 }, () => ({ ...failed, _id: randomId('delivery') })));
@@ -98,21 +119,16 @@ export const carefulSince: Record<string, Case> = {
   },
   'clients disable': async (server) => [await liveClient(server)],
   'clients update': async (server) => [await liveClient(server), '--name', 'Wine'],
-  'deliveries cancel': async (server) => [(await liveDelivery(server)).id],
+  'deliveries cancel': async (server) => [(await pendingDelivery(server)).id],
   'deliveries resend': async (server) => {
-    const { keyId } = await liveDelivery(server, { status: 'failed', endedAt: new Date() });
+    const { keyId } = await pendingDelivery(server, { status: 'failed', endedAt: new Date() });
     return ['--key', keyId, '--since', '1h'];
   },
-  'deliveries reschedule': async (server) => ['--key', (await liveDelivery(server)).keyId, '--in', '4h'],
+  'deliveries reschedule': async (server) => ['--key', (await pendingDelivery(server)).keyId, '--in', '4h'],
   'enrollments block': async (server) => [await liveEnrollment(server), '--reason', 'a report'],
-  'integrations update': async (server) => {
-    const owner = await livePartner(server);
-    const common = { ...owner, name: 'Shop', redirectUris, kind: 'storefront' as const };
-    const client = await server.admin.clients.create.mutate({ ...common, claims: ['age_18_plus'] });
-    const shop = { partnerId: owner.partnerId, clientId: client.id, shops: ['one.example'] };
-    const { id } = await server.admin.integrations.create.mutate(shop);
-    return [id, '--add-shop', 'two.example'];
-  },
+  'integrations update': async (server) => [await liveIntegration(server), '--add-shop', 'two.example'],
+  'jobs reschedule': async (server) => [await liveJob(server), '--in', '3h'],
+  'jobs run': async (server) => [await liveJob(server)],
   'limits set': async (server) => {
     const { partnerId } = await livePartner(server);
     return [partnerId, '--mode', 'live', '--per-minute', '9'];
@@ -143,7 +159,7 @@ export const carefulSince: Record<string, Case> = {
     await server.admin.webhooks.set.mutate({ keyId, url: 'https://one.example/' });
     return [keyId, '--until', '4h'];
   },
-  'webhooks replay': async (server) => [(await liveDelivery(server)).keyId, '--since', '1h'],
+  'webhooks replay': async (server) => [(await pendingDelivery(server)).keyId, '--since', '1h'],
   'webhooks set': async (server) => {
     const { keyId } = await livePartner(server);
     await server.admin.webhooks.set.mutate({ keyId, url: 'https://one.example/' });

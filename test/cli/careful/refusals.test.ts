@@ -2,13 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withProfile, writeProfiles } from '../../../cli/connection/profiles.ts';
-import type { KeyDocument } from '../../../server/platform/keys/keyring.ts';
-import { createUserStore } from '../../../server/verification/people/user-store.ts';
-import type { Checkpoint } from '../../../server/wallets/audit/checkpoint-store.ts';
 import { adminToken, startTestServer, type TestServer } from '../../harness/server.ts';
-import { chargedEntry } from '../commands/charged-entry.ts';
 import { loadCommands } from '../reference.ts';
 import { type CommandLine, commandLine } from '../svcadmin.ts';
+import { alwaysCareful } from './always-careful.ts';
 import { carefulSince } from './careful-cases.ts';
 
 let server: TestServer;
@@ -119,119 +116,19 @@ describe('the exit code of svcadmin', () => {
   });
 });
 
-/**
- * The arguments of each command that always asks. A test below fails for a command that is missing both here and in
- * careful-cases.ts.
- */
-const careful: Record<string, () => string[] | Promise<string[]>> = {
-  'clients rotate-secret': async () => [await createClient()],
-  'integrations disable': async () => [await createIntegration()],
-  'integrations rotate-secret': async () => [await createIntegration()],
-  'jobs cancel': async () => [await waitingJob()],
-  'keyring reseal': () => [],
-  'keyring retire': async () => {
-    const keys = server.db.collection<KeyDocument>('keys');
-    const key = (await keys.findOne({ _id: 'signing-1' })) ?? expect.fail('no signing key');
-    const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
-    await keys.insertOne({ ...key, _id: 'signing-0', createdAt: ago(3), activeAt: ago(3) });
-    await keys.updateOne({ _id: 'signing-1' }, { $set: { activeAt: ago(2) } });
-    return ['signing-0'];
-  },
-  'keyring rotate': () => ['signing'],
-  'keys revoke': async () => [await createKey()],
-  'keys rotate': async () => [await createKey()],
-  'operators revoke': async () => [await createOperator()],
-  'schema finish': () => [],
-  'users erase': async () => [await createUser()],
-  'wallets adjust': async () => [await createPartner(), '--mode', 'live', '--amount', '50', '--reason', 'r'],
-  'wallets fund': async () => [await createPartner(), '--mode', 'live', '--amount', '50', '--reference', 'r'],
-  'wallets refund': async () => [await createCharge(), '--reason', 'r'],
-  'wallets repair': async () => {
-    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
-    const checkpoint: Checkpoint = {
-      _id: `${id}:live`,
-      n: 7,
-      digest: 'of another chain',
-      auditedAt: new Date(),
-      seal: 'forged',
-    };
-    await server.db.collection<Checkpoint>('ledgerCheckpoints').insertOne(checkpoint);
-    return [id];
-  },
-  'webhooks notices': async () => [await createKey(), 'on'],
-  'webhooks rotate-secret': async () => [await createKey()],
-  'webhooks switch-secret': async () => {
-    const key = await createKey();
-    await server.admin.webhooks.prepareSecret.mutate({ keyId: key });
-    return [key];
-  },
-  'webhooks unset': async () => [await createKey()],
-};
-
-const createPartner = async () => (await server.admin.partners.create.mutate({ name: 'Acme' })).id;
-
-async function createKey(given?: string): Promise<string> {
-  const partnerId = given ?? (await createPartner());
-  const { id } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
-  await server.admin.webhooks.set.mutate({ keyId: id, url: 'https://partner.example/' });
-  return id;
-}
-
-async function createClient(given?: string): Promise<string> {
-  const partnerId = given ?? (await createPartner());
-  const { id } = await server.admin.clients.create.mutate({
-    partnerId,
-    keyId: await createKey(partnerId),
-    name: 'Shop',
-    kind: 'storefront',
-    redirectUris: ['https://shop.example/'],
-    claims: ['age_18_plus'],
-  });
-  return id;
-}
-
-async function createIntegration(): Promise<string> {
-  const partnerId = await createPartner();
-  const shop = { clientId: await createClient(partnerId), shops: ['shop.example'] };
-  return (await server.admin.integrations.create.mutate({ partnerId, ...shop })).id;
-}
-
-const createOperator = async () =>
-  (await server.admin.operators.create.mutate({ name: 'Kim', role: 'ops' })).id;
-
-async function createUser(): Promise<string> {
-  const sandboxUser = { identity: 'kim', mode: 'test', createdAt: new Date() } as const;
-  return (await createUserStore(server.db).findOrCreate(sandboxUser)).user._id;
-}
-
-const createCharge = async () => chargedEntry(server, await createPartner(), 'live');
-
-/** Triggers an event for a URL where no server listens. Returns the id of the job that makes the second attempt. */
-async function waitingJob(): Promise<string> {
-  const { admin } = server;
-  const { id: keyId } = await admin.keys.create.mutate({ partnerId: await createPartner(), mode: 'test' });
-  await admin.webhooks.set.mutate({ keyId, url: 'http://localhost:1/' });
-  const { id: deliveryId } = await admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
-  const attempts = async () => (await admin.deliveries.show.query({ deliveryId })).attempts.length;
-  await expect.poll(attempts).toBe(1);
-  const jobs = () => admin.jobs.list.query({});
-  await expect.poll(async () => (await jobs()).length).toBe(1);
-  return (await jobs())[0]?.id ?? '';
-}
-
 describe('svcadmin', async () => {
   const asking = (await loadCommands())
     .filter(({ flags }) => 'yes' in flags && 'dry-run' in flags)
     .map(({ id }) => id.replaceAll(':', ' '));
 
   it('has no command with --yes and --dry-run that the tables of this test do not list', () => {
-    expect(asking).toEqual([...Object.keys(careful), ...Object.keys(carefulSince)].sort());
+    expect(asking).toEqual([...Object.keys(alwaysCareful), ...Object.keys(carefulSince)].sort());
   });
 
-  it.each(Object.keys(careful))(
+  it.each(Object.keys(alwaysCareful))(
     '%s changes nothing without --yes (exit 2) or with --dry-run, and acts with --yes',
     async (name) => {
-      const command = [...name.split(' '), ...((await careful[name]?.()) ?? [])];
+      const command = [...name.split(' '), ...((await alwaysCareful[name]?.(server)) ?? [])];
       const changes = () =>
         server.db.collection('auditLog').countDocuments({ outcome: { $nin: ['read', 'unchanged'] } });
       // Audit entries in ledger pages are copied after the answer.
@@ -256,7 +153,7 @@ describe('svcadmin', async () => {
     const profile = { url: server.adminUrl, token: adminToken, environment: 'production' };
     const configDir = join(onProduction.cwd, 'config', 'svcadmin');
     writeProfiles(configDir, withProfile({ profiles: {} }, 'main', profile));
-    const { stderr } = await onProduction.run(['keyring', 'rotate', 'signing', '--dry-run']);
+    const { stderr } = await onProduction.run(['keyring', 'reseal', '--dry-run']);
     expect(stderr).toBe('LIVE: profile main\n');
   });
 
