@@ -109,7 +109,7 @@ describe('a connection to an endpoint', () => {
     ['the answer has no length', 'HTTP/1.0 200 OK\r\n\r\nok'],
     [
       'the body is longer than what is read',
-      `HTTP/1.1 200 OK\r\nContent-Length: 40000\r\n\r\n${'x'.repeat(40_000)}`,
+      `HTTP/1.1 200 OK\r\nContent-Length: 400000\r\n\r\n${'x'.repeat(40_000)}`,
     ],
     ['the head is not HTTP', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok'],
   ])('serves no further request if %s', async (_why, answer) => {
