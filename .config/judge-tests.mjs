@@ -1,7 +1,8 @@
 /**
  * Checks the tiers of a run by vitest's JSON reports, the quick one first. Continuous integration installs every program that
- * a test needs, so a test that ran in no tier fails the run. So do a tier without any test, and many quick tests that have
- * become much too slow for their tier. Few do not: the first test that uses a large library loads it.
+ * a test needs, so a test that ran in no tier fails the run. So do a tier without any test, a title in test/slow-tests.json that
+ * no test has, and many quick tests that have become much too slow for their tier. Few do not: the first test that uses a large
+ * library loads it.
  */
 import { readFileSync } from 'node:fs';
 
@@ -14,7 +15,7 @@ function testsOf(report) {
   try {
     const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
     return testResults.flatMap(({ name, assertionResults }) =>
-      assertionResults.map((test) => ({ ...test, key: `${name} ${test.fullName}` })),
+      assertionResults.map((test) => ({ ...test, file: name, key: `${name} ${test.fullName}` })),
     );
   } catch (error) {
     console.error(`${report}: ${error.message}`);
@@ -37,6 +38,15 @@ const outgrown = quick.filter(
     status === 'passed' && (meta?.processorMs > longest.processor || duration > longest.whole),
 );
 
+const slowTests = JSON.parse(readFileSync(new URL('../test/slow-tests.json', import.meta.url), 'utf8'));
+/** Titles that were changed: their tests are quick now, however long they take. */
+const stale = Object.entries(slowTests).flatMap(([path, titles]) => {
+  const names = new Set(tests.filter(({ file }) => file.endsWith(path)).map(({ fullName }) => fullName));
+  if (titles === true || names.size === 0) return [];
+  return titles.filter((title) => !names.has(title)).map((title) => `${path} ${title}`);
+});
+
+for (const key of stale) console.error(`no such test, see \`npm run update:tiers\`: ${key}`);
 for (const key of notRun) console.error(`not run: ${key}`);
 for (const { key, duration } of outgrown) {
   console.error(`too slow for the quick tier, see \`npm run update:tiers\`: ${key}: ${Math.round(duration)} ms`);
@@ -44,6 +54,6 @@ for (const { key, duration } of outgrown) {
 // Where the log is long, its end is what people see.
 for (const { fullName, failureMessages = [] } of failed) console.error(`failed: ${fullName}\n${failureMessages.join('\n').slice(0, 2_000)}`);
 if (empty.length > 0) console.error(`tiers without any test: ${empty.length} of ${tiers.length}`);
-const faults = failed.length + notRun.length + (outgrown.length > mostOutgrown ? outgrown.length : 0);
+const faults = failed.length + notRun.length + stale.length + (outgrown.length > mostOutgrown ? outgrown.length : 0);
 console.log(`${passed.length} passed, ${faults} failed`);
 if (faults > 0 || empty.length > 0) process.exitCode = 1;

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -9,8 +9,16 @@ const script = fileURLToPath(new URL('../../.config/judge-tests.mjs', import.met
 
 type Test = string | Record<string, unknown>;
 
+const slowTests: Record<string, true | string[]> = JSON.parse(
+  readFileSync(new URL('../slow-tests.json', import.meta.url), 'utf8'),
+);
+
 /** Checks a run whose tiers have tests with these results. Undefined is a tier without a report. */
 function reportOn(...tiers: (readonly Test[] | undefined)[]) {
+  return reportOnFile('a.test.ts', tiers);
+}
+
+function reportOnFile(name: string, tiers: (readonly Test[] | undefined)[]) {
   const reports = tiers.map((statuses, tier) => {
     const report = join(temporaryFolder('reports'), `report-${tier}.json`);
     const assertionResults = statuses?.map((test, at) => ({
@@ -19,7 +27,7 @@ function reportOn(...tiers: (readonly Test[] | undefined)[]) {
       ...(test === 'failed' ? { failureMessages: ['AssertionError: no'] } : {}),
     }));
     if (assertionResults)
-      writeFileSync(report, JSON.stringify({ testResults: [{ name: 'a.test.ts', assertionResults }] }));
+      writeFileSync(report, JSON.stringify({ testResults: [{ name, assertionResults }] }));
     return report;
   });
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...reports], { encoding: 'utf8' });
@@ -73,6 +81,15 @@ describe('judge-tests, which checks the reports of a test run,', () => {
     expect(few.stderr).toContain('too slow for the quick tier');
     expect(reportOn(Array(21).fill(slow))).toMatchObject({ status: 1, stdout: '21 passed, 21 failed\n' });
     expect(reportOn(['passed'], [slow])).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('names a title in test/slow-tests.json that no test of the file has, and exits with 1', () => {
+    const [file = '', titles] = Object.entries(slowTests).find(([, slow]) => slow !== true) ?? [];
+    const [missing, ...present] = titles as string[];
+    const tests = present.map((fullName) => ({ fullName, status: 'passed' }));
+    const report = reportOnFile(`/checkout/${file}`, [[...tests, 'passed']]);
+    expect(report).toMatchObject({ status: 1, stdout: `${tests.length + 1} passed, 1 failed\n` });
+    expect(report.stderr).toBe(`no such test, see \`npm run update:tiers\`: ${file} ${missing}\n`);
   });
 
   it('exits with 1 if a tier has no test or no report', () => {
