@@ -16,6 +16,8 @@ free_port() { node -e 'const s=require("net").createServer().listen(0,"127.0.0.1
 mkdir "$work/copy"
 git ls-files -z --cached --others --exclude-standard | tar --null --files-from - --ignore-failed-read -cf - | tar -xf - -C "$work/copy"
 ln -s "$PWD/node_modules" "$work/copy"
+# What is built already is built again only where a release needs it.
+[[ ! -d dist ]] || cp -r dist "$work/copy"
 cd "$work/copy"
 installs=()
 for release in "${releases[@]}"; do
