@@ -1,4 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
+import { anyText } from '../harness/any-text.ts';
 
 /** The JSON Schema keywords that occur in request schemas of docs/openapi.json. */
 export interface Schema {
@@ -25,10 +26,10 @@ type Unknown = Arbitrary<unknown>;
 
 /** Text of any characters but U+0000, which the document excludes for all endpoints. */
 const anyUnicode = (length: { minLength: number; maxLength: number }) =>
-  fc.string({ unit: 'binary', ...length }).map((text) => text.replaceAll('\0', 'x'));
+  anyText(length).map((text) => text.replaceAll('\0', 'x'));
 
 /** Lengths count characters, so a character outside the basic plane counts once. */
-function anyText(minLength: number, maxLength: number): Arbitrary<string> {
+function textOfLength(minLength: number, maxLength: number): Arbitrary<string> {
   const longest = { minLength: maxLength, maxLength, size: 'max' } as const;
   return fc.oneof(
     { weight: 4, arbitrary: anyUnicode({ minLength, maxLength }) },
@@ -39,13 +40,13 @@ function anyText(minLength: number, maxLength: number): Arbitrary<string> {
 }
 
 function textArbitrary({ pattern, minLength = 0, maxLength = 512 }: Schema): Arbitrary<string> {
-  if (pattern === undefined) return anyText(minLength, maxLength);
+  if (pattern === undefined) return textOfLength(minLength, maxLength);
   const form = new RegExp(pattern, 'u');
   const lengthOf = (text: string) => [...text].length;
   const fits = (text: string) =>
     form.test(text) && lengthOf(text) >= minLength && lengthOf(text) <= maxLength;
   // Patterns with Unicode property classes cannot be generated.
-  const source = pattern.includes('\\P') ? anyText(minLength, maxLength) : fc.stringMatching(form);
+  const source = pattern.includes('\\P') ? textOfLength(minLength, maxLength) : fc.stringMatching(form);
   return source.filter(fits);
 }
 

@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { randomSecret } from '../../../server/platform/ids.ts';
 import { contractSignature, signatureHeaders } from '../../../server/webhooks/egress/signature.ts';
+import { anyText } from '../../harness/any-text.ts';
 
 describe('X-SVC-Signature', () => {
   it('equals the test vector that GitHub publishes for the same signature format', () => {
@@ -13,7 +14,7 @@ describe('X-SVC-Signature', () => {
 
   it('is "sha256=" and 64 hexadecimal digits for any body', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (body) => {
+      fc.property(anyText(), (body) => {
         expect(contractSignature(body, 'whsec_x')).toMatch(/^sha256=[0-9a-f]{64}$/);
       }),
     );
@@ -23,7 +24,7 @@ describe('X-SVC-Signature', () => {
 describe('the Standard Webhooks headers', () => {
   it('are verified by the official library, for any body and any of our secrets', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme' }), fc.uuid(), (body, eventId) => {
+      fc.property(anyText(), fc.uuid(), (body, eventId) => {
         const secret = randomSecret('webhookSecret');
         const headers = signatureHeaders({ eventId, body, secret, at: Date.now() });
         new Webhook(secret).verify(body, headers, { jsonParse: false });
