@@ -91,7 +91,6 @@ export function createWebhooks(settings: WebhookSettings) {
     sweep,
     deliveries,
     context: { ...context, announce: bulkRunner.announce },
-    inFlight: due.inFlight,
     /** Starts the scheduler, if this process sends. */
     async start(): Promise<void> {
       if (worker) await scheduler.start();

@@ -69,7 +69,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     flushEvery: pace.requestsEvery,
     existing: (names) => existingNames(stores, names),
     partnerNames,
-    status: { about, readQueue: webhooks.deliveries.queue, readProcesses: processes.survey },
+    status: { about, readQueue: webhooks.context.deliveryQueries.queue, readProcesses: processes.survey },
     // The ops page shows only the worst endpoints.
     readEndpoints: () => readHealth({ limit: 20 }),
     rotation: createKeyRotation({ db, sealing, keyring, fields: sealedFields, processes, clock }),

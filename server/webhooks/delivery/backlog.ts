@@ -232,7 +232,5 @@ export function createBacklog({ limits, find }: Settings) {
       count(endpoint, lane, -1);
       review(endpoint);
     },
-
-    inFlight: (): number => all.first + all.retry,
   };
 }

@@ -7,7 +7,6 @@ import {
   type Attempt,
   answerRetentionMs,
   type Delivery,
-  firstDueOf,
   type Lane,
   type Leased,
   type Overdue,
@@ -25,7 +24,6 @@ const longestDueFirst = { nextAttemptAt: 1 } as const;
 /** The index of overdue attempts by key, and the condition that it serves. Any time is later than 1970. */
 export const overdueByKey = { keyId: 1, 'overdue.since': 1 } as const;
 export const overdueOfAnyKey = { status: 'pending' as const, 'overdue.since': { $gt: new Date(0) } };
-const longestOverdueFirst = { 'overdue.since': 1 } as const;
 /** With fewer due deliveries, one query finds all their keys. With more, the keys are read from the index. */
 const mostSearched = 2_000;
 
@@ -113,20 +111,6 @@ export function createDeliveryStore(db: Db) {
   }
 
   return {
-    /** Counts the deliveries that have not ended, and finds when the oldest waiting one became due. */
-    async queue(): Promise<{ pending: number; oldestDueAt?: Date }> {
-      const notEnded = { status: { $in: ['pending' as const, 'in_flight' as const] } };
-      const [pending, ...oldest] = await Promise.all([
-        deliveries.countDocuments(notEnded),
-        deliveries.findOne({ status: 'pending' }, { hint: longestDueFirst, sort: longestDueFirst }),
-        deliveries.findOne(overdueOfAnyKey, { hint: longestOverdueFirst, sort: longestOverdueFirst }),
-      ]);
-      const [oldestDueAt] = oldest
-        .flatMap((delivery) => (delivery && firstDueOf(delivery)) ?? [])
-        .toSorted((one, other) => one.getTime() - other.getTime());
-      return { pending, ...(oldestDueAt && { oldestDueAt }) };
-    },
-
     /** Inserts deliveries. A delivery whose id exists is left as it is. */
     insert: (documents: readonly Delivery[]) => insertMissing(deliveries, documents),
 
@@ -287,12 +271,6 @@ export function createDeliveryStore(db: Db) {
       const due = { status: 'pending' as const, nextAttemptAt: { $gt: after, $lt: before } };
       const next = await deliveries.findOne(due, { sort: longestDueFirst });
       return next?.nextAttemptAt;
-    },
-
-    /** Whether a delivery that was due before `at` is still pending. */
-    async isOverdue(at: Date): Promise<boolean> {
-      const overdue = { status: 'pending' as const, nextAttemptAt: { $lt: at } };
-      return (await deliveries.findOne(overdue, { projection: { _id: 1 } })) !== null;
     },
 
     /** The seconds between two times in which deliveries become due. Each is given as the time when it begins. */

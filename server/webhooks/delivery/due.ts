@@ -10,10 +10,7 @@ import type { DeliveryStore, Lease } from './delivery-store.ts';
 import { createDueJobs, dueBucket } from './due-job.ts';
 
 interface Settings {
-  deliveries: Pick<
-    DeliveryStore,
-    'due' | 'lease' | 'recover' | 'dueKeys' | 'nextDue' | 'isOverdue' | 'dueSeconds'
-  >;
+  deliveries: Pick<DeliveryStore, 'due' | 'lease' | 'recover' | 'dueKeys' | 'nextDue' | 'dueSeconds'>;
   /** Makes one attempt and records its result. */
   attempt: (delivery: Leased) => Promise<Recorded>;
   scheduler: Scheduler;
@@ -173,7 +170,7 @@ export function createDue(settings: Settings) {
     const currentSecond = dueBucket(now());
     const seconds = await deliveries.dueSeconds(currentSecond, new Date(clock.now() + jobHorizonMs));
     // A worker's own sweep sends deliveries of earlier seconds. Any other process creates a job, so that a worker does it.
-    if (!worker && (await deliveries.isOverdue(currentSecond))) seconds.push(currentSecond);
+    if (!worker && (await deliveries.nextDue(new Date(0), currentSecond))) seconds.push(currentSecond);
     await Promise.all(seconds.map((second) => dueJobs.at(second)));
   }
 
@@ -229,8 +226,6 @@ export function createDue(settings: Settings) {
       if (worker) await sendDue();
       await scheduleDueSeconds();
     },
-
-    inFlight: backlog.inFlight,
 
     /** Stops leasing, and resolves when all attempts in flight are recorded. */
     async stop(): Promise<void> {

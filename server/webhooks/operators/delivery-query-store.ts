@@ -3,9 +3,12 @@ import type { Total } from '../../../contracts/admin/references.ts';
 import type { SentName } from '../../../contracts/events.ts';
 import { countThrough, divideFilter, givenFields, period } from '../../platform/database/look-through.ts';
 import { type Page, readPage } from '../../platform/database/pages.ts';
-import { type Delivery, type InFlight, type Lane, noneInFlight } from '../delivery/delivery.ts';
+import { type Delivery, firstDueOf, type InFlight, type Lane, noneInFlight } from '../delivery/delivery.ts';
+import { overdueOfAnyKey } from '../delivery/delivery-store.ts';
 
 const collection = 'deliveries';
+const longestDueFirst = { nextAttemptAt: 1 } as const;
+const longestOverdueFirst = { 'overdue.since': 1 } as const;
 
 /**
  * The fields by which `divideFilter` chooses an index for a count. Few deliveries have the same value of a `selective` field.
@@ -63,6 +66,20 @@ export function createDeliveryQueryStore(db: Db) {
   });
 
   return {
+    /** Counts the deliveries that have not ended, and finds when the oldest waiting one became due. */
+    async queue(): Promise<{ pending: number; oldestDueAt?: Date }> {
+      const notEnded = { status: { $in: ['pending' as const, 'in_flight' as const] } };
+      const [pending, ...oldest] = await Promise.all([
+        deliveries.countDocuments(notEnded),
+        deliveries.findOne({ status: 'pending' }, { hint: longestDueFirst, sort: longestDueFirst }),
+        deliveries.findOne(overdueOfAnyKey, { hint: longestOverdueFirst, sort: longestOverdueFirst }),
+      ]);
+      const [oldestDueAt] = oldest
+        .flatMap((delivery) => (delivery && firstDueOf(delivery)) ?? [])
+        .toSorted((one, other) => one.getTime() - other.getTime());
+      return { pending, ...(oldestDueAt && { oldestDueAt }) };
+    },
+
     find: (id: string): Promise<Delivery | null> => deliveries.findOne({ _id: id }),
 
     /** The deliveries of events, oldest first. */

@@ -81,7 +81,7 @@ async function sendWebhook(n: number): Promise<void> {
   const type = 'enrollment.created';
   const { webhooks } = server.services;
   await webhooks.publish([{ type, cause: [`path ${n}`], partnerId, mode: 'test', keyId, about, at, fields }]);
-  const isSent = async () => (await webhooks.deliveries.queue()).pending === 0;
+  const isSent = async () => (await webhooks.context.deliveryQueries.queue()).pending === 0;
   while (!(await isSent())) await sleep(20);
 }
 

@@ -189,8 +189,6 @@ export function connectStores(actor: Actor, { documents, network, guards }: Sett
             .toSorted(byDueTime)[0]?.nextAttemptAt,
       ),
 
-    isOverdue: (at) => read('overdue', () => all().some((one) => isDue(one, new Date(at.getTime() - 1)))),
-
     dueSeconds: (from, until) =>
       read('due seconds', () => {
         const times = all().flatMap(({ status, nextAttemptAt: at }) =>

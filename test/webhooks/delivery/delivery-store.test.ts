@@ -63,7 +63,8 @@ describe('seconds with due deliveries', () => {
     });
     const inSeconds = (seconds: number) => new Date(at.getTime() + seconds * 1000);
     expect(await store.dueSeconds(at, inSeconds(30))).toEqual([at, inSeconds(3)]);
-    expect([await store.isOverdue(at), await store.isOverdue(inSeconds(-5))]).toEqual([true, false]);
+    const dueBefore = (end: Date) => store.nextDue(new Date(0), end);
+    expect([await dueBefore(at), await dueBefore(inSeconds(-5))]).toEqual([inSeconds(-5), undefined]);
   });
 });
 

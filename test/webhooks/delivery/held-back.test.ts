@@ -52,7 +52,7 @@ it('a delivery whose secret cannot be opened is late from its first due time, wi
   const { deliveries, events, webhooks } = adminOf(system);
   const read = await held.backlog();
   expect(read.deliveries).toMatchObject({ late: 1, oldestDueAt: createdAt });
-  expect(await system.deliveries.queue()).toEqual({ pending: 1, oldestDueAt: createdAt });
+  expect(await system.context.deliveryQueries.queue()).toEqual({ pending: 1, oldestDueAt: createdAt });
   expect(await deliveries.show({ deliveryId: delivery._id })).toMatchObject({ waiting: 'secret_unreadable' });
   expect(await deliveries.list({ status: 'waiting' })).toHaveLength(1);
   const { story } = await events.why({ eventId: delivery.eventId });
