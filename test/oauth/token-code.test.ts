@@ -212,7 +212,6 @@ describe('POST /api/oauth/token with a wrong code_verifier', () => {
 
 describe('POST /api/oauth/token', () => {
   it.each([
-    ['with a trailing slash', `${redirectUri}/`],
     ['in another letter case', redirectUri.replace('callback', 'Callback')],
     ['with a query', `${redirectUri}?x=1`],
     ['with an encoded character', redirectUri.replace('callback', '%63allback')],

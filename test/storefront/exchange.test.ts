@@ -96,20 +96,6 @@ describe('storefront exchange: 200', () => {
 });
 
 describe('storefront exchange: 400', () => {
-  it.each(['code', 'redirect_uri', 'shop_domain', 'customer_id'])(
-    'refuses a request without %s',
-    async (name) => {
-      const { [name]: _left, ...rest } = fields('svc_code_x');
-      await expectRefusal(await send(rest), 400, new RegExp(name));
-    },
-  );
-
-  it('is the answer for another redirect_uri, and the code can still be exchanged', async () => {
-    const code = await codeFor(server, shop);
-    await expectRefusal(await send(fields(code, { redirect_uri: 'http://localhost:9999/callback/' })), 400);
-    expect((await send(fields(code))).status).toBe(200);
-  });
-
   it('refuses a body that is not JSON, or has another content type', async () => {
     const headers = sign(shop, '{', clock.now());
     await expectRefusal(await call(server, '{', headers), 400, /JSON/);
