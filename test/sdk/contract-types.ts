@@ -17,7 +17,8 @@ export interface Schema {
 
 /** The schemas that a partner's program reads or sends, in the order of the output. */
 export const shown = [
-  ...(['ClaimName', 'ClaimsMap', 'ClaimsMeta', 'TokenResponse', 'UserinfoResponse'] as const),
+  ...(['ClaimName', 'ClaimsMap', 'ClaimsMeta', 'TokenResponse'] as const),
+  ...(['OpenidTokenResponse', 'UserinfoResponse'] as const),
   ...(['SessionResponse', 'StorefrontRequest', 'StorefrontResponse'] as const),
   ...([
     'SessionCompletedEvent',

@@ -29,6 +29,7 @@ final class Callback
  * cannot be sent.
  *
  * @phpstan-import-type TokenResponse from Contract
+ * @phpstan-import-type OpenidTokenResponse from Contract
  * @phpstan-import-type UserinfoResponse from Contract
  * @phpstan-import-type SessionResponse from Contract
  * @phpstan-import-type StorefrontRequest from Contract
@@ -112,6 +113,7 @@ final class Client
             'state' => $this->argument('state', $state),
             'code_challenge' => self::base64url(hash('sha256', $verifier, true)),
             'code_challenge_method' => 'S256',
+            'response_type' => 'code',
             'ui_locales' => $this->argument('uiLocales', $uiLocales ?? '') ?: null,
             'client_reference_id' => $this->argument('clientReferenceId', $clientReferenceId ?? '') ?: null,
         ], static fn (?string $value) => $value !== null);
@@ -159,9 +161,10 @@ final class Client
 
     /**
      * Exchanges a code for an access token: one billable event. A code is never charged twice, also by repeated attempts.
+     * After a start with the scope openid, the result also has id_token, which it does not verify.
      *
      * @return array<string, mixed>
-     * @phpstan-return TokenResponse
+     * @phpstan-return TokenResponse|OpenidTokenResponse
      * @throws CodeUsedError where the code was charged before
      */
     public function exchange(string $code, #[\SensitiveParameter] string $codeVerifier): array

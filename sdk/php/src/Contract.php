@@ -13,6 +13,7 @@ namespace Svc\Gateway;
  * @phpstan-type ClaimsMap array{age_16_plus?: bool|null, age_18_plus?: bool|null, age_21_plus?: bool|null, identity_verified?: bool|null, country?: string|null, assurance_level?: int|null, ...}
  * @phpstan-type ClaimsMeta array{claims_requested: list<string>, claims_resolved: list<ClaimName>, claims_null: list<ClaimName>, claims_ignored: list<string>}
  * @phpstan-type TokenResponse array{access_token: string, token_type: 'Bearer', expires_in: 3600, scope: string}
+ * @phpstan-type OpenidTokenResponse array{access_token: string, token_type: 'Bearer', expires_in: 3600, scope: string, id_token: string}
  * @phpstan-type UserinfoResponse array{sub: string, evaluated_at: string, claims: ClaimsMap, meta: ClaimsMeta}
  * @phpstan-type SessionResponse array{success: true, session: array{sessionId: string, status: 'pending'|'authenticated'|'verified'|'complete', scopes: list<string>, isTestMode: bool, createdAt: string, expiresAt: string}}
  * @phpstan-type StorefrontRequest array{code: string, redirect_uri: string, shop_domain: string, customer_id: string}

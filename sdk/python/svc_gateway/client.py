@@ -15,6 +15,7 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence,
 
 from .contract import (
     REASON_IS_RETRYABLE,
+    OpenidTokenResponse,
     SessionResponseSession,
     StorefrontRequest,
     StorefrontResponse,
@@ -148,6 +149,7 @@ class Client:
             "state": self._argument("state", state),
             "code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
             "code_challenge_method": "S256",
+            "response_type": "code",
         }
         if ui_locales:
             query["ui_locales"] = self._argument("ui_locales", ui_locales)
@@ -192,10 +194,11 @@ class Client:
             raise refusal("missing_code", "there is neither a code nor an error")
         return Callback(code, once("session_id"))
 
-    def exchange(self, code: str, code_verifier: str) -> TokenResponse:
+    def exchange(self, code: str, code_verifier: str) -> TokenResponse | OpenidTokenResponse:
         """Exchanges a code for an access token: one billable event.
 
         A code is never charged twice, also by repeated attempts. Raises CodeUsedError where it was charged before.
+        After a start with the scope openid, the result also has id_token, which it does not verify.
         """
         fields = {
             "grant_type": "authorization_code",
@@ -212,7 +215,7 @@ class Client:
                 used = CodeUsedError(answer, self.base_url)
                 used.charge_id, used.answer_lost = charge.group(), uncertain
                 raise used
-        return cast(TokenResponse, self._parsed(answer))
+        return cast(TokenResponse | OpenidTokenResponse, self._parsed(answer))
 
     def userinfo(self, access_token: str) -> UserinfoResponse:
         """The claims of an access token, as they were when it was issued."""

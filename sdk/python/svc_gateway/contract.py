@@ -50,6 +50,18 @@ class TokenResponse(TypedDict):
     scope: str
 
 
+class OpenidTokenResponse(TypedDict):
+    # JWT of RFC 9068.
+    access_token: str
+    token_type: Literal["Bearer"]
+    # Seconds.
+    expires_in: Literal[3600]
+    # `openid` and the known claim identifiers of the start, in that order.
+    scope: str
+    # JWT of OpenID Connect Core 2, signed with RS256 or ES256.
+    id_token: str
+
+
 class UserinfoResponse(TypedDict):
     # Stable pseudonym of the user for this partner.
     sub: str

@@ -1,6 +1,7 @@
 import { type Callback, type ExpectedState, readCallback } from './callback.ts';
 import type {
   ClaimName,
+  OpenidTokenResponse,
   SessionResponse,
   StorefrontRequest,
   StorefrontResponse,
@@ -30,7 +31,7 @@ export interface Visit {
 }
 
 export interface AuthorizationOptions {
-  /** Claims that the user is asked to share. `string & {}` also accepts claims of a later version. */
+  /** Claims that the user is asked to share, and `openid` for an ID token. `string & {}` also accepts claims of a later version. */
   scope: readonly (ClaimName | (string & {}))[];
   /** At least 16 characters; random unless given. */
   state?: string;
@@ -151,6 +152,7 @@ export function createClient(given: Settings, options: Options = {}) {
         ...checkArguments(chosen, baseUrl),
         code_challenge: base64url(new Uint8Array(digest)),
         code_challenge_method: 'S256',
+        response_type: 'code',
       });
       return { url: `${baseUrl}/verify/start?${query}`, state, codeVerifier };
     },
@@ -166,9 +168,16 @@ export function createClient(given: Settings, options: Options = {}) {
 
     /**
      * Exchanges a code for an access token: one billable event. A code is never charged twice, even by repeated attempts.
+     * After a start with the scope `openid`, the result also has `id_token`. Verify it, for instance with jose, before you use it.
      * @throws CodeUsedError if the code was charged before
      */
-    async exchange({ code, codeVerifier }: { code: string; codeVerifier: string }): Promise<TokenResponse> {
+    async exchange({
+      code,
+      codeVerifier,
+    }: {
+      code: string;
+      codeVerifier: string;
+    }): Promise<TokenResponse & Partial<Pick<OpenidTokenResponse, 'id_token'>>> {
       const answer = await post('/api/oauth/token', {
         grant_type: 'authorization_code',
         ...checkArguments({ code, code_verifier: codeVerifier }, baseUrl),

@@ -42,6 +42,18 @@ export interface TokenResponse {
   scope: string;
 }
 
+export interface OpenidTokenResponse {
+  /** JWT of RFC 9068. */
+  access_token: string;
+  token_type: 'Bearer';
+  /** Seconds. */
+  expires_in: 3600;
+  /** `openid` and the known claim identifiers of the start, in that order. */
+  scope: string;
+  /** JWT of OpenID Connect Core 2, signed with RS256 or ES256. */
+  id_token: string;
+}
+
 export interface UserinfoResponse {
   /** Stable pseudonym of the user for this partner. */
   sub: string;
