@@ -30,6 +30,9 @@ interface Encoding {
   as?: 'form' | 'json' | undefined;
 }
 
+/** Whether the clients speak OpenID Connect. The contract holds for them too, so CI runs its tests in both ways. */
+const speaksOpenid = process.env['SVC_TEST_OPENID'] === 'on';
+
 type Settings = Parameters<typeof startTestServer>[0];
 
 /** Starts the service with a manual clock, and returns calls that check every response against the contract. */
@@ -65,7 +68,14 @@ export async function startHarness(settings: Settings = {}) {
 
     /** Creates an active partner. Its client has a very high limit at the token endpoint. */
     partner: ({ client = {}, ...wanted }: Parameters<typeof createPartner>[1] = {}) =>
-      createPartner(server, { ...wanted, client: { tokenRequestsPerMinute: 100_000, ...client } }),
+      createPartner(server, {
+        ...wanted,
+        client: {
+          openid: speaksOpenid && client.kind !== 'storefront',
+          tokenRequestsPerMinute: 100_000,
+          ...client,
+        },
+      }),
     shop: (wanted?: Parameters<typeof createShop>[1]) => createShop(server, wanted),
     verifyUser: (by: TestPartner, person = 'adult', scope = 'age_18_plus country') =>
       verifyUser(server, by, person, scope),
