@@ -27,6 +27,7 @@ export const areas = [
           flow: 'Hosted flow',
           'tokens-and-claims': 'Tokens and claims',
           'openid-connect': 'OpenID Connect',
+          connect: 'Will my software connect?',
           storefront: 'Storefronts',
           webhooks: 'Webhooks',
           'limits-and-billing': 'Limits and billing',
