@@ -1,8 +1,8 @@
 import { beginsWithDay } from '../../contracts/calendar.ts';
 import { usageError } from '../errors/failure.ts';
 import { parseDollars } from '../flags/amounts.ts';
-import { parseMoment, parseSeconds } from '../flags/durations.ts';
 import { requestedColumns } from '../flags/flags.ts';
+import { parsePastOrFuture } from '../flags/moments.ts';
 import { formatValue, isMoney, localTime } from '../output/format.ts';
 
 /** A condition such as `lastStatus=301` or `durationMs>500`: it compares the value of a row in one column with the operand. */
@@ -36,17 +36,6 @@ function parseCondition(text: string): Condition {
     isNegated,
     operand: operand.trim(),
   };
-}
-
-/** Parses a time: `7d` is 7 days ago, `+7d` is in 7 days. @throws CommandError if the text is not a time */
-function parsePastOrFuture(text: string): number {
-  const now = Date.now();
-  const secondsAhead = text.startsWith('+') ? parseSeconds(text.slice(1)) : undefined;
-  if (secondsAhead !== undefined) return now + secondsAhead * 1000;
-  const time = parseMoment(text, now);
-  if (time === undefined)
-    throw usageError(`${text} is not a time such as 2026-07-01, 7d (ago) or +7d (from now)`);
-  return Date.parse(time);
 }
 
 /** Parses the operand for a column of numbers. A column of amounts has cents, but the person gives dollars. */

@@ -21,6 +21,7 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'deliveries list': ['deliveries.count', 'deliveries.list'],
   'deliveries reschedule': ['bulk.show', 'bulk.start', 'deliveries.reschedule', 'deliveries.show'],
   'deliveries resend': ['bulk.show', 'bulk.start', 'deliveries.resend'],
+  'deliveries schedule': ['deliveries.schedule'],
   'deliveries show': ['deliveries.show'],
   doctor: ['operators.whoami', 'requests.list', 'schema.shards', 'sources.list', 'status'],
   'enrollments block': ['enrollments.block', 'enrollments.show'],

@@ -3,6 +3,7 @@ import type { DeliveryView, ListedDelivery } from '../../contracts/admin/deliver
 import type { ListedHealth } from '../../contracts/admin/endpoint-health.ts';
 import type { EndpointView, KeyView } from '../../contracts/admin/keys.ts';
 import type { PartnerView } from '../../contracts/admin/partners.ts';
+import type { ReadSchedule, ScheduleView } from '../../contracts/admin/schedule.ts';
 import type { SessionSummary, SessionView } from '../../contracts/admin/sessions.ts';
 import type { LimitsView, WalletView } from '../../contracts/admin/wallets.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
@@ -20,6 +21,8 @@ interface OfKey {
 interface OfBulk {
   bulkId: string;
 }
+/** What a schedule is of. */
+export type ScheduleFilter = Pick<ReadSchedule, 'partnerId' | 'keyId' | 'mode' | 'event'>;
 type OfWallet = OfPartner & { mode: Mode };
 
 /** The procedures of the admin API that the pages of `/ops` call. */
@@ -35,6 +38,7 @@ export interface OpsApi {
   deliveries: {
     list: Read<OfKey & Page, ListedDelivery[]>;
     show: Read<{ deliveryId: string }, DeliveryView>;
+    schedule: Read<ScheduleFilter & Pick<ReadSchedule, 'by'> & Page, ScheduleView>;
   };
   sessions: {
     list: Read<OfPartner & Page, { rows: SessionSummary[] }>;

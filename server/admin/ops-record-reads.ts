@@ -22,6 +22,7 @@ const unknownCodes: ReadonlySet<string> = new Set(['not_found', 'bad_input']);
 
 /** Whether a call failed because of the id. If tRPC itself refuses the input, the error has its code and no ApiError. */
 const isUnknown = (error: unknown): boolean => {
+  if (error instanceof ApiError) return unknownCodes.has(error.code);
   const { cause, code } = error as { cause?: unknown; code?: string };
   return code === 'BAD_REQUEST' || (cause instanceof ApiError && unknownCodes.has(cause.code));
 };

@@ -13,6 +13,7 @@ import {
   texts,
   time,
 } from './ops-cells.ts';
+import { schedulePage } from './ops-schedule.ts';
 
 const mostRows = 50;
 
@@ -223,7 +224,7 @@ async function walletPage(api: OpsApi, id: string): Promise<RecordPage> {
   };
 }
 
-/** The function that makes the page of each kind of record. The page `work` shows no single record. */
+/** The function that makes the page of each kind of record. The pages `work` and `schedule` show no single record. */
 export const recordPages: Readonly<Record<string, (api: OpsApi, id: string) => Promise<RecordPage>>> = {
   partner: partnerPage,
   endpoint: endpointPage,
@@ -232,4 +233,5 @@ export const recordPages: Readonly<Record<string, (api: OpsApi, id: string) => P
   wallet: walletPage,
   bulk: bulkPage,
   work: workPage,
+  schedule: schedulePage,
 };

@@ -28,6 +28,7 @@ import {
 } from '../../contracts/admin/jobs.ts';
 import { KeyReference } from '../../contracts/admin/keys.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
+import { ReadSchedule, ScheduleRow, ScheduleView } from '../../contracts/admin/schedule.ts';
 import {
   Relayed,
   RelayRequest,
@@ -37,6 +38,7 @@ import {
 } from '../../contracts/admin/webhooks.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { adviseCommand, type Role } from '../platform/admin-api/roles.ts';
+import { viewAs } from '../platform/admin-api/view.ts';
 import { endDryRun } from '../platform/database/dry-run.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import { createBulkJobs } from './bulk/bulk-jobs.ts';
@@ -69,7 +71,7 @@ export function createWebhookProcedures(dependencies: Dependencies) {
   const queries = createWebhookQueries({ ...context, requireDelivery: actions.requireDelivery });
   return {
     events: eventProcedures(queries),
-    deliveries: deliveryProcedures(queries, actions, context.partnerNames),
+    deliveries: deliveryProcedures(queries, actions, context),
     bulk: bulkProcedures(context),
     jobs: jobProcedures(context),
     webhooks: endpointProcedures(context, actions),
@@ -98,12 +100,22 @@ function eventProcedures(queries: WebhookQueries) {
 /** The view of a delivery for operators of this role. */
 const viewFor = (role: Role, delivery: Delivery) => viewDelivery(visibleDelivery(role, delivery));
 
-function deliveryProcedures(queries: WebhookQueries, actions: DeliveryActions, partnerNames: PartnerNames) {
+function deliveryProcedures(
+  queries: WebhookQueries,
+  actions: DeliveryActions,
+  { partnerNames, schedule, clock }: Pick<Context, 'partnerNames' | 'schedule' | 'clock'>,
+) {
   return router({
     list: query(ListDeliveries, z.array(ListedDelivery), async (input, { operator }) =>
       withPartnerName(await queries.listDeliveries(input, operator.role), partnerNames),
     ),
     count: query(ListDeliveries.omit(pageFields), Total, queries.countDeliveries),
+    /** Counts what is due when, for whom and why. */
+    schedule: query(ReadSchedule, ScheduleView, async (input) => {
+      const { rows, ...sums } = await schedule.read(input, new Date(clock.now()));
+      const views = rows.map((row) => viewAs(ScheduleRow.omit({ partnerName: true }), row));
+      return { ...sums, rows: await withPartnerName(views, partnerNames) };
+    }),
     show: query(DeliveryReference, DeliveryView, ({ deliveryId }, { operator }) =>
       queries.showDelivery(deliveryId, operator.role),
     ),

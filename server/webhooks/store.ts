@@ -6,6 +6,7 @@ import { createEventErasure } from './delivery/erasure-store.ts';
 import { createEventStore, indexes as eventIndexes } from './delivery/event-store.ts';
 import { createDeliveryQueryStore } from './operators/delivery-query-store.ts';
 import { createHealthStore } from './operators/health-store.ts';
+import { createScheduleStore } from './operators/schedule-store.ts';
 
 export const indexes: IndexDeclaration[] = [...eventIndexes, ...deliveryIndexes, ...bulkIndexes];
 
@@ -17,6 +18,7 @@ export function createWebhooksStores(db: Db, maintenance: Db = db) {
     bulk: createBulkStore(db, maintenance),
     deliveryQueries: createDeliveryQueryStore(db),
     health: createHealthStore(db),
+    schedule: createScheduleStore(db),
     erasure: createEventErasure(db),
   };
 }

@@ -56,6 +56,20 @@ describe('a page of /ops', () => {
     expect(page + endpoint + delivery).not.toMatch(/<script|<form|<i>|<b>/);
   });
 
+  it('shows what is due when, for whom and why, of all, a partner, a key, a mode or an event', async () => {
+    const paths = ['all', partner.partnerId, partner.keyId, 'test', 'vae.resolved'];
+    for (const path of paths) {
+      const page = await html(`schedule/${path}`);
+      expect(page).toContain(`<a href="/ops/schedule/${partner.partnerId}">&lt;i&gt;Acme`);
+      expect(page).toMatch(/UTC<\/td>.*vae\.resolved<\/a><\/td><td>schedule<\/td><td>1<\/td>/s);
+    }
+    expect(await html('schedule/live')).not.toContain('Acme');
+    expect(await html(`schedule/${partner.keyId}`)).toContain(
+      `svcadmin deliveries cancel --key ${partner.keyId} --dry-run`,
+    );
+    expect((await open('schedule/nothing')).status).toBe(404);
+  });
+
   it('shows a session with its events but without its subject, and a wallet or a bulk job with its commands', async () => {
     await completeSession(server, partner);
     const { rows } = await server.admin.sessions.list.query({ partnerId: partner.partnerId });

@@ -28,6 +28,7 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'deliveries.cancel': ['yes', 'yes'],
   'deliveries.count': ['yes', 'yes'],
   'deliveries.list': ['yes', 'yes'],
+  'deliveries.schedule': ['yes', 'yes'],
   'deliveries.reschedule': ['yes', 'yes'],
   'deliveries.resend': ['yes', 'yes'],
   'deliveries.show': ['yes', 'yes'],

@@ -107,6 +107,8 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'deliveries.list failed': () => admin.deliveries.list.query({ status: 'failed', ...page }),
     'deliveries.list waiting': () => admin.deliveries.list.query({ status: 'waiting', ...page }),
     'deliveries.list event': () => admin.deliveries.list.query({ eventId, ...page }),
+    'deliveries.schedule': () => admin.deliveries.schedule.query({}),
+    'deliveries.schedule key': () => admin.deliveries.schedule.query({ keyId, since, by: ['hour', 'why'] }),
     'deliveries.count': () => admin.deliveries.count.query({ keyId, status: 'failed', since }),
     'deliveries.show': () => admin.deliveries.show.query({ deliveryId }),
     'bulk.list': () => admin.bulk.list.query(page),

@@ -106,6 +106,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'events.why': everyRole,
   'deliveries.list': everyRole,
   'deliveries.count': everyRole,
+  'deliveries.schedule': everyRole,
   'deliveries.show': everyRole,
   'deliveries.resend': everyRole,
   'deliveries.cancel': everyRole,
