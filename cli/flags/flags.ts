@@ -83,6 +83,12 @@ export const readReason = Flags.string({
   helpValue: 'TEXT',
 });
 
+/** Flag of acts for which some roles must say why. */
+export const actReason = Flags.string({
+  description: 'reason for the audit log; the role ops must give one',
+  helpValue: 'TEXT',
+});
+
 export const outFile = Flags.string({
   description: 'write the secret to this new file (0600) instead of stdout',
   helpValue: 'FILE',

@@ -5,7 +5,7 @@ import { commandProcedures } from './procedures.ts';
 export type CommandRoles = { command: string } & Record<OperatorRole, Permission | 'part'>;
 
 /** The permissions, from the weakest to the strongest. */
-const fromWeakest: readonly Permission[] = ['no', 'own', 'test', 'yes'];
+const fromWeakest: readonly Permission[] = ['no', 'own', 'test', 'reason', 'yes'];
 /** The permissions for a procedure without a row in the server's table. The server lets only owners call it. */
 const ofUnlisted = { support: 'no', ops: 'no', owner: 'yes' } as const;
 

@@ -8,7 +8,7 @@ import { sourceNamePattern } from '../source-name.ts';
 import { WebAddress } from '../web-address.ts';
 import { BrandRequest } from './brands.ts';
 import { keepOldSeconds } from './keys.ts';
-import { page, reference } from './references.ts';
+import { OperatorReason, page, reference } from './references.ts';
 
 /** `oauth` clients exchange at the token endpoint, `storefront` clients through their integration. */
 export const ClientKind = z.enum(['oauth', 'storefront']);
@@ -167,6 +167,8 @@ export const RotateClientSecret = z.strictObject({ clientId: reference('client')
 export type RotateClientSecret = z.infer<typeof RotateClientSecret>;
 
 export const ClientReference = z.strictObject({ clientId: reference('client') });
+/** The role ops must give a reason. */
+export const DisableClient = ClientReference.extend({ reason: OperatorReason.optional() });
 export const ListClients = z.strictObject({
   partnerId: reference('partner').optional(),
   keyId: reference('apiKey').optional(),

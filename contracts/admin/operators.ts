@@ -45,7 +45,7 @@ export const ListOperators = z.strictObject({ status: OperatorStatus.optional(),
  * A permission. `test`: in test mode only. `own`: only the entries of the audit log that the operator caused, and those of changes of
  * partners' records.
  */
-export const Permission = z.enum(['yes', 'no', 'test', 'own']);
+export const Permission = z.enum(['yes', 'no', 'test', 'own', 'reason']);
 export type Permission = z.infer<typeof Permission>;
 
 /** What each role may do with one procedure of the admin API. */

@@ -4,7 +4,7 @@ import { DateTime } from '../identifiers.ts';
 import { BrandRequest } from './brands.ts';
 import { CreateClient } from './clients.ts';
 import { SetEndpoint } from './keys.ts';
-import { page, reference } from './references.ts';
+import { OperatorReason, page, reference } from './references.ts';
 import { FundWallet } from './wallets.ts';
 
 /** The status of a partner: `pending` → `active` ⇄ `suspended`. Clients and keys work only if their partner is active. */
@@ -24,6 +24,8 @@ export const PartnerView = z.strictObject({
 export type PartnerView = z.infer<typeof PartnerView>;
 
 export const PartnerReference = z.strictObject({ partnerId: reference('partner') });
+/** The role ops must give a reason, and may only activate what was suspended. */
+export const ActivatePartner = PartnerReference.extend({ reason: OperatorReason.optional() });
 /** The most bytes of an uploaded picture. */
 export const largestLogoFile = 256 * 1024;
 /** Base64 writes each group of three bytes as four characters. */

@@ -5,6 +5,7 @@ import {
   ClientView,
   ClientWithSecret,
   CreateClient,
+  DisableClient,
   ListClients,
   ListedClient,
   mostRedirectUris,
@@ -145,10 +146,16 @@ export function createClientProcedures(dependencies: Dependencies) {
     throw new ApiError('refused', { description });
   }
 
-  const setStatus = (clientId: string, to: Client['status'], actor: Actor): Promise<ClientView> =>
-    change(clientId, actor, ({ status }) =>
-      status === to ? undefined : { set: { status: to }, before: { status }, after: { status: to } },
-    );
+  const setStatus = (
+    clientId: string,
+    to: Client['status'],
+    { actor, reason }: { actor: Actor; reason?: string | undefined },
+  ): Promise<ClientView> =>
+    change(clientId, actor, ({ status }) => {
+      if (status === to) return undefined;
+      const after = { status: to, ...(reason === undefined ? {} : { reason }) };
+      return { set: { status: to }, before: { status }, after };
+    });
 
   return router({
     list: query(ListClients, z.array(ListedClient), async ({ limit, after, ...filter }) => {
@@ -249,11 +256,11 @@ export function createClientProcedures(dependencies: Dependencies) {
       return { ...client, clientSecret: secret };
     }),
 
-    disable: mutation(ClientReference, ClientView, ({ clientId }, actor) =>
-      setStatus(clientId, 'disabled', actor),
+    disable: mutation(DisableClient, ClientView, ({ clientId, reason }, actor) =>
+      setStatus(clientId, 'disabled', { actor, reason }),
     ),
     enable: mutation(ClientReference, ClientView, ({ clientId }, actor) =>
-      setStatus(clientId, 'active', actor),
+      setStatus(clientId, 'active', { actor }),
     ),
   });
 }

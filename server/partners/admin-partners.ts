@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import {
+  ActivatePartner,
   CreatePartner,
   FoundPartner,
   ListPartners,
@@ -15,6 +16,7 @@ import {
 import { pageFields, Total } from '../../contracts/admin/references.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
+import { whoMay } from '../platform/admin-api/roles.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { givenFields } from '../platform/database/look-through.ts';
@@ -70,15 +72,28 @@ export function createPartners(dependencies: Dependencies) {
   } = dependencies;
   const change = createCachedChange(store, clock, directory);
 
-  async function setStatus(partnerId: string, to: PartnerStatus, actor: Actor): Promise<PartnerView> {
+  /** @param by.mayBegin whether the operator may activate a partner for the first time */
+  async function setStatus(
+    partnerId: string,
+    to: PartnerStatus,
+    { actor, reason, mayBegin = true }: { actor: Actor; reason?: string | undefined; mayBegin?: boolean },
+  ): Promise<PartnerView> {
     const partner = await change(partnerId, actor, ({ status }) => {
       if (status === to) return undefined;
+      if (status === 'pending' && !mayBegin)
+        throw new ApiError('not_permitted', {
+          description: `The role ops activates suspended partners only; ${whoMay('partners.activate')} may begin with one`,
+        });
       if (to === 'suspended' && status === 'pending') {
         throw new ApiError('conflict', {
           description: 'A pending partner cannot be suspended: it was never activated',
         });
       }
-      return { set: { status: to }, before: { status }, after: { status: to } };
+      return {
+        set: { status: to },
+        before: { status },
+        after: { status: to, ...(reason === undefined ? {} : { reason }) },
+      };
     });
     // This also runs if the status was the same: a repeated call completes one that was interrupted.
     if (to === 'suspended') await onSuspended(partnerId);
@@ -175,11 +190,11 @@ export function createPartners(dependencies: Dependencies) {
         const fields = { _id: id, name, status: 'pending' as const, createdAt: new Date(now) };
         return viewPartner(await store.insert(fields, entry));
       }),
-      activate: mutation(PartnerReference, PartnerView, ({ partnerId }, actor) =>
-        setStatus(partnerId, 'active', actor),
+      activate: mutation(ActivatePartner, PartnerView, ({ partnerId, reason }, actor, { operator }) =>
+        setStatus(partnerId, 'active', { actor, reason, mayBegin: operator.role !== 'ops' }),
       ),
       suspend: mutation(PartnerReference, PartnerView, ({ partnerId }, actor) =>
-        setStatus(partnerId, 'suspended', actor),
+        setStatus(partnerId, 'suspended', { actor }),
       ),
       // The image is a PNG or JPEG file in base64.
       setLogo: mutation(SetLogo, PartnerView, async ({ partnerId, image }, actor) => {

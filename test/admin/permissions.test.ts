@@ -4,7 +4,7 @@ import { type AdminContext, procedure, router } from '../../server/platform/admi
 import { ApiError } from '../../server/platform/errors.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 
-type Answer = 'yes' | 'no' | 'test';
+type Answer = 'yes' | 'no' | 'test' | 'reason';
 
 /**
  * The procedures that support and ops may call: `yes`, `no`, or only with the mode test. Owners may call all. A
@@ -18,7 +18,7 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'bulk.show': ['yes', 'yes'],
   'bulk.start': ['yes', 'yes'],
   'clients.create': ['yes', 'no'],
-  'clients.disable': ['yes', 'no'],
+  'clients.disable': ['yes', 'reason'],
   'clients.enable': ['yes', 'no'],
   'clients.count': ['yes', 'yes'],
   'clients.list': ['yes', 'yes'],
@@ -54,7 +54,7 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'jobs.reschedule': ['no', 'yes'],
   'jobs.run': ['no', 'yes'],
   'jobs.show': ['no', 'yes'],
-  'keyring.list': ['no', 'no'],
+  'keyring.list': ['no', 'yes'],
   'keyring.reseal': ['no', 'no'],
   'keyring.rotate': ['no', 'no'],
   'keyring.retire': ['no', 'no'],
@@ -84,7 +84,7 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'operators.roles': ['yes', 'yes'],
   'operators.show': ['yes', 'yes'],
   'operators.whoami': ['yes', 'yes'],
-  'partners.activate': ['yes', 'no'],
+  'partners.activate': ['yes', 'reason'],
   'partners.create': ['yes', 'no'],
   'partners.check': ['yes', 'yes'],
   'partners.count': ['yes', 'yes'],
@@ -220,7 +220,12 @@ async function found(role: Role, path: string): Promise<Answer | string> {
   const always = otherwise.every(Boolean);
   if (inTest && always) return 'yes';
   if (otherwise.some(Boolean)) return `depends: ${otherwise.join()}`;
-  if (!inTest) return 'no';
+  if (!inTest) {
+    const withReason = await Promise.all(
+      [isAllowed, isAllowedInProcess].map((call) => call(role, path, { reason: 'INC-1', none: 1 })),
+    );
+    return withReason.every(Boolean) ? 'reason' : 'no';
+  }
   // Few procedures depend on the mode, so these are also called by HTTP with a real token.
   const overHttp = (mode: string) => isAllowed(role, path, { mode, none: 1 });
   const [test, live] = [await overHttp('test'), await overHttp('live')];
@@ -245,6 +250,21 @@ describe('the permissions of roles', () => {
       ]);
     const expected = Object.entries(table).map(([path, roles]) => [path, [...roles, true]]);
     expect(answers).toEqual(Object.fromEntries(expected));
+  });
+
+  it('let ops activate a suspended partner with a reason, but no pending one; the audit log has the reason', async () => {
+    const ops = server.as(tokens.ops);
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    const reason = 'suspended by mistake';
+    await expect(ops.partners.activate.mutate({ partnerId, reason })).rejects.toThrow(
+      'The role ops activates suspended partners only; support or an owner may begin with one',
+    );
+    await server.admin.partners.activate.mutate({ partnerId });
+    await server.admin.partners.suspend.mutate({ partnerId });
+    await expect(ops.partners.activate.mutate({ partnerId })).rejects.toThrow('add --reason TEXT');
+    expect(await ops.partners.activate.mutate({ partnerId, reason })).toMatchObject({ status: 'active' });
+    const [entry] = await server.admin.auditLog.list.query({ target: partnerId });
+    expect(entry).toMatchObject({ operatorName: 'Kim', after: { status: 'active', reason } });
   });
 
   it('allow a procedure without permissions to owners only', async () => {

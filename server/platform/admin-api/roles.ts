@@ -2,10 +2,10 @@
 export type Role = 'support' | 'ops' | 'owner';
 
 /**
- * `test`: only in test mode, as the input names it. `own`: the operator's own entries, and everyone's changes of
+ * `test`: only in test mode, as the input names it. `reason`: only with a reason in the input, which the audit log keeps. `own`: the operator's own entries, and everyone's changes of
  * partners' records; the procedure itself applies this scope.
  */
-type Scope = 'any' | 'test' | 'own';
+type Scope = 'any' | 'test' | 'own' | 'reason';
 type Permission = Partial<Record<Exclude<Role, 'owner'>, Scope>>;
 
 const everyRole: Permission = { support: 'any', ops: 'any' };
@@ -21,7 +21,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'partners.search': everyRole,
   'partners.check': everyRole,
   'partners.create': support,
-  'partners.activate': support,
+  'partners.activate': { support: 'any', ops: 'reason' },
   'partners.suspend': support,
   'partners.setLogo': support,
   'partners.removeLogo': support,
@@ -41,7 +41,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'clients.create': support,
   'clients.update': support,
   'clients.rotateSecret': support,
-  'clients.disable': support,
+  'clients.disable': { support: 'any', ops: 'reason' },
   'clients.enable': support,
   'integrations.list': everyRole,
   'integrations.count': everyRole,
@@ -140,7 +140,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'operators.count': ownersOnly,
   'operators.create': ownersOnly,
   'operators.revoke': ownersOnly,
-  'keyring.list': ownersOnly,
+  'keyring.list': ops,
   'keyring.rotate': ownersOnly,
   'keyring.retire': ownersOnly,
   'keyring.reseal': ownersOnly,
@@ -163,6 +163,9 @@ export const permissions: Readonly<Record<string, Permission>> = {
 const isForTest = (input: unknown): boolean =>
   typeof input === 'object' && input !== null && 'mode' in input && input.mode === 'test';
 
+const hasReason = (input: unknown): boolean =>
+  typeof input === 'object' && input !== null && 'reason' in input && typeof input.reason === 'string';
+
 /** The scope in which a role may call a procedure; undefined if it may not. Without a row, only owners may. */
 export function scopeOf(role: Role, path: string): Scope | undefined {
   return role === 'owner' ? 'any' : permissions[path]?.[role];
@@ -171,6 +174,7 @@ export function scopeOf(role: Role, path: string): Scope | undefined {
 /** Whether an operator of this role may call the procedure with this input. */
 export function mayCall(role: Role, path: string, input: unknown): boolean {
   const scope = scopeOf(role, path);
+  if (scope === 'reason') return hasReason(input);
   return scope === 'test' ? isForTest(input) : scope !== undefined;
 }
 
@@ -187,7 +191,8 @@ export function adviseCommand(role: Role, path: string, command: string): string
 
 /** Why a call was refused, and who may make it. */
 export function describeRefusal(role: Role, path: string): string {
-  const isForTests = scopeOf(role, path) === 'test';
-  const rule = isForTests ? `allows ${path} in test mode only` : `does not allow ${path}`;
+  const scope = scopeOf(role, path);
+  if (scope === 'reason') return `The role ${role} allows ${path} with a reason only: add --reason TEXT`;
+  const rule = scope === 'test' ? `allows ${path} in test mode only` : `does not allow ${path}`;
   return `The role ${role} ${rule}; ${whoMay(path)} may do it`;
 }
