@@ -3,7 +3,7 @@ import { makeMemberCommand } from './for-partner.ts';
 
 /** Commands of `svcadmin` that members have too, with the same words, by topic. */
 const shared = {
-  autocomplete: ['fish'],
+  autocomplete: ['bash', 'fish', 'zsh'],
   bulk: ['cancel', 'show'],
   clients: ['create', 'disable', 'enable', 'list', 'rotate-secret', 'show', 'update'],
   deliveries: ['cancel', 'list', 'resend', 'reschedule', 'show'],

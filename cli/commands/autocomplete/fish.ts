@@ -5,8 +5,6 @@ import { topics as topicsOfSvc } from '../../svc/topics.ts';
 
 export default class AutocompleteFish extends AdminCommand<typeof AutocompleteFish> {
   static override summary = 'Print a completion script for fish.';
-  static override description =
-    'For bash and zsh: `svcadmin autocomplete bash`, `svcadmin autocomplete zsh`.';
   static override examples = [
     '<%= config.bin %> autocomplete fish > ~/.config/fish/completions/svcadmin.fish',
   ];

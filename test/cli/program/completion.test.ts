@@ -1,4 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Command } from '@oclif/core';
 import { describe, expect, it } from 'vitest';
 import { renderFishCompletion } from '../../../cli/program/fish-completion.ts';
@@ -74,6 +76,37 @@ describe('svcadmin autocomplete fish', () => {
       expect.arrayContaining(['__tool_words at', 'run', "It's C:\\ and $HOME"]),
     );
   });
+});
+
+describe.each(['bash', 'zsh'] as const)('svcadmin autocomplete %s', (shell) => {
+  it.skipIf(spawnSync(shell, ['--version']).status !== 0)(
+    'offers topics, verbs, flags and the values of flags, in the shell itself',
+    async () => {
+      const svcadmin = await commandLine('http://127.0.0.1:1', '');
+      const { code, stdout } = await svcadmin.run(['autocomplete', shell]);
+      expect(code).toBe(0);
+      const file = join(temporaryFolder('completion'), 'script');
+      await writeFile(file, stdout);
+      /** What the shell offers after these words. */
+      const offered = (...words: string[]) => {
+        const typed = ['svcadmin', ...words].map((word) => `'${word}'`).join(' ');
+        // As zsh runs completions of bash.
+        const array = shell === 'zsh' ? 'emulate sh;' : '';
+        const ask = `${array} COMP_WORDS=(${typed}); COMP_CWORD=${words.length}; _svcadmin; echo "\${COMPREPLY[@]}"`;
+        const ended = spawnSync(shell, ['-c', `source ${file}; ${ask}`], { encoding: 'utf8' });
+        expect(ended.stderr).toBe('');
+        // zsh leaves out what does not begin with the typed letters only when it shows the list.
+        const found = ended.stdout.trim().split(' ');
+        return found.filter((word) => word.startsWith(words.at(-1) ?? ''));
+      };
+      expect(offered('wal')).toEqual(['wallets']);
+      expect(offered('wallets', 'fu')).toEqual(['fund']);
+      expect(offered('wallets', 'fund', 'ptr_1', '--mod')).toEqual(['--mode']);
+      expect(offered('wallets', 'fund', '--mode', '')).toEqual(['test', 'live']);
+      expect(offered('--json', 'deliveries', 'list', '--status', 'fa')).toEqual(['failed']);
+      expect(offered('partners', 'list', '--search', 'x')).toEqual([]);
+    },
+  );
 });
 
 describe('the built oclif manifest', () => {
