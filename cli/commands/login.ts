@@ -55,7 +55,21 @@ export default class Login extends AdminCommand<typeof Login> {
     // Later commands may run in another directory, so the path is stored in full.
     const profile = { url, token, environment, ca: ca && resolve(ca) };
     writeProfiles(configDir, withProfile(stored, name, profile));
-    return this.showRecord({ profile: name, url, environment, ...identity });
+    const shown = this.showRecord({ profile: name, url, environment, ...identity });
+    if (!this.jsonEnabled()) this.writeNotice(this.#describeOrder(name, stored.current));
+    return shown;
+  }
+
+  /** Says which server commands call from now on. The new profile becomes the current one, in place of another or of a directory. */
+  #describeOrder(name: string, before: string | undefined): string {
+    const { SVCADMIN_URL: url, SVC_DATA_DIR: directory } = readVariables(process.env);
+    if (url !== undefined) return `Commands call ${url} (SVCADMIN_URL) unless --profile ${name} is given.`;
+    const replaced = [
+      ...(before === undefined || before === name ? [] : [`the profile ${before}`]),
+      ...(directory === undefined ? [] : [`the server of SVC_DATA_DIR (${directory})`]),
+    ];
+    const inPlace = replaced.length === 0 ? '' : `, and not ${replaced.join(' or ')}`;
+    return `Commands use the profile ${name} from now on${inPlace}.`;
   }
 
   /**

@@ -108,9 +108,54 @@ function expandShortFlags(argv: readonly string[]): string[] {
   return [...options.map((word) => (word === '-h' ? '--help' : word)), ...argv.slice(options.length)];
 }
 
+/** Replaces `-o json` and `--output json`, as other programs have it, by `--json`. */
+function expandOutput(argv: readonly string[]): string[] {
+  const options = wordsBeforeDashes(argv);
+  const isOutput = (word: string | undefined) => word === '-o' || word === '--output';
+  const json = options.findIndex((word, index) => isOutput(word) && options[index + 1] === 'json');
+  if (json !== -1) return [...argv.slice(0, json), '--json', ...argv.slice(json + 2)];
+  return argv.map((word, index) =>
+    index < options.length && /^(-o|--output=)json$/.test(word) ? '--json' : word,
+  );
+}
+
+/** Flags of every command. A value follows those with `true`. */
+const sharedFlags = new Map([
+  ['--json', false],
+  ['--url', true],
+  ['--server', true],
+  ['--profile', true],
+  ['--ca', true],
+]);
+
+/** Moves shared flags before the command, as in `svcadmin --profile main partners list`, behind its words. */
+function moveFlagsBehindCommand(argv: readonly string[]): string[] {
+  let count = 0;
+  for (;;) {
+    const [name = '', value] = (argv[count] ?? '').split('=', 2);
+    const takesValue = sharedFlags.get(name);
+    if (takesValue === undefined) break;
+    count += takesValue && value === undefined ? 2 : 1;
+  }
+  const rest = argv.slice(count);
+  const words = commandWords(rest);
+  return [...words, ...argv.slice(0, count), ...rest.slice(words.length)];
+}
+
+/** Replaces `ls` by `list` where a topic has this verb. */
+function expandList(argv: readonly string[], config: Config): string[] {
+  const [topic, verb, ...rest] = argv;
+  const isList = verb === 'ls' && config.findCommand(`${topic}:list`) && !config.findCommand(`${topic}:ls`);
+  return isList ? [topic ?? '', 'list', ...rest] : [...argv];
+}
+
+/** Returns the command line in the form that oclif reads. */
+const normalise = (typed: readonly string[], config: Config): string[] =>
+  moveSubjectsLast(expandList(moveFlagsBehindCommand(expandOutput(expandShortFlags(typed))), config), config);
+
 async function runCommand(typed: readonly string[], program: ProgramName): Promise<number> {
   const config = await loadConfig(program);
-  const argv = moveSubjectsLast(expandShortFlags(typed), config);
+  const argv = normalise(typed, config);
   const failure = findUnknownCommand(argv, config) ?? findUnknownArgument(argv, config);
   if (failure) return reportFailure(failure, argv);
   try {

@@ -44,6 +44,19 @@ describe('svcadmin login', () => {
     expect((await svcadmin.run(['whoami'])).code).toBe(3);
   });
 
+  it('says which profile is the default from now on, and what it replaces', async () => {
+    const svcadmin = await withoutServer();
+    const login = (...flags: string[]) =>
+      svcadmin.run(['login', '--url', server.adminUrl, '--token-stdin', ...flags], adminToken);
+    expect((await login()).stderr).toBe('Commands use the profile default from now on.\n');
+    expect((await login('--profile', 'second')).stderr).toBe(
+      'Commands use the profile second from now on, and not the profile default.\n',
+    );
+    expect((await login('--profile', 'second')).stderr).toBe(
+      'Commands use the profile second from now on.\n',
+    );
+  });
+
   it('stores no profile if the token is wrong (exit 3), or if no token is given without a terminal (exit 2)', async () => {
     const svcadmin = await withoutServer();
     const wrong = await svcadmin.run(['login', '--url', server.adminUrl, '--token-stdin'], 'wrong');

@@ -30,6 +30,29 @@ describe('svcadmin with a misspelt flag', () => {
   });
 });
 
+describe('svcadmin partners list', () => {
+  it.each([
+    'partners list -o json',
+    'partners list -ojson',
+    'partners list --output json',
+    'partners list --output=json',
+    'partners ls --json',
+    '--json partners list',
+    '--url URL --json partners list --limit 3',
+    '--url=URL partners ls -o json',
+  ])('may be typed as svcadmin %s', async (words) => {
+    const { code, stdout } = await run(...words.replace('URL', server.adminUrl).split(' '));
+    expect([code, JSON.parse(stdout)]).toEqual([0, []]);
+  });
+
+  it.each(['partners list -o yaml', 'partners list -- -o json', '--limit 3 partners list', 'whoami ls'])(
+    'is refused as svcadmin %s',
+    async (words) => {
+      expect(await run(...words.split(' '))).toMatchObject({ code: 2, stdout: '' });
+    },
+  );
+});
+
 describe('a subject (SUB) that begins with a dash', () => {
   const subject = `-${'h'.repeat(42)}`;
   it.each(['users show SUB', 'users show --json SUB', 'users show SUB --reason SUB', 'users show -- SUB'])(
