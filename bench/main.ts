@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { idTokenAlgs } from '../contracts/openid.ts';
 import { casesOf } from './cases.ts';
 import { measureCliStartup } from './cli-startup.ts';
 import { idleCommands } from './commands.ts';
@@ -48,10 +49,12 @@ async function compare(database: DatabaseServer, load: Load): Promise<Row[]> {
   const cases = casesOf(options);
   if (cases.length === 0) return [];
   const partnerCount = options.smoke ? 5 : undefined;
-  const { beside } = options;
+  const { beside, openid } = options;
   const common = { database, load, processes: [1], partnerCount, usual: partnerCount ?? usualPartners };
   const ours = await startOurs({ ...common, name: 'ours' });
   const other = beside === undefined ? [] : [await startOurs({ ...common, name: 'beside', beside })];
+  for (const idToken of openid ? idTokenAlgs : [])
+    other.push(await startOurs({ ...common, name: `openid-${idToken}`, idToken }));
   const peers = await startPeers(database);
   const contenders = [...ours.contenders, ...other.flatMap((each) => each.contenders), ...peers];
   const db = database.db('ours');

@@ -12,6 +12,8 @@ export interface Options {
   callers: readonly number[];
   /** Root of another build of ours, to be measured too. */
   beside: string | undefined;
+  /** Whether exchanges with an ID token are measured too, for each algorithm. */
+  openid: boolean;
   /** Whether the run is complete, so that it can be kept as RESULTS.md. */
   whole: boolean;
 }
@@ -38,6 +40,7 @@ const help = `npm run bench -- [options]
   --rounds N         interleaved rounds, whose medians are shown (3)
   --seconds N        aimed length of a round (2)
   --beside DIR       another checkout of this project, built: measured too, in exchanges, userinfo and flows
+  --openid           exchanges with an ID token are measured too, by RS256 and by ES256
   --profile          profile our server under 64 callers, and nothing else
   MONGODB_URI        database server to use in place of the embedded engine
 `;
@@ -58,6 +61,7 @@ export function readOptions(args: readonly string[]): Options {
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '2' },
       beside: { type: 'string' },
+      openid: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -68,7 +72,7 @@ export function readOptions(args: readonly string[]): Options {
   const wanted = values.only.split(',');
   const unknown = wanted.filter((name) => !isSection(name));
   if (unknown.length > 0) throw new Error(`--only takes ${sections.join(', ')}, not ${unknown.join(', ')}`);
-  const { smoke, profile, beside } = values;
+  const { smoke, profile, beside, openid } = values;
   const callers = (smoke ? '1,16' : values.callers).split(',').map(Number);
   return {
     smoke,
@@ -78,6 +82,13 @@ export function readOptions(args: readonly string[]): Options {
     seconds: Number(values.seconds),
     callers,
     beside,
-    whole: !beside && !smoke && !profile && new Set(wanted).size === sections.length && callers.length === 4,
+    openid,
+    whole:
+      !beside &&
+      !openid &&
+      !smoke &&
+      !profile &&
+      new Set(wanted).size === sections.length &&
+      callers.length === 4,
   };
 }

@@ -23,6 +23,8 @@ interface Visitors {
   owners: readonly Owner[];
   /** Whether they are returning users, whose exchanges cause the event `vae.resolved`. */
   returning?: boolean;
+  /** Whether the sessions asked for an ID token. */
+  openid?: boolean;
 }
 
 /** The records of the hosted flow for a user of `owner`, up to the code in the redirect. */
@@ -89,13 +91,15 @@ function visitOf({ partnerId, keyId, clientId }: Owner, at: Date, returning: boo
 /** Inserts completed sessions directly into the database, for each owner in turn. */
 export async function insertCodes(
   db: Db,
-  { count, owners, returning = false }: Visitors,
+  { count, owners, returning = false, openid = false }: Visitors,
 ): Promise<{ code: string; owner: Owner }[]> {
   const at = new Date();
   const made = Array.from({ length: count }, (_, n) => {
     const owner = owners[n % owners.length];
     if (!owner) throw new Error('nobody owns these codes');
-    return { owner, ...visitOf(owner, at, returning) };
+    const visit = visitOf(owner, at, returning);
+    if (openid) Object.assign(visit.session, { openid: { nonce: 'bench', authenticatedAt: at } });
+    return { owner, ...visit };
   });
   const options = { ordered: false, writeConcern: { w: 1, journal: false } } as const;
   await db.collection<User>('users').insertMany(

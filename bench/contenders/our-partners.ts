@@ -1,4 +1,5 @@
 import { type AdminApi, createAdminApi } from '../../cli/connection/client.ts';
+import type { IdTokenAlg } from '../../contracts/openid.ts';
 import { type Credentials, redirectUri } from './contender.ts';
 
 /** A partner's client, with the fields that its users' records contain. */
@@ -29,13 +30,15 @@ interface Opening {
   amount: number;
   /** The webhook URL of its key. */
   webhook?: string | undefined;
+  /** The algorithm of ID tokens, if the client speaks OpenID Connect. */
+  idToken?: IdTokenAlg | undefined;
   /** Whether the default limits stay. */
   usual?: boolean;
 }
 
 async function openPartner(
   admin: AdminApi,
-  { name, amount, webhook, usual = false }: Opening,
+  { name, amount, webhook, idToken, usual = false }: Opening,
 ): Promise<Owner> {
   const { id: partnerId } = await admin.partners.create.mutate({ name });
   const wallet = { partnerId, mode: 'test' as const };
@@ -52,6 +55,8 @@ async function openPartner(
     name,
     redirectUris: [redirectUri],
     claims: ['age_18_plus', 'identity_verified'],
+    // An older build does not know these settings.
+    ...(idToken ? { openid: true, idTokenAlg: idToken } : {}),
     ...(usual ? {} : { tokenRequestsPerMinute: most, userinfoRequestsPerMinute: most }),
   });
   return { partnerId, keyId, clientId: client.id, clientSecret: client.clientSecret };
@@ -61,6 +66,8 @@ interface PartnerCounts {
   /** The number of partners besides the hot one, and of those with default limits. */
   many: number;
   usual?: number | undefined;
+  /** The algorithm of the hot partner's ID tokens; undefined for none. */
+  idToken?: IdTokenAlg | undefined;
   /** The webhook URL of the nth partner; undefined for none. */
   webhook?: ((n: number) => string | undefined) | undefined;
 }
@@ -68,7 +75,7 @@ interface PartnerCounts {
 /** One hot partner and many others with money and without narrow limits, and partners with default limits. */
 export async function openPartners(
   connection: { url: string; token: string },
-  { many, usual = 0, webhook = () => undefined }: PartnerCounts,
+  { many, usual = 0, idToken, webhook = () => undefined }: PartnerCounts,
 ): Promise<Partners> {
   const admin = createAdminApi(connection);
 
@@ -83,7 +90,7 @@ export async function openPartners(
 
   const named = (count: number, of: (n: number) => Opening) => Array.from({ length: count }, (_, n) => of(n));
   return {
-    hot: await openPartner(admin, { name: 'Hot', amount: hotFunds }),
+    hot: await openPartner(admin, { name: 'Hot', amount: hotFunds, idToken }),
     many: await openAll(
       named(many, (n) => ({ name: `Partner ${n}`, amount: otherFunds, webhook: webhook(n) })),
     ),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import type { TokenResponse } from '../../contracts/oauth.ts';
+import type { IdTokenAlg } from '../../contracts/openid.ts';
 import type { DatabaseServer } from '../database.ts';
 import type { Load } from '../load/load.ts';
 import { freePort, launch, type Program, root, temporaryDirectory } from '../processes.ts';
@@ -25,6 +26,8 @@ interface Settings {
   usual?: number | undefined;
   /** The webhook URL of the nth partner; by default none. */
   webhook?: (n: number) => string;
+  /** The algorithm of ID tokens, if the clients speak OpenID Connect. */
+  idToken?: IdTokenAlg | undefined;
   /** Root of another build to start. */
   beside?: string | undefined;
   /** Additional environment variables of the server. */
@@ -51,7 +54,7 @@ const answers = (url: string) =>
 /** SVC Gateway as installed: `dist/server/main.js`, configured through its admin API. */
 export async function startOurs(settings: Settings): Promise<Ours> {
   const { database, load, name, nodeOptions = [], processes, partnerCount = manyPartners } = settings;
-  const { webhook, usual, beside, environment = {} } = settings;
+  const { webhook, usual, beside, idToken, environment = {} } = settings;
   const dataDir = temporaryDirectory();
   const db = database.db(name);
   const adminToken = `svc_admin_${randomBytes(24).toString('hex')}`;
@@ -90,12 +93,12 @@ export async function startOurs(settings: Settings): Promise<Ours> {
   const programs: Program[] = [];
   for (const [n, port] of ports.entries()) programs.push(await startServer(port, n));
   const admin = { url: `http://127.0.0.1:${adminPort}`, token: adminToken };
-  const partners = await openPartners(admin, { many: partnerCount, usual, webhook });
+  const partners = await openPartners(admin, { many: partnerCount, usual, webhook, idToken });
   let redeemed = 0;
 
   function contender(servers: number): Contender {
     const self: Contender = {
-      name: `${oursWith(servers)}${beside === undefined ? '' : `, ${basename(beside)}`}`,
+      name: `${oursWith(servers)}${beside === undefined ? '' : `, ${basename(beside)}`}${idToken ? `, ID token ${idToken}` : ''}`,
       origins: origins.slice(0, servers),
       pids: programs.slice(0, servers).map(({ pid }) => pid),
       tokenPath: '/api/oauth/token',
@@ -103,7 +106,7 @@ export async function startOurs(settings: Settings): Promise<Ours> {
 
       async prepareExchanges(count, partnerSet) {
         const owners = partnerSet === 'one' ? [partners.hot] : partners[partnerSet];
-        const codes = await insertCodes(db, { count, owners });
+        const codes = await insertCodes(db, { count, owners, openid: idToken !== undefined });
         return codes.map(({ code, owner }) => tokenRequest(owner, code));
       },
 
