@@ -154,6 +154,19 @@ describe('an owner in the portal', () => {
     expect(preview.html).toContain('/verify/assets/brand/0a7f5c.css');
     expect(preview.html).toContain('Tickets');
     expect(preview.response.headers.get('content-security-policy')).toContain('sandbox');
+    const openid = { openid: 'on', defaultClaims: 'age_18_plus', idTokenAlg: 'ES256' };
+    expect((await submit(members.owner, path, { act: 'openid', ...openid })).status).toBe(303);
+    expect(await server.admin.clients.show.query({ clientId })).toMatchObject({
+      openid: true,
+      defaultClaims: ['age_18_plus'],
+      idTokenAlg: 'ES256',
+    });
+    const off = { openid: 'off', defaultClaims: '', idTokenAlg: 'RS256' };
+    expect((await submit(members.owner, path, { act: 'openid', ...off })).status).toBe(303);
+    expect(await server.admin.clients.show.query({ clientId })).toMatchObject({
+      openid: false,
+      defaultClaims: [],
+    });
     const rotated = await submit(members.owner, path, { act: 'rotate', keepOld: '86400' });
     expect(secretOn(rotated.html)).toMatch(/^svc_secret_/);
     expect((await members.owner.browser.open(path)).html).not.toContain(secretOn(rotated.html));

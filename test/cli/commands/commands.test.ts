@@ -103,6 +103,17 @@ describe('svcadmin', () => {
     expect(ClientView.parse(updated)).toMatchObject({ claims: ['country'], tokenRequestsPerMinute: 90 });
     const reset = await svcadmin.json('clients', 'update', client.id, '--token-requests-per-minute', '0');
     expect(reset).toMatchObject({ tokenRequestsPerMinute: null });
+    const openid = ['--openid', 'on', '--default-claims', 'country', '--id-token-alg', 'ES256'];
+    expect(await svcadmin.json('clients', 'update', client.id, ...openid)).toMatchObject({
+      openid: true,
+      defaultClaims: ['country'],
+      idTokenAlg: 'ES256',
+    });
+    const without = ['--openid', 'off', '--default-claims', 'default'];
+    expect(await svcadmin.json('clients', 'update', client.id, ...without)).toMatchObject({
+      openid: false,
+      defaultClaims: [],
+    });
     expect(await svcadmin.json('clients', 'disable', client.id)).toMatchObject({ status: 'disabled' });
     expect(await svcadmin.json('clients', 'enable', client.id)).toMatchObject({ status: 'active' });
     // The default source of a test client.

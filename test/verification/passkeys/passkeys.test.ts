@@ -159,6 +159,27 @@ describe('a return by passkey', () => {
     ]);
   });
 
+  it('counts with OpenID Connect only if the user was verified within max_age', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const own = await onboard(hosted, { openid: true });
+    hosted.clock.advance(61_000);
+    const openid = { scope: 'openid age_18_plus country', response_type: 'code' };
+    const sources = [];
+    for (const max_age of ['0', '60', '3600', undefined]) {
+      const browser = openPasskeyBrowser(hosted);
+      await browser.start(own.clientId, { ...openid, max_age });
+      const { answer } = await browser.sendPasskey((options) => authenticator.get(options));
+      const isReturn = answer.location.includes('code=');
+      if (!isReturn) await browser.open(answer.location);
+      const end = isReturn ? answer : await browser.press({ person: 'new-adult' });
+      expect(end.location).toContain('code=');
+      const session = await hosted.stores.sessions.find(browser.sessionId());
+      expect(session?.openid?.authenticatedAt).toEqual(session?.authenticatedAt);
+      sources.push(session?.source);
+    }
+    expect(sources).toEqual(['sandbox', 'sandbox', 'passkey', 'passkey']);
+  });
+
   it('succeeds with a new challenge on a page that is older than two minutes', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);
