@@ -68,11 +68,8 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
     // A dry run calls no server in some commands. It needs a token all the same, and warns as the real run does.
     this.prepareApi();
     const { id, consequence, isLive, affected = id, confirm = 'always' } = intent;
-    if (this.isDryRun)
-      return this.showDryRun(
-        id,
-        (await this.tryOut(act)) ? consequence : 'nothing, because this is done already.',
-      );
+    const { unchanged = 'nothing, because this is done already.' } = intent;
+    if (this.isDryRun) return this.showDryRun(id, (await this.tryOut(act)) ? consequence : unchanged);
     const isProduction = (await this.readEnvironment()) === 'production';
     if (isLive) this.warnLive(affected);
     const hasYes = (this.flags as { yes?: boolean }).yes === true;

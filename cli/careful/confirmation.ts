@@ -7,6 +7,8 @@ export interface Intent {
   id: string;
   /** A sentence that says what changes, for how many, and when. */
   consequence: string;
+  /** What a dry run says if the change is made already. */
+  unchanged?: string;
   /** Whether the action affects money or traffic of live users. */
   isLive: boolean;
   /** What the LIVE line names as affected. The default is the id. */

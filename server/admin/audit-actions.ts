@@ -7,6 +7,7 @@ const actions: readonly string[] = [
   ...Object.keys(permissions).filter((path) => !path.startsWith('/')),
   'members.signIn',
   'members.accept',
+  ...['devices.confirm', 'devices.deny', 'devices.allow', 'devices.end'],
   'database.restored',
 ];
 

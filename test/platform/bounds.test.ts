@@ -67,6 +67,10 @@ const schemas = (): [place: string, schema: z.ZodType][] => [
 const boundedElsewhere = new Set([
   // An unknown session is a 404, however long its id is. A path has at most 16 KiB.
   'GET /api/verify/hvf-session/:session_id params session_id string',
+  // Parameters of OpenID Connect, which are ignored where a client does not speak it. `OpenidStart` bounds them.
+  ...['max_age', 'nonce', 'prompt', 'registration', 'request', 'request_uri'].map(
+    (name) => `GET /verify/start querystring ${name} string`,
+  ),
   // Fields that an identity wallet posts, which are read one by one.
   'POST /verify/wallet/:source/:token body  record',
   'POST /verify/test-wallet/credential body requests.0.data unknown',

@@ -38,7 +38,7 @@ const refused = (byte: number) => ({
   name: 'ConfigError',
   faults: [
     expect.stringMatching(
-      new RegExp(`^SVC_MASTER_KEY lacks keys .*: ${nameOf(byte)} \\(4\\)\\. .*Nothing was changed\\.$`),
+      new RegExp(`^SVC_MASTER_KEY lacks keys .*: ${nameOf(byte)} \\(5\\)\\. .*Nothing was changed\\.$`),
     ),
   ],
 });

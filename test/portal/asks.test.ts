@@ -11,7 +11,7 @@ const actions: Record<string, Record<string, string>> = {
   '/clients/:client': {
     ...{ addUri: 'adds', integrate: 'adds', enable: 'starts' },
     ...{ brand: 'waits for an operator', preview: 'saves nothing' },
-    ...{ removeUri: 'asks', settings: 'asks', disable: 'asks', rotate: 'asks' },
+    ...{ removeUri: 'asks', settings: 'asks', disable: 'asks', rotate: 'asks', openid: 'asks' },
   },
   '/integrations/:integration': { addShop: 'adds', removeShop: 'asks', disable: 'asks', rotate: 'asks' },
   '/keys': { create: 'adds' },

@@ -29,7 +29,7 @@ export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> 
     // Other commands about money write the LIVE line because of --mode live. This one has no --mode, and a dry run needs the line too.
     if (isLive) this.warnLive('live mode');
     const consequence = await describeConsequence(this.api, entry);
-    return this.runConfirmed({ id, consequence, isLive }, refund);
+    return this.runConfirmed({ id, consequence, unchanged: consequence, isLive }, refund);
   }
 }
 

@@ -50,3 +50,18 @@ export const askToChange = async (context: PageContext, given: Given): Promise<Q
   if (!isSmaller && given['keyId'] === client.keyId) return undefined;
   return { text: m.changesClient, facts: [...facts, [m.claims, text(claims.join(' '))]] };
 };
+
+/** Asks before a live client gets no ID tokens any more, or tokens that are signed in another way. */
+export const askToEndOpenid = async (
+  context: PageContext,
+  { openid, idTokenAlg }: Given,
+): Promise<Question | undefined> => {
+  const { m } = context;
+  const { client, facts } = (await liveClient(context)) ?? {};
+  if (!client?.openid) return undefined;
+  if (openid === 'on' && idTokenAlg === client.idTokenAlg) return undefined;
+  return {
+    text: m.changesClient,
+    facts: [...(facts ?? []), ['OpenID Connect', text(`${openid} · ${idTokenAlg}`)]],
+  };
+};

@@ -4,7 +4,7 @@ import type { ClaimName } from '../../../contracts/claims.ts';
 import { type IdTokenAlg, idTokenAlgs } from '../../../contracts/openid.ts';
 import type { Messages } from '../messages/en.ts';
 import { asking } from './ask.ts';
-import { askToChange, askToEnd, askToRotate, clientReference } from './client-questions.ts';
+import { askToChange, askToEnd, askToEndOpenid, askToRotate, clientReference } from './client-questions.ts';
 import {
   checkedByProcedure,
   claimFields,
@@ -249,7 +249,7 @@ export const clientPage: readonly PageRow[] = [
         update(({ name = '', keyId = '', ...given }) => ({ name, keyId, claims: claimsIn(given) })),
       ),
       brand: update(brandingIn),
-      openid: update(openidIn),
+      openid: asking('clients.update', askToEndOpenid, update(openidIn)),
       preview,
       integrate,
       disable: asking(

@@ -72,4 +72,3 @@ export function createScheduleStore(db: Db) {
     },
   };
 }
-export type ScheduleStore = ReturnType<typeof createScheduleStore>;

@@ -74,15 +74,17 @@ export async function openDesk(): Promise<Desk> {
   });
   const partner = await createPartner(server, { funds: 5_000 });
   await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
-  const exchange = async (person: string) => {
-    const verified = await completeSession(server, partner, person);
+  const exchange = async (person: string, walk: 'stored' | 'pages' = 'stored') => {
+    const verify = walk === 'pages' ? verifyUser : completeSession;
+    const verified = await verify(server, partner, person);
     const answer = await exchangeCode(server, partner, verified);
     return { verified, answer, requestId: answer.headers.get('x-request-id') ?? '' };
   };
   const sessionOf = async (code: string): Promise<string> =>
     String((await server.db.collection('sessions').findOne({ 'code.hash': sha256(code) }))?._id);
 
-  const first = await exchange('adult');
+  // By the hosted pages, so that the session has requests of them.
+  const first = await exchange('adult', 'pages');
   expect(first.answer.status).toBe(200);
   const charged = await sessionOf(first.verified.code);
   const again = await exchangeCode(server, partner, first.verified);

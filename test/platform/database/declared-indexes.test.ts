@@ -29,6 +29,7 @@ const declared = [
   'apiKeys: webhook.last4 sparse',
   'apiKeys: webhook.next.last4 sparse',
   'auditLog: before.last4 sparse',
+  'auditLog: after.filter.keyId sparse',
   'auditLog: at desc, _id desc',
   'auditLog: operatorId, at desc, _id desc',
   'auditLog: partnerId, at desc, _id desc',

@@ -25,7 +25,7 @@ export const cli = [
     ['cli/careful/careful'],
     [
       ["if (step === 'refuse') refuseUnattended(intent);", ''],
-      ['if (this.isDryRun) return', 'if (this.isDryRun && intent.isLive) return'],
+      ['if (this.isDryRun)', 'if (this.isDryRun && intent.isLive)'],
     ],
   ),
   ...inFile(

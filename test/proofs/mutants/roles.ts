@@ -19,8 +19,12 @@ export const roles = [
     'server/platform/admin-api/procedures.ts',
     ['admin/permissions', 'admin/audit-log'],
     [
-      ['.use(recorded).use(permitted)', '.use(recorded)'],
-      ["type === 'mutation' ? resultOf(result)", "type === 'query' ? resultOf(result)"],
+      ['.use(permitted)', ''],
+      ["type === 'mutation' && !ctx.isDryRun ? resultOf", "type === 'query' && !ctx.isDryRun ? resultOf"],
+      [
+        "ctx.isDryRun && type === 'mutation' && !dryRunnable",
+        "ctx.isDryRun && type === 'query' && !dryRunnable",
+      ],
     ],
   ),
   ...inFile(

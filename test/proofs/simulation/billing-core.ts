@@ -20,6 +20,7 @@ import * as cacheSize from '../../../server/platform/batching/cache-size.ts';
 import * as grouping from '../../../server/platform/batching/group-by.ts';
 import * as groupCommit from '../../../server/platform/batching/group-commit.ts';
 import * as connect from '../../../server/platform/database/connect.ts';
+import * as dryRun from '../../../server/platform/database/dry-run.ts';
 import * as failures from '../../../server/platform/database/failures.ts';
 import * as errors from '../../../server/platform/errors.ts';
 import * as windows from '../../../server/platform/http/windows.ts';
@@ -54,6 +55,7 @@ const others: Record<string, unknown> = {
   '../contracts/identifiers.ts': identifiers,
   'platform/batching/batch-window.ts': batchWindow,
   'platform/database/connect.ts': connect,
+  'platform/database/dry-run.ts': dryRun,
   'platform/database/failures.ts': failures,
   'platform/errors.ts': errors,
   'platform/ids.ts': ids,
