@@ -7,7 +7,7 @@ import { type Replacements, startServer } from '../../server/start.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { databaseAt, databaseOfServer, isPrepared } from './database.ts';
 import { freePort } from './free-port.ts';
-import { insertRsaKey } from './rsa-key.ts';
+import { insertSigningKeys } from './signing-keys.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** A clock that moves only when a test sets or advances it. */
@@ -97,7 +97,8 @@ export async function startTestServer({
     MONGODB_URI: (through ?? String)(onCommand ? `${database.uri}?monitorCommands=true` : database.uri),
     ...env,
   });
-  if (givenUri === undefined && env['SVC_MASTER_KEY'] === undefined) await insertRsaKey(database.db, config);
+  if (givenUri === undefined && env['SVC_MASTER_KEY'] === undefined)
+    await insertSigningKeys(database.db, config);
   const injected = clock ? { clock: () => clock } : {};
   const observed: Replacements = onCommand
     ? {

@@ -81,7 +81,7 @@ describe('keyring rotate', () => {
     }
     expect(await publishedAt(first)).toContain(kidOf(jws));
     expect(await first.admin.keyring.list.query()).toMatchObject([
-      ...['signing-rsa', 'signing', 'code', 'id', 'pairwise'].map((use) => ({ use })),
+      ...['signing', 'signing-rsa', 'code', 'id', 'pairwise'].map((use) => ({ use })),
       { id: 'signing-2', state: 'current' },
       { use: 'master', state: 'current', values: 6 },
     ]);
