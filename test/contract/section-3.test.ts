@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import type { TestPartner } from '../harness/partner.ts';
+import { within } from '../harness/time-limits.ts';
 import { type Harness, minute, startHarness } from './harness.ts';
 import { receive } from './hooks.ts';
 import { rule } from './rule.ts';
@@ -111,9 +112,9 @@ describe('a webhook delivery', () => {
   }
   /** Waits until attempt number `n` is recorded, and returns the delivery. */
   async function reached(hooks: Awaited<ReturnType<typeof failing>>, n: number) {
-    await expect
-      .poll(async () => (await hooks.delivery(type))?.attempts.filter(({ status }) => status !== null).length)
-      .toBe(n);
+    const recorded = async () =>
+      (await hooks.delivery(type))?.attempts.filter(({ status }) => status !== null).length;
+    await expect.poll(recorded, { timeout: within(20_000) }).toBe(n);
     const delivery = await hooks.delivery(type);
     if (!delivery) throw new Error('it was there');
     return delivery;
