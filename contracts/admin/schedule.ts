@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SentName } from '../events.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { AttemptTrigger } from '../webhooks.ts';
-import { reference } from './references.ts';
+import { eventFilter } from './deliveries.ts';
 
 /** What the rows of a schedule are counted by. `why` is what made the attempts due. */
 export const ScheduleColumn = z.enum(['minute', 'hour', 'partner', 'key', 'mode', 'event', 'why', 'attempt']);
@@ -10,12 +10,7 @@ export type ScheduleColumn = z.infer<typeof ScheduleColumn>;
 
 /** Selects attempts by what they are for, and by the time when they are due: `since` is included, `until` is not. */
 export const ReadSchedule = z.strictObject({
-  partnerId: reference('partner').optional(),
-  keyId: reference('apiKey').optional(),
-  mode: Mode.optional(),
-  event: SentName.optional(),
-  since: DateTime.optional(),
-  until: DateTime.optional(),
+  ...eventFilter,
   by: z.array(ScheduleColumn).min(1).max(8).default(['minute', 'partner']),
   limit: z.number().int().min(1).max(500).default(50),
 });

@@ -23,8 +23,8 @@ export type MakeContext = (
 ) => Promise<AdminContext>;
 
 /**
- * Returns the routes of an admin API, at `/trpc`, and those of its dry runs, at `/trpc/dry-run`. Each request calls one procedure only, so that a request id identifies one
- * change.
+ * Returns the routes of an admin API, at `/trpc`, and those of its dry runs, at `/trpc/dry-run`. Each request calls one
+ * procedure only, so that a request id identifies one change.
  */
 export function trpcRoutes(router: AnyRouter, makeContext: MakeContext): FastifyPluginAsync {
   async function contextOf(
