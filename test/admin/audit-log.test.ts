@@ -133,6 +133,8 @@ describe('the audit log', () => {
     ]);
     for (const target of [keyId, job?.id ?? ''])
       expect((await entriesOf(target)).map(({ action }) => action)).toContain('bulk.start');
+    // While the delivery of the first job is on its way, the second job would find nothing to do.
+    await expect.poll(skipped, { timeout: within(20_000) }).toBe(2);
     const { job: ofPartner } = await server.admin.bulk.start.mutate({
       ...{ action: 'resend', filter: { ...filter, keyId: undefined, partnerId }, again: true },
     });
