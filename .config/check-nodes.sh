@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 releases=(22.23.3 24.21.0 26.10.0)
 quick=(test/billing/wallet-rules.test.ts test/platform/ids.test.ts test/platform/keys/sealing.test.ts test/platform/batching/group-commit.test.ts
-  test/platform/config/config.test.ts test/platform/jobs/scheduler.test.ts test/oauth/token-order.test.ts
+  test/platform/config/config.test.ts test/platform/jobs/scheduler.test.ts test/api/oauth/token-order.test.ts
   test/sdk/typescript.test.ts test/sdk/typescript-retries.test.ts test/sdk/typescript-webhooks.test.ts)
 work=$(mktemp -d)
 server=

@@ -44,14 +44,14 @@ module.exports = {
     {
       name: 'admin-imports-itself-platform-and-contracts',
       severity: 'error',
-      from: { path: '^server/admin/' },
+      from: { path: '^server/operations/' },
       to: { path: '^(server|cli|embedded-database)/', pathNot: '^server/(admin|platform)/' },
     },
     {
       // Its pages and its browser code are a client of the admin API, as the command line is.
       name: 'the-portal-imports-members-platform-contracts-and-one-type',
       severity: 'error',
-      from: { path: '^server/portal/' },
+      from: { path: '^server/console/portal/' },
       to: {
         path: '^(server|cli|embedded-database)/',
         pathNot: ['^server/(portal|members|platform)/', '^server/wiring/admin-router\\.ts$'],
@@ -60,20 +60,20 @@ module.exports = {
     {
       name: 'the-portal-takes-only-types-from-wiring',
       severity: 'error',
-      from: { path: '^server/portal/' },
-      to: { path: '^server/wiring/', dependencyTypesNot: ['type-only'] },
+      from: { path: '^server/console/portal/' },
+      to: { path: '^server/process/wiring/', dependencyTypesNot: ['type-only'] },
     },
     {
       // The portal stands above the place where features are joined.
       name: 'only-the-app-knows-the-portal',
       severity: 'error',
       from: { path: '^(server|cli|embedded-database|contracts)/', pathNot: '^server/(portal/|app\\.ts$)' },
-      to: { path: '^server/portal/' },
+      to: { path: '^server/console/portal/' },
     },
     {
       name: 'wallets-stands-on-billing',
       severity: 'error',
-      from: { path: '^server/wallets/' },
+      from: { path: '^server/billing/wallets/' },
       to: { path: '^server/|^cli/', pathNot: '^server/(wallets|billing|platform)/' },
     },
     {

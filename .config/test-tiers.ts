@@ -28,7 +28,7 @@ const slow = [
   // Starts of the built server.
   'test/platform/{admin-url,first-use,greeting,health-listener,logs,reseal,restore,roll-out,start-fault,stop}.test.ts',
   // Hundreds of flows.
-  'test/verification/flow/commands.test.ts',
+  'test/pages/flow/commands.test.ts',
   // A process for each test, and a receiver that is too slow for 10 s.
   'test/cli/svc/listen.test.ts',
   // A terminal and a shell.
@@ -39,7 +39,7 @@ const slow = [
 const measured = [
   'test/platform/longest-input.test.ts',
   'test/platform/event-loop/largest-inputs.slow.test.ts',
-  'test/verification/passkeys/return-time.slow.test.ts',
+  'test/people/passkeys/return-time.slow.test.ts',
 ];
 
 /** Quick files that replace the time zone, `Intl` or timers for longer than a test, and so need a process of their own. */
@@ -48,20 +48,20 @@ const isolated = [
   'test/platform/clock.test.ts',
   'test/proofs/delivery-simulation/simulation.test.ts',
   'test/proofs/simulation/simulation.test.ts',
-  'test/verification/pages/formatters.test.ts',
+  'test/pages/views/formatters.test.ts',
 ];
 
 /** Quick files that try a part of their cases; the slow tier runs them again, and tries all. */
 const thorough = [
   'test/billing/exchange.test.ts',
   'test/contract/conforming-requests.test.ts',
-  'test/portal/many.test.ts',
-  'test/portal/scope.test.ts',
-  'test/verification/flow/interleavings.test.ts',
+  'test/console/portal/many.test.ts',
+  'test/console/portal/scope.test.ts',
+  'test/pages/flow/interleavings.test.ts',
 ];
 
 /** Quick files that load the built command line into their process: its copies of the schemas are not to meet the source's. */
-const builtCode = ['test/cli/**/*.test.ts', 'test/storefront/integrations.test.ts'];
+const builtCode = ['test/cli/**/*.test.ts', 'test/api/storefront/integrations.test.ts'];
 
 /** By file: `true` if all its tests are slow, else the titles of those that are. With SVC_TEST_TIERS=off, all are quick. */
 export type SlowTests = Record<string, true | string[]>;

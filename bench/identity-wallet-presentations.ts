@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { IdentityWallet } from '../contracts/identity-wallet-sources.ts';
-import { parsePem } from '../server/identity-wallet/certificates.ts';
-import { createPresentationCheck } from '../server/identity-wallet/presentation.ts';
-import { createStatusLists } from '../server/identity-wallet/status-list.ts';
-import { statusListTypes } from '../server/identity-wallet/status-token.ts';
+import { createPresentationCheck } from '../server/identity-wallet/protocol/presentation.ts';
 import { presentMdoc, presentSdJwt } from '../server/identity-wallet/test-wallet/holder.ts';
 import { createTestIssuer, type TestIssuer } from '../server/identity-wallet/test-wallet/issuer.ts';
 import { testStatusList } from '../server/identity-wallet/test-wallet/status.ts';
+import { parsePem } from '../server/identity-wallet/trust/certificates.ts';
+import { createStatusLists } from '../server/identity-wallet/trust/status-list.ts';
+import { statusListTypes } from '../server/identity-wallet/trust/status-token.ts';
 
 export interface PresentationCost {
   format: 'ISO mdoc' | 'SD-JWT VC';

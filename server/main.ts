@@ -5,11 +5,11 @@ import { createTRPCClient, httpLink } from '@trpc/client';
 import closeWithGrace from 'close-with-grace';
 import { readVariables } from '../contracts/settings.ts';
 import { type Demo, startDemo } from './demo/demo.ts';
+import type { AdminRouter } from './operations/admin-router.ts';
 import { type Config, ConfigError, readConfig } from './platform/config/config.ts';
 import { StartFault } from './platform/http/listen.ts';
 import { createLogger } from './platform/telemetry/logging.ts';
-import { type RunningServer, startServer } from './start.ts';
-import type { AdminRouter } from './wiring/admin-router.ts';
+import { type RunningServer, startServer } from './process/start.ts';
 
 /** The exit code for a wrong configuration (EX_CONFIG of sysexits.h). */
 const badConfiguration = 78;

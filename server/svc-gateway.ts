@@ -34,7 +34,7 @@ async function readConfiguration() {
 }
 
 async function backUp(directory: string): Promise<void> {
-  const { backup } = await import('./backup.ts');
+  const { backup } = await import('./process/backup/backup.ts');
   const { target, files } = await backup(await readConfiguration(), directory);
   say(`Copied ${files} files to ${target}. It holds the master key: keep it secret.`);
 }
@@ -43,7 +43,7 @@ const describeEnded = (ended: { sessions: number; codes: number; operators: numb
   `${counted(ended.sessions, 'open session')} and ${counted(ended.codes, 'code')}, and ${counted(ended.operators, 'operator token')}`;
 
 async function restoreFrom(directory: string): Promise<void> {
-  const { restore } = await import('./backup.ts');
+  const { restore } = await import('./process/backup/backup.ts');
   const { takenAt, ...ended } = await restore(await readConfiguration(), directory);
   say(`Restored the state of ${takenAt}; ended ${describeEnded(ended)}. ${nextStep}`);
 }
@@ -52,7 +52,7 @@ async function restoreFrom(directory: string): Promise<void> {
 async function endRestoredSessions(): Promise<void> {
   const { mongodbUri: uri, masterKeys: configuredKeys, dataDir } = await readConfiguration();
   if (!uri) throw new Error('set MONGODB_URI; `svc-gateway restore` does this for the embedded database');
-  const { closeRestored } = await import('./restored.ts');
+  const { closeRestored } = await import('./process/backup/restored.ts');
   const { generatedMasterKeys } = await import('./platform/config/local-secrets.ts');
   const masterKeys = configuredKeys ?? generatedMasterKeys(dataDir);
   const ended = await closeRestored({
@@ -66,15 +66,15 @@ async function endRestoredSessions(): Promise<void> {
 
 /** Lists what the old database has and the restored one lacks. */
 async function compareWith(old: string, asJson: boolean): Promise<void> {
-  const { compareWithOld } = await import('./old-database.ts');
-  const { renderLost } = await import('./lost-table.ts');
+  const { compareWithOld } = await import('./process/backup/old-database.ts');
+  const { renderLost } = await import('./process/backup/lost-table.ts');
   const lost = await compareWithOld(await readConfiguration(), old);
   if (asJson) say(JSON.stringify(lost, null, 2));
   else for (const line of renderLost(lost)) say(line);
 }
 
 async function checkProcess(): Promise<void> {
-  const { check } = await import('./check.ts');
+  const { check } = await import('./process/check.ts');
   process.exitCode = (await check(process.env)) ? 0 : 1;
 }
 

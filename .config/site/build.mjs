@@ -76,7 +76,7 @@ write('status.html', eta.render('./status', { basePath, top: topLinks() }));
 writeDownloads(`${site}/docs/downloads`);
 write('docs/search.json', searchIndex(built));
 for (const name of ['site.css', 'site.js']) cpSync(new URL(name, here), `${site}/docs/${name}`);
-cpSync('server/verification/pages/templates/icon.svg', `${site}/docs/icon.svg`);
+cpSync('server/pages/templates/styles/icon.svg', `${site}/docs/icon.svg`);
 
 const listOf = (area) =>
   built

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
+import type { Enrollment } from '../../server/people/enrollments/enrollment-store.ts';
+import type { User } from '../../server/people/users/user-store.ts';
 import { randomId, sha256 } from '../../server/platform/ids.ts';
-import type { Enrollment } from '../../server/verification/people/enrollment-store.ts';
-import type { User } from '../../server/verification/people/user-store.ts';
-import { codeOf } from '../../server/verification/session/code.ts';
-import type { Session } from '../../server/verification/session/session.ts';
+import { codeOf } from '../../server/sessions/code.ts';
+import type { Session } from '../../server/sessions/session.ts';
 import { codeChallenge, redirectUri, scope } from './contender.ts';
 import type { Owner } from './our-partners.ts';
 

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { LedgerPage } from '../../server/billing/ledger-page.ts';
+import type { LedgerPage } from '../../server/billing/ledger/ledger-page.ts';
 
 interface Expected {
   /** The number of exchanged codes. */

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { walletIdOf } from '../../server/billing/ledger-page.ts';
+import { walletIdOf } from '../../server/billing/ledger/ledger-page.ts';
 import { expectEqual } from '../contenders/our-ledgers.ts';
 import type { Owner } from '../contenders/our-partners.ts';
 import { capPerMinute, type Partners } from './partners.ts';

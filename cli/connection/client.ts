@@ -1,6 +1,6 @@
 import { createTRPCClient, httpLink, type TRPCClient } from '@trpc/client';
 import { environmentHeader, tokenExpiryHeader } from '../../contracts/environment-header.ts';
-import type { AdminRouter } from '../../server/wiring/admin-router.ts';
+import type { AdminRouter } from '../../server/operations/admin-router.ts';
 import type { ShowWaiting } from '../output/waiting.ts';
 import { fetchTrusting } from './certificates.ts';
 import type { Connection } from './connection.ts';

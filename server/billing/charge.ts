@@ -12,13 +12,13 @@ import type {
 import { atMost } from '../platform/batching/cache-size.ts';
 import type { Clock } from '../platform/clock.ts';
 import { deriveId } from '../platform/ids.ts';
-import { cacheSizes } from './cache-sizes.ts';
-import { type LedgerEntry, opposite, walletIdOf } from './ledger-page.ts';
-import type { LedgerStore } from './ledger-store.ts';
-import type { LedgerWriter } from './ledger-writer.ts';
+import { cacheSizes } from './ledger/cache-sizes.ts';
+import { type LedgerEntry, opposite, walletIdOf } from './ledger/ledger-page.ts';
+import type { LedgerStore } from './ledger/ledger-store.ts';
+import type { LedgerWriter } from './ledger/ledger-writer.ts';
+import { isBillable } from './ledger/wallet-rules.ts';
 import { refusalOf, rehearsedRefusal } from './refusals.ts';
 import type { RevocationStore } from './revocation-store.ts';
-import { isBillable } from './wallet-rules.ts';
 
 interface Settings {
   writer: Pick<LedgerWriter, 'write'>;

@@ -1,9 +1,9 @@
 import { Mode } from '../../contracts/identifiers.ts';
 import { type Clock, monotonicTime as uptime } from '../platform/clock.ts';
 import type { Pace } from '../platform/config/pace.ts';
-import type { AuditEntry } from '../platform/database/audit-entry.ts';
+import type { AuditEntry } from '../platform/database/audit/audit-entry.ts';
 import type { Publish } from '../platform/database/event-draft.ts';
-import { createPeerLink, peerRoutes } from '../platform/http/peer-link.ts';
+import { createPeerLink, peerRoutes } from '../platform/http/endpoints/peer-link.ts';
 import type { Processes } from '../platform/jobs/processes.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createAccessRemoval } from './access-removal.ts';
@@ -12,11 +12,11 @@ import { createHandOver, type HandOverSettings } from './hand-over/hand-over.ts'
 import { keysOf } from './hand-over/messages.ts';
 import { createTakeOver } from './hand-over/take-over.ts';
 import { createWriters, type WriterSettings } from './hand-over/writers.ts';
-import { createHeads } from './heads.ts';
-import { type LedgerPage, walletIdOf } from './ledger-page.ts';
-import { createLedgerWriter } from './ledger-writer.ts';
+import { createHeads } from './ledger/heads.ts';
+import { type LedgerPage, walletIdOf } from './ledger/ledger-page.ts';
+import { createLedgerWriter } from './ledger/ledger-writer.ts';
+import { openingPage } from './ledger/page-builder.ts';
 import { createManualEntries } from './manual-entries.ts';
-import { openingPage } from './page-builder.ts';
 import { createPublishing } from './publishing.ts';
 import type { BillingStores } from './store.ts';
 

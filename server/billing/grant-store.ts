@@ -1,6 +1,6 @@
 import type { Db, Filter } from 'mongodb';
-import type { Grant, LedgerEntry, LedgerPage } from './ledger-page.ts';
-import { filterOfPages } from './ledger-store.ts';
+import type { Grant, LedgerEntry, LedgerPage } from './ledger/ledger-page.ts';
+import { filterOfPages } from './ledger/ledger-store.ts';
 
 /** The ids by which the grants of one user are found in the ledger of one wallet. */
 export interface Traces {

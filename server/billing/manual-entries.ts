@@ -1,12 +1,12 @@
-import type { AuditEntry } from '../platform/database/audit-entry.ts';
-import { endDryRun } from '../platform/database/dry-run.ts';
+import type { AuditEntry } from '../platform/database/audit/audit-entry.ts';
+import { endDryRun } from '../platform/database/audit/dry-run.ts';
 import { ApiError } from '../platform/errors.ts';
 import { deriveId } from '../platform/ids.ts';
-import { type LedgerEntry, type Memo, opposite, refundIdOf } from './ledger-page.ts';
-import type { LedgerStore } from './ledger-store.ts';
-import type { LedgerWriter } from './ledger-writer.ts';
-import type { Posting } from './page-builder.ts';
-import { checkMovement, isBillable, type WalletState } from './wallet-rules.ts';
+import { type LedgerEntry, type Memo, opposite, refundIdOf } from './ledger/ledger-page.ts';
+import type { LedgerStore } from './ledger/ledger-store.ts';
+import type { LedgerWriter } from './ledger/ledger-writer.ts';
+import type { Posting } from './ledger/page-builder.ts';
+import { checkMovement, isBillable, type WalletState } from './ledger/wallet-rules.ts';
 
 interface Settings {
   writer: Pick<LedgerWriter, 'write'>;

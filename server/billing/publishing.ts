@@ -1,10 +1,10 @@
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { AuditEntry } from '../platform/database/audit-entry.ts';
+import type { AuditEntry } from '../platform/database/audit/audit-entry.ts';
 import type { EventDraft, Publish, Sweep } from '../platform/database/event-draft.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
-import { isVerifiedAccess, type LedgerEntry, type LedgerPage } from './ledger-page.ts';
-import type { LedgerStore } from './ledger-store.ts';
+import { isVerifiedAccess, type LedgerEntry, type LedgerPage } from './ledger/ledger-page.ts';
+import type { LedgerStore } from './ledger/ledger-store.ts';
 
 interface Settings {
   store: Pick<LedgerStore, 'unpublished' | 'markPublished'>;

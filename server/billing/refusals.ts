@@ -1,8 +1,8 @@
 import type { BillableKind } from '../../contracts/charge.ts';
 import type { Rehearsal } from '../../contracts/verification.ts';
 import { ApiError, unavailableRetryAfter } from '../platform/errors.ts';
-import { hour, minute, secondsUntilRollover, windowStart } from '../platform/http/windows.ts';
-import { defaultCaps, type Refusal } from './wallet-rules.ts';
+import { hour, minute, secondsUntilRollover, windowStart } from '../platform/http/limits/windows.ts';
+import { defaultCaps, type Refusal } from './ledger/wallet-rules.ts';
 
 const lengthsMs = { minute, hour };
 

@@ -2,8 +2,8 @@ import type { Db } from 'mongodb';
 import { storedAnswerLifetimeSeconds } from '../../contracts/checkbox.ts';
 import { accessTokenLifetimeSeconds } from '../../contracts/oauth.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
-import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import type { ShardDeclaration } from '../platform/database/sharding.ts';
+import type { IndexDeclaration } from '../platform/database/schema/indexes.ts';
+import type { ShardDeclaration } from '../platform/database/schema/sharding.ts';
 import { updateEach } from '../platform/database/write-groups.ts';
 
 const collection = 'revocations';

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { createGrantStore } from './grant-store.ts';
-import { createLedgerStore, indexes as ledgerIndexes } from './ledger-store.ts';
+import { createLedgerStore, indexes as ledgerIndexes } from './ledger/ledger-store.ts';
 import { createRevocationStore, indexes as revocationIndexes } from './revocation-store.ts';
 
 export const indexes = [...ledgerIndexes, ...revocationIndexes];

@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
 import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
-import { type Certificate, isSelfSigned, parsePem } from './certificates.ts';
+import { type Certificate, isSelfSigned, parsePem } from './trust/certificates.ts';
 
 /** The certificates and the key by which this relying party identifies itself to identity wallets. */
 export interface RelyingPartyAccess {

@@ -4,18 +4,18 @@ import type { IdentityWalletSettings, TrustAnchors } from '../../contracts/ident
 import { hmac } from '../platform/ids.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import type { RelyingPartyAccess } from './access.ts';
-import type { Certificate } from './certificates.ts';
-import type { AskedSession } from './digital-request.ts';
-import { createHandles, type Handle, type RequestKeys } from './handles.ts';
-import type { PresentationCheck } from './presentation.ts';
-import { type Channel, createRequests } from './request.ts';
+import type { AskedSession } from './protocol/digital-request.ts';
+import { createHandles, type Handle, type RequestKeys } from './protocol/handles.ts';
+import type { PresentationCheck } from './protocol/presentation.ts';
+import { type Channel, createRequests } from './protocol/request.ts';
 import {
   type IdentityWalletAnswer,
   type IdentityWalletResponse,
   type RawPresentation,
   readResponse,
-} from './response.ts';
-import { createTrust, keyIdentifiersOf } from './trust.ts';
+} from './protocol/response.ts';
+import type { Certificate } from './trust/certificates.ts';
+import { createTrust, keyIdentifiersOf } from './trust/trust.ts';
 
 export interface VerifierDependencies {
   baseUrl: string;

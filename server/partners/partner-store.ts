@@ -2,10 +2,10 @@ import type { Db } from 'mongodb';
 import type { PartnerStatus } from '../../contracts/admin/partners.ts';
 import type { LowBalance } from '../../contracts/admin/warnings.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { readPage } from '../platform/database/pages.ts';
+import { readPage } from '../platform/database/reads/pages.ts';
 import { type AuditedRecord, createRecordStore, recordIndexes } from '../platform/database/records.ts';
-import type { BrandPage, BrandRequest } from './brand-requests.ts';
+import type { IndexDeclaration } from '../platform/database/schema/indexes.ts';
+import type { BrandPage, BrandRequest } from './brands/brand-requests.ts';
 
 /** A company that verifies its users with us. */
 export interface Partner extends AuditedRecord {

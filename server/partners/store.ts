@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
-import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { createJointReads } from '../platform/database/joint-reads.ts';
-import { createChangeStore } from './change-store.ts';
-import { indexes as clientIndexes, createClientStore } from './client-store.ts';
-import { createKeyStore, indexes as keyIndexes } from './key-store.ts';
-import { createLogoStore } from './logo-store.ts';
+import { createJointReads } from '../platform/database/reads/joint-reads.ts';
+import type { IndexDeclaration } from '../platform/database/schema/indexes.ts';
+import { createLogoStore } from './brands/logo-store.ts';
+import { indexes as clientIndexes, createClientStore } from './clients/client-store.ts';
+import { createChangeStore } from './directory/change-store.ts';
+import { createKeyStore, indexes as keyIndexes } from './keys/key-store.ts';
 import { createPartnerStore, indexes as partnerIndexes } from './partner-store.ts';
 import { createSearchStore } from './search-store.ts';
 

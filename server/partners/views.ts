@@ -3,11 +3,11 @@ import { ClientView } from '../../contracts/admin/clients.ts';
 import { EndpointView, KeyView, OldSecret } from '../../contracts/admin/keys.ts';
 import { PartnerView } from '../../contracts/admin/partners.ts';
 import { viewAs } from '../platform/admin-api/view.ts';
-import type { Branded } from './brand-requests.ts';
-import { type Client, sourcesOf } from './client-store.ts';
-import { type ApiKey, type OldKeySecret, pauseAt } from './key-store.ts';
+import type { Branded } from './brands/brand-requests.ts';
+import { type Client, sourcesOf } from './clients/client-store.ts';
+import { type ApiKey, type OldKeySecret, pauseAt } from './keys/key-store.ts';
+import { isLive } from './keys/secrets.ts';
 import type { Partner } from './partner-store.ts';
-import { isLive } from './secrets.ts';
 
 const time = (date: Date | undefined): string | null => date?.toISOString() ?? null;
 

@@ -1,7 +1,7 @@
 import type { SetWarnings, WarningSettings } from '../../contracts/admin/warnings.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Actor } from '../platform/database/audit-entry.ts';
-import { createAuditedChange } from '../platform/database/audited-change.ts';
+import type { Actor } from '../platform/database/audit/audit-entry.ts';
+import { createAuditedChange } from '../platform/database/audit/audited-change.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
 
 interface Dependencies {

@@ -39,17 +39,17 @@ import {
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { adviseCommand, type Role } from '../platform/admin-api/roles.ts';
 import { viewAs } from '../platform/admin-api/view.ts';
-import { endDryRun } from '../platform/database/dry-run.ts';
+import { endDryRun } from '../platform/database/audit/dry-run.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import { createBulkJobs } from './bulk/bulk-jobs.ts';
 import type { Delivery } from './delivery/delivery.ts';
 import { hasPersonalData, visibleDelivery } from './operators/admin-personal-data.ts';
 import { createDeliveryActions, type DeliveryActions } from './operators/delivery-actions.ts';
-import { createEndpointHealth } from './operators/health.ts';
-import { createJobs } from './operators/jobs.ts';
-import type { ReadPauses, RequireKey } from './operators/key-owner.ts';
+import { createEndpointHealth } from './operators/endpoints/health.ts';
+import type { ReadPauses, RequireKey } from './operators/endpoints/key-owner.ts';
+import { createRelay } from './operators/endpoints/relay.ts';
 import { createWebhookQueries, type WebhookQueries } from './operators/queries.ts';
-import { createRelay } from './operators/relay.ts';
+import { createJobs } from './operators/schedule/jobs.ts';
 import { viewDelivery } from './operators/views.ts';
 import type { Webhooks } from './webhooks.ts';
 

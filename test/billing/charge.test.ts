@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Order } from '../../contracts/charge.ts';
 import { createCharges } from '../../server/billing/charge.ts';
-import type { LedgerEntry } from '../../server/billing/ledger-page.ts';
-import { draftPage, openingPage, type Posting } from '../../server/billing/page-builder.ts';
+import type { LedgerEntry } from '../../server/billing/ledger/ledger-page.ts';
+import { draftPage, openingPage, type Posting } from '../../server/billing/ledger/page-builder.ts';
 
 const now = Date.UTC(2026, 0, 5, 12);
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { createHeads } from '../../server/billing/heads.ts';
-import { createLedgerStore } from '../../server/billing/ledger-store.ts';
-import { createLedgerWriter } from '../../server/billing/ledger-writer.ts';
-import { openingPage } from '../../server/billing/page-builder.ts';
+import { createHeads } from '../../server/billing/ledger/heads.ts';
+import { createLedgerStore } from '../../server/billing/ledger/ledger-store.ts';
+import { createLedgerWriter } from '../../server/billing/ledger/ledger-writer.ts';
+import { openingPage } from '../../server/billing/ledger/page-builder.ts';
 import { preparedDatabase } from '../harness/database.ts';
 
 const walletId = 'ptr_1:test';

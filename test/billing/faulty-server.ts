@@ -1,12 +1,12 @@
 import { MongoNetworkError } from 'mongodb';
 import { onTestFinished } from 'vitest';
-import type { LedgerPage } from '../../server/billing/ledger-page.ts';
+import type { LedgerPage } from '../../server/billing/ledger/ledger-page.ts';
 import { type BillingStores, createBillingStores } from '../../server/billing/store.ts';
-import type { Replacements } from '../../server/start.ts';
+import type { Replacements } from '../../server/process/start.ts';
+import { momentAt } from '../api/oauth/oauth-server.ts';
 import { completeSession } from '../harness/completed-session.ts';
 import { type Code, createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer } from '../harness/server.ts';
-import { momentAt } from '../oauth/oauth-server.ts';
 import { readLedger, soundLedger } from './ledger-snapshot.ts';
 
 /** The fault before or after a store call that belongs to a charge. */

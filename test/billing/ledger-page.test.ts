@@ -1,9 +1,14 @@
 import fc from 'fast-check';
 import { BSON } from 'mongodb';
 import { describe, expect, it } from 'vitest';
-import { digestOf, type Grant, grantSealOf, type LedgerPage } from '../../server/billing/ledger-page.ts';
-import { draftPage, fencePage, openingPage, type Posting } from '../../server/billing/page-builder.ts';
-import { admit, newWallet } from '../../server/billing/wallet-rules.ts';
+import {
+  digestOf,
+  type Grant,
+  grantSealOf,
+  type LedgerPage,
+} from '../../server/billing/ledger/ledger-page.ts';
+import { draftPage, fencePage, openingPage, type Posting } from '../../server/billing/ledger/page-builder.ts';
+import { admit, newWallet } from '../../server/billing/ledger/wallet-rules.ts';
 
 const walletId = 'ptr_1:test';
 const noon = Date.UTC(2026, 0, 5, 12);

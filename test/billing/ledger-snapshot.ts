@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { expect } from 'vitest';
-import type { LedgerEntry, LedgerPage } from '../../server/billing/ledger-page.ts';
+import type { LedgerEntry, LedgerPage } from '../../server/billing/ledger/ledger-page.ts';
 
 /** All ledger data of one wallet. */
 export interface LedgerSnapshot {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { LedgerPage } from '../../server/billing/ledger-page.ts';
-import { createLedgerStore, indexes } from '../../server/billing/ledger-store.ts';
-import { openingPage } from '../../server/billing/page-builder.ts';
-import { ensureIndexes } from '../../server/platform/database/indexes.ts';
+import type { LedgerPage } from '../../server/billing/ledger/ledger-page.ts';
+import { createLedgerStore, indexes } from '../../server/billing/ledger/ledger-store.ts';
+import { openingPage } from '../../server/billing/ledger/page-builder.ts';
+import { ensureIndexes } from '../../server/platform/database/schema/indexes.ts';
 import { freshDatabase } from '../harness/database.ts';
-import { addFullPages } from '../wallets/long-wallet.ts';
+import { addFullPages } from './wallets/long-wallet.ts';
 
 const at = new Date();
 const later = new Date(at.getTime() + 1);

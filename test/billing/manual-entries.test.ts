@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { LedgerPage } from '../../server/billing/ledger-page.ts';
-import { createLedgerStore } from '../../server/billing/ledger-store.ts';
-import { openingPage } from '../../server/billing/page-builder.ts';
+import type { LedgerPage } from '../../server/billing/ledger/ledger-page.ts';
+import { createLedgerStore } from '../../server/billing/ledger/ledger-store.ts';
+import { openingPage } from '../../server/billing/ledger/page-builder.ts';
 import { completeSession } from '../harness/completed-session.ts';
 import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';

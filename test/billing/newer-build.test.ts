@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pageVersion } from '../../server/billing/ledger-page.ts';
-import { createLedgerStore } from '../../server/billing/ledger-store.ts';
-import { draftPage } from '../../server/billing/page-builder.ts';
+import { pageVersion } from '../../server/billing/ledger/ledger-page.ts';
+import { createLedgerStore } from '../../server/billing/ledger/ledger-store.ts';
+import { draftPage } from '../../server/billing/ledger/page-builder.ts';
 import { randomId } from '../../server/platform/ids.ts';
 import { completeSession } from '../harness/completed-session.ts';
 import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';

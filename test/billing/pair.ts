@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { momentAt } from '../api/oauth/oauth-server.ts';
 import { completeSession } from '../harness/completed-session.ts';
 import { type Code, createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { momentAt } from '../oauth/oauth-server.ts';
 import { soundLedger } from './ledger-snapshot.ts';
 
 const mostTries = 5;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { DeadlineSignal } from '../../contracts/charge.ts';
 import { keysOf, type Reply, type Request, withDates } from '../../server/billing/hand-over/messages.ts';
 import { createTakeOver } from '../../server/billing/hand-over/take-over.ts';
-import type { LedgerEntry } from '../../server/billing/ledger-page.ts';
-import type { Written } from '../../server/billing/ledger-writer.ts';
+import type { LedgerEntry } from '../../server/billing/ledger/ledger-page.ts';
+import type { Written } from '../../server/billing/ledger/ledger-writer.ts';
 import { open, seal } from '../../server/platform/keys/authenticated-json.ts';
 
 const keys = keysOf(Buffer.alloc(32, 1));

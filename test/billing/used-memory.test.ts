@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { createHeads } from '../../server/billing/heads.ts';
-import type { LedgerPage } from '../../server/billing/ledger-page.ts';
-import type { LedgerStore } from '../../server/billing/ledger-store.ts';
-import { createLedgerWriter } from '../../server/billing/ledger-writer.ts';
+import { createHeads } from '../../server/billing/ledger/heads.ts';
+import type { LedgerPage } from '../../server/billing/ledger/ledger-page.ts';
+import type { LedgerStore } from '../../server/billing/ledger/ledger-store.ts';
+import { createLedgerWriter } from '../../server/billing/ledger/ledger-writer.ts';
+import { openingPage } from '../../server/billing/ledger/page-builder.ts';
 import { createManualEntries } from '../../server/billing/manual-entries.ts';
-import { openingPage } from '../../server/billing/page-builder.ts';
 
 const walletId = 'ptr_1:test';
 const uptime = () => performance.now();

@@ -9,7 +9,7 @@ import {
   newWallet,
   type WalletState,
   windowAt,
-} from '../../server/billing/wallet-rules.ts';
+} from '../../server/billing/ledger/wallet-rules.ts';
 
 const noon = Date.UTC(2026, 0, 5, 12);
 const charge = (amount = -50): Movement => ({ kind: 'token', amount });

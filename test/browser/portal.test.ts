@@ -1,11 +1,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { actOnDevices, createDevice } from '../console/portal/device/device-harness.ts';
+import { type SignedInMember, signedIn } from '../console/portal/signed-in.ts';
 import { completeSession } from '../harness/completed-session.ts';
 import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
-import { actOnDevices, createDevice } from '../portal/device/device-harness.ts';
-import { type SignedInMember, signedIn } from '../portal/signed-in.ts';
 import { accessibilityFaults } from './axe.ts';
 import { describeInBrowser, launchBrowser, newVisitor } from './chromium.ts';
 

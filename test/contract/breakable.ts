@@ -1,7 +1,7 @@
 import { MongoNetworkError } from 'mongodb';
 import { createBillingStores } from '../../server/billing/store.ts';
+import { createVerificationStores } from '../../server/people/store.ts';
 import type { Database } from '../../server/platform/database/connect.ts';
-import { createVerificationStores } from '../../server/verification/store.ts';
 
 type Part = 'sessions' | 'ledger' | 'revocations';
 /** How a store fails: with an unexpected error, or as in a database outage. */

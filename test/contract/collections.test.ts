@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createShop, shopDomain } from '../api/storefront/shop.ts';
 import { createPartner, redirectUri, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
-import { createShop, shopDomain } from '../storefront/shop.ts';
 import { collectionRequests, renderBruno, renderPostman, variables } from './collections.ts';
 import { expectGenerated } from './generated.ts';
 

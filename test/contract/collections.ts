@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { personNames } from '../../server/verification/sources/sandbox.ts';
+import { personNames } from '../../server/sessions/sources/sandbox.ts';
 import { type Schema, schemaOf } from '../sdk/contract-types.ts';
 
 interface Operation {

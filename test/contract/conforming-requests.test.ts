@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { basic } from '../api/oauth/oauth-server.ts';
+import { type Shop, sign } from '../api/storefront/shop.ts';
 import { redirectUri, type TestPartner } from '../harness/partner.ts';
-import { basic } from '../oauth/oauth-server.ts';
-import { type Shop, sign } from '../storefront/shop.ts';
 import { type Answer, conform } from './conformance.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { type Schema, valuesOf } from './schema-arbitrary.ts';

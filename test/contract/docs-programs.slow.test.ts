@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderEnv } from '../../cli/onboarding/credentials.ts';
+import { codeFor, createShop, shopDomain } from '../api/storefront/shop.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createPartner, redirectUri, verifyUser } from '../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
-import { codeFor, createShop, shopDomain } from '../storefront/shop.ts';
 import { codeBlocks, fileBlock } from './markdown.ts';
 import { hasProgram, start } from './programs.ts';
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimNames } from '../../contracts/claims.ts';
 import { errorTable } from '../../contracts/errors.ts';
 import { operations } from '../../contracts/openapi/operations.ts';
+import { basic } from '../api/oauth/oauth-server.ts';
 import { tokenForm } from '../harness/partner.ts';
-import { basic } from '../oauth/oauth-server.ts';
 import { conform } from './conformance.ts';
 import { type Harness, startHarness } from './harness.ts';
 

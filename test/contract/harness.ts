@@ -1,4 +1,5 @@
 import { TokenResponse } from '../../contracts/oauth.ts';
+import { createShop, type Shop, sign } from '../api/storefront/shop.ts';
 import {
   createPartner,
   post,
@@ -10,7 +11,6 @@ import {
 import { manualClock, startTestServer } from '../harness/server.ts';
 import { createBrowser } from '../journey/browser.ts';
 import { newStart, startUrl } from '../journey/pkce.ts';
-import { createShop, type Shop, sign } from '../storefront/shop.ts';
 import { type Answer, conform } from './conformance.ts';
 
 export const minute = 60_000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fields, type Shop, sign } from '../api/storefront/shop.ts';
 import { type TestPartner, tokenForm } from '../harness/partner.ts';
-import { fields, type Shop, sign } from '../storefront/shop.ts';
 import { type Answer, conform } from './conformance.ts';
 import { type Harness, startHarness } from './harness.ts';
 

@@ -4,10 +4,10 @@ import { generalText, isErrorCode } from '../../contracts/errors.ts';
 import { OAuthError, TokenResponse, UserinfoResponse } from '../../contracts/oauth.ts';
 import type { VerificationLevel } from '../../contracts/storefront.ts';
 import { type FailureReason, GeneralError } from '../../contracts/verification.ts';
-import type { PersonName } from '../../server/verification/sources/sandbox.ts';
+import type { PersonName } from '../../server/sessions/sources/sandbox.ts';
+import { fields, type Shop } from '../api/storefront/shop.ts';
 import { adult } from '../harness/claims.ts';
 import type { TestPartner } from '../harness/partner.ts';
-import { fields, type Shop } from '../storefront/shop.ts';
 import { type Harness, hour, startHarness } from './harness.ts';
 
 type Refusal = `${number} ${string}`;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { VerificationLevel } from '../../contracts/storefront.ts';
 import { SessionStatus } from '../../contracts/verification.ts';
+import { codeFor, fields, type Shop } from '../api/storefront/shop.ts';
 import type { TestPartner } from '../harness/partner.ts';
-import { codeFor, fields, type Shop } from '../storefront/shop.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { rule } from './rule.ts';
 

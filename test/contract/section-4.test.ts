@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { codeFor, fields } from '../api/storefront/shop.ts';
 import type { TestPartner } from '../harness/partner.ts';
-import { codeFor, fields } from '../storefront/shop.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { receive } from './hooks.ts';
 import { rule } from './rule.ts';

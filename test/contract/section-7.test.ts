@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { type Reason, reasons } from '../../contracts/reasons.ts';
+import { codeFor, fields, type Shop } from '../api/storefront/shop.ts';
 import type { TestPartner } from '../harness/partner.ts';
 import type { Browser, Page } from '../journey/browser.ts';
-import { codeFor, fields, type Shop } from '../storefront/shop.ts';
 import { breakable } from './breakable.ts';
 import { type Harness, minute, startHarness } from './harness.ts';
 import { rule } from './rule.ts';

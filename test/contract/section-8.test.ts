@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
-import { codeFor, fields } from '../storefront/shop.ts';
+import { codeFor, fields } from '../api/storefront/shop.ts';
 import { type Harness, hour, minute, startHarness } from './harness.ts';
 import { receive } from './hooks.ts';
 import { expectPerMinute, limitsOf, retryAfter, spender, statuses } from './limits.ts';

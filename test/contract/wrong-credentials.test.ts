@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { secretPrefixes } from '../../contracts/identifiers.ts';
 import { randomId, randomSecret } from '../../server/platform/ids.ts';
 import { describeMistake, nameKind } from '../../server/platform/keys/credential-kinds.ts';
+import { fields, type Shop } from '../api/storefront/shop.ts';
 import { type TestPartner, tokenForm, type Verified } from '../harness/partner.ts';
 import { adminToken } from '../harness/server.ts';
-import { fields, type Shop } from '../storefront/shop.ts';
 import { type Harness, startHarness } from './harness.ts';
 
 let harness: Harness;

@@ -1,30 +1,24 @@
+import { createCompletion } from '../../server/pages/flow/complete.ts';
+import { createVerify } from '../../server/pages/flow/verify.ts';
+import { createSnapshots } from '../../server/people/enrollments/claims-snapshot.ts';
+import { createEnrolling } from '../../server/people/enrollments/enroll.ts';
+import { createFreshness, createHasFreshClaims } from '../../server/people/enrollments/freshness.ts';
+import { createOutbox } from '../../server/people/enrollments/outbox.ts';
+import { createSnapshotInvalidation } from '../../server/people/enrollments/snapshot-invalidation.ts';
+import { createVerificationStores } from '../../server/people/store.ts';
+import { createBlocking } from '../../server/people/users/blocking.ts';
 import { masterKeysOf } from '../../server/platform/config/local-secrets.ts';
-import { givenFields } from '../../server/platform/database/look-through.ts';
+import { givenFields } from '../../server/platform/database/reads/look-through.ts';
 import { randomId, sha256 } from '../../server/platform/ids.ts';
 import { loadKeyring } from '../../server/platform/keys/keyring.ts';
 import { createSealing } from '../../server/platform/keys/sealing.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
-import { createCompletion } from '../../server/verification/flow/complete.ts';
-import { createVerify } from '../../server/verification/flow/verify.ts';
-import { createBlocking } from '../../server/verification/people/blocking.ts';
-import { createSnapshots } from '../../server/verification/people/claims-snapshot.ts';
-import { createEnrolling } from '../../server/verification/people/enroll.ts';
-import { createFreshness, createHasFreshClaims } from '../../server/verification/people/freshness.ts';
-import { createSnapshotInvalidation } from '../../server/verification/people/snapshot-invalidation.ts';
-import { codeOf } from '../../server/verification/session/code.ts';
-import { createOutbox } from '../../server/verification/session/outbox.ts';
-import type { Session } from '../../server/verification/session/session.ts';
-import { stateHashOf } from '../../server/verification/session/session-list-store.ts';
-import {
-  applied,
-  authenticated,
-  consented,
-  joined,
-  verified,
-} from '../../server/verification/session/transitions.ts';
-import { createSandbox } from '../../server/verification/sources/sandbox.ts';
-import { sourceSession } from '../../server/verification/sources/session-source.ts';
-import { createVerificationStores } from '../../server/verification/store.ts';
+import { codeOf } from '../../server/sessions/code.ts';
+import type { Session } from '../../server/sessions/session.ts';
+import { stateHashOf } from '../../server/sessions/session-list-store.ts';
+import { createSandbox } from '../../server/sessions/sources/sandbox.ts';
+import { sourceSession } from '../../server/sessions/sources/session-source.ts';
+import { applied, authenticated, consented, joined, verified } from '../../server/sessions/transitions.ts';
 import { newStart } from '../journey/pkce.ts';
 import type { Code, TestPartner } from './partner.ts';
 import type { TestServer } from './server.ts';

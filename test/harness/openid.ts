@@ -1,6 +1,6 @@
 import { newStart, startUrl } from '../journey/pkce.ts';
-import { openPages } from '../verification/sources/oidc-site.ts';
-import { clientId, clientSecret, signIn, startProvider } from '../verification/sources/provider.ts';
+import { openPages } from '../sessions/sources/oidc-site.ts';
+import { clientId, clientSecret, signIn, startProvider } from '../sessions/sources/provider.ts';
 import { freePort } from './free-port.ts';
 import { createPartner } from './partner.ts';
 import { startTestServer, type TestServer } from './server.ts';

@@ -1,6 +1,6 @@
 import type { TRPCClient } from '@trpc/client';
 import type { Mode } from '../../contracts/identifiers.ts';
-import type { AdminRouter } from '../../server/wiring/admin-router.ts';
+import type { AdminRouter } from '../../server/operations/admin-router.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
 import { tokenForm as formOf, newStart, startUrl } from '../journey/pkce.ts';
 

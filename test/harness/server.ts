@@ -1,10 +1,10 @@
 import { createTRPCClient, httpLink } from '@trpc/client';
 import type { CommandStartedEvent } from 'mongodb';
+import type { AdminRouter } from '../../server/operations/admin-router.ts';
 import type { DatabaseClock } from '../../server/platform/clock.ts';
 import { readConfig } from '../../server/platform/config/config.ts';
 import { createLogger, type Logger } from '../../server/platform/telemetry/logging.ts';
-import { type Replacements, startServer } from '../../server/start.ts';
-import type { AdminRouter } from '../../server/wiring/admin-router.ts';
+import { type Replacements, startServer } from '../../server/process/start.ts';
 import { databaseAt, databaseOfServer, isPrepared } from './database.ts';
 import { freePort } from './free-port.ts';
 import { insertSigningKeys } from './signing-keys.ts';

@@ -6,7 +6,7 @@ import { buildCertificate, toPem } from '../../server/identity-wallet/test-walle
 import { accessCertificate, createTestIssuer } from '../../server/identity-wallet/test-wallet/issuer.ts';
 import { createPartner, exchangeCode, sharedPartner, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { openPages } from '../verification/sources/oidc-site.ts';
+import { openPages } from '../sessions/sources/oidc-site.ts';
 import { askIdentityWallet, digitalRequestsIn } from './asking.ts';
 import { issuer } from './attested.ts';
 import { askedIn, licence, presentByAnnexC, proofOfAge, readerOf, seal } from './iso-wallet.ts';

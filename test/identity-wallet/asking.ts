@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { sharedPartner, type TestPartner } from '../harness/partner.ts';
 import type { TestServer } from '../harness/server.ts';
-import { openPages } from '../verification/sources/oidc-site.ts';
+import { openPages } from '../sessions/sources/oidc-site.ts';
 
 /** The page's request for the Digital Credentials API. */
 export interface DigitalRequest {

@@ -2,14 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { CompactSign, decodeJwt } from 'jose';
 import type { ClaimName } from '../../contracts/claims.ts';
 import { IdentityWallet, type IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
-import { parsePem } from '../../server/identity-wallet/certificates.ts';
-import { createPresentationCheck, type Expectation } from '../../server/identity-wallet/presentation.ts';
+import type { Handover } from '../../server/identity-wallet/formats/transcript.ts';
+import {
+  createPresentationCheck,
+  type Expectation,
+} from '../../server/identity-wallet/protocol/presentation.ts';
 import { PresentationRefused } from '../../server/identity-wallet/refused.ts';
-import { createStatusLists } from '../../server/identity-wallet/status-list.ts';
-import { statusListTypes } from '../../server/identity-wallet/status-token.ts';
 import { accessCertificate, createTestIssuer } from '../../server/identity-wallet/test-wallet/issuer.ts';
 import { testStatusList } from '../../server/identity-wallet/test-wallet/status.ts';
-import type { Handover } from '../../server/identity-wallet/transcript.ts';
+import { parsePem } from '../../server/identity-wallet/trust/certificates.ts';
+import { createStatusLists } from '../../server/identity-wallet/trust/status-list.ts';
+import { statusListTypes } from '../../server/identity-wallet/trust/status-token.ts';
 import { startTestServer } from '../harness/server.ts';
 import { presentMdoc, presentSdJwt } from './library-holder.ts';
 

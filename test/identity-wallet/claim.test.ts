@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Session } from '../../server/verification/session/session.ts';
-import { requestLockMs } from '../../server/verification/session/session-store.ts';
-import { createVerificationStores } from '../../server/verification/store.ts';
+import { createVerificationStores } from '../../server/people/store.ts';
+import type { Session } from '../../server/sessions/session.ts';
+import { requestLockMs } from '../../server/sessions/session-store.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { askIdentityWallet, postFields } from './asking.ts';

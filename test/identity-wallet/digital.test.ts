@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestServer } from '../harness/server.ts';
-import { openPages } from '../verification/sources/oidc-site.ts';
+import { openPages } from '../sessions/sources/oidc-site.ts';
 import { askIdentityWallet, digitalRequestIn } from './asking.ts';
 import { identityWalletSources, startWithIdentityWallets } from './attested.ts';
 import { otherIdentityWallet } from './other-wallet.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { applyDisclosures } from '../../server/identity-wallet/disclosures.ts';
+import { applyDisclosures } from '../../server/identity-wallet/formats/disclosures.ts';
 import { PresentationRefused } from '../../server/identity-wallet/refused.ts';
 import { ageSettings, createCheck, expectation, now, refusalOf } from './attested.ts';
 import { adultItem, docType, handMade } from './hand-made.ts';

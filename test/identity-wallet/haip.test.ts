@@ -10,14 +10,14 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testIdentityWalletSources } from '../../contracts/identity-wallet-sources.ts';
 import { accessOf } from '../../server/identity-wallet/access.ts';
-import { parsePem } from '../../server/identity-wallet/certificates.ts';
-import { deriveKeyPair } from '../../server/identity-wallet/derived-key.ts';
 import { createIdentityWallets } from '../../server/identity-wallet/port.ts';
-import { queryFor, toDcql } from '../../server/identity-wallet/query.ts';
+import { deriveKeyPair } from '../../server/identity-wallet/protocol/derived-key.ts';
+import { queryFor, toDcql } from '../../server/identity-wallet/protocol/query.ts';
 import { readLink } from '../../server/identity-wallet/test-wallet/asked.ts';
 import { buildCertificate, toPem } from '../../server/identity-wallet/test-wallet/certificate-builder.ts';
 import { accessCertificate } from '../../server/identity-wallet/test-wallet/issuer.ts';
-import { keyIdentifiersOf } from '../../server/identity-wallet/trust.ts';
+import { parsePem } from '../../server/identity-wallet/trust/certificates.ts';
+import { keyIdentifiersOf } from '../../server/identity-wallet/trust/trust.ts';
 import type { TestServer } from '../harness/server.ts';
 import { askIdentityWallet, postFields } from './asking.ts';
 import {

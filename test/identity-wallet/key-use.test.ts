@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { coseKeyOf } from '../../server/identity-wallet/cbor.ts';
-import { verifySigned } from '../../server/identity-wallet/sd-jwt.ts';
+import { coseKeyOf } from '../../server/identity-wallet/formats/cbor.ts';
+import { verifySigned } from '../../server/identity-wallet/formats/sd-jwt.ts';
 import { issueSdJwt, signJwt } from '../../server/identity-wallet/test-wallet/attestations.ts';
 import { ageSettings, createCheck, expectation, handover, issuer, now, refusalOf } from './attested.ts';
 import { handMade } from './hand-made.ts';

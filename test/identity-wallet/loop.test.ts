@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testIdentityWalletSources } from '../../contracts/identity-wallet-sources.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { openPages } from '../verification/sources/oidc-site.ts';
+import { openPages } from '../sessions/sources/oidc-site.ts';
 import { faultsInWords } from './faults.ts';
 
 let service: TestServer;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPartner, redirectUri, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newStart, startUrl } from '../journey/pkce.ts';
-import { openPages } from '../verification/sources/oidc-site.ts';
+import { openPages } from '../sessions/sources/oidc-site.ts';
 
 let service: TestServer;
 let partner: TestPartner;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { decodeCbor } from '../../server/identity-wallet/cbor.ts';
-import { validatePath } from '../../server/identity-wallet/certificates.ts';
-import { applyDisclosures } from '../../server/identity-wallet/disclosures.ts';
-import { parseJson } from '../../server/identity-wallet/json.ts';
+import { decodeCbor } from '../../server/identity-wallet/formats/cbor.ts';
+import { applyDisclosures } from '../../server/identity-wallet/formats/disclosures.ts';
+import { parseJson } from '../../server/identity-wallet/formats/json.ts';
 import { PresentationRefused } from '../../server/identity-wallet/refused.ts';
 import { readLink } from '../../server/identity-wallet/test-wallet/asked.ts';
+import { validatePath } from '../../server/identity-wallet/trust/certificates.ts';
 import {
   ageSettings,
   ageToken,

@@ -3,8 +3,8 @@ import { setGlobalConfig } from '@openid4vc/oauth2';
 import { Openid4vpClient, type ResolvedOpenid4vpAuthorizationRequest } from '@openid4vc/openid4vp';
 import { CompactEncrypt, calculateJwkThumbprint, compactVerify, importJWK, type JWK } from 'jose';
 import { z } from 'zod';
+import type { Handover } from '../../server/identity-wallet/formats/transcript.ts';
 import { issueMdoc, issueSdJwt } from '../../server/identity-wallet/test-wallet/attestations.ts';
-import type { Handover } from '../../server/identity-wallet/transcript.ts';
 import { issuer } from './attested.ts';
 import { presentMdoc, presentSdJwt } from './library-holder.ts';
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { documentSigner, parseCertificate } from '../../server/identity-wallet/certificates.ts';
-import { deriveKeyPair } from '../../server/identity-wallet/derived-key.ts';
+import { deriveKeyPair } from '../../server/identity-wallet/protocol/derived-key.ts';
 import {
   buildCertificate,
   type CertificateContent,
 } from '../../server/identity-wallet/test-wallet/certificate-builder.ts';
+import { documentSigner, parseCertificate } from '../../server/identity-wallet/trust/certificates.ts';
 import { now } from './attested.ts';
 
 const day = 86_400_000;

@@ -1,9 +1,13 @@
 import { createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHandles, destinationOfToken, type Handle } from '../../server/identity-wallet/handles.ts';
+import {
+  createHandles,
+  destinationOfToken,
+  type Handle,
+} from '../../server/identity-wallet/protocol/handles.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { openPages } from '../verification/sources/oidc-site.ts';
+import { openPages } from '../sessions/sources/oidc-site.ts';
 import { askIdentityWallet, digitalRequestIn, linkIn, postFields } from './asking.ts';
 import { identityWalletSources } from './attested.ts';
 import { otherIdentityWallet } from './other-wallet.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import type { TestServer } from '../harness/server.ts';
-import { openPages } from '../verification/sources/oidc-site.ts';
+import { openPages } from '../sessions/sources/oidc-site.ts';
 import { askIdentityWallet, postFields } from './asking.ts';
 import { startWithIdentityWallets } from './attested.ts';
 

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { openPages } from '../verification/sources/oidc-site.ts';
+import { openPages } from '../sessions/sources/oidc-site.ts';
 import { linkIn, postFields } from './asking.ts';
 
 let service: TestServer;

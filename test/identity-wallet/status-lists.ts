@@ -1,8 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import { encode, Tagged } from 'cborg';
 import { CompactSign } from 'jose';
-import { statusListTypes } from '../../server/identity-wallet/status-token.ts';
 import { type Signer, signEs256 } from '../../server/identity-wallet/test-wallet/attestations.ts';
+import { statusListTypes } from '../../server/identity-wallet/trust/status-token.ts';
 import { issuer, now, statusUri } from './attested.ts';
 
 /** Four statuses of two bits: valid, revoked, suspended, valid. */

@@ -1,8 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { createPresentationCheck } from '../../server/identity-wallet/presentation.ts';
-import { createStatusLists } from '../../server/identity-wallet/status-list.ts';
+import { createPresentationCheck } from '../../server/identity-wallet/protocol/presentation.ts';
 import { issueMdoc, issueSdJwt } from '../../server/identity-wallet/test-wallet/attestations.ts';
+import { createStatusLists } from '../../server/identity-wallet/trust/status-list.ts';
 import {
   ageSettings,
   anchors,

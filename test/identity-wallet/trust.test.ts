@@ -1,12 +1,16 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { documentSigner, parseCertificate, validatePath } from '../../server/identity-wallet/certificates.ts';
-import { deriveKeyPair } from '../../server/identity-wallet/derived-key.ts';
+import { deriveKeyPair } from '../../server/identity-wallet/protocol/derived-key.ts';
 import { PresentationRefused } from '../../server/identity-wallet/refused.ts';
 import {
   buildCertificate,
   type CertificateContent,
 } from '../../server/identity-wallet/test-wallet/certificate-builder.ts';
+import {
+  documentSigner,
+  parseCertificate,
+  validatePath,
+} from '../../server/identity-wallet/trust/certificates.ts';
 import { now } from './attested.ts';
 
 const day = 86_400_000;

@@ -1,8 +1,8 @@
 import { Tagged } from 'cborg';
 import { expect, it } from 'vitest';
-import { documentSigner, validatePath } from '../../server/identity-wallet/certificates.ts';
-import { createStatusLists } from '../../server/identity-wallet/status-list.ts';
 import { issueSdJwt } from '../../server/identity-wallet/test-wallet/attestations.ts';
+import { documentSigner, validatePath } from '../../server/identity-wallet/trust/certificates.ts';
+import { createStatusLists } from '../../server/identity-wallet/trust/status-list.ts';
 import {
   ageSettings,
   anchors,

@@ -1,10 +1,14 @@
 import { createPrivateKey, sign } from 'node:crypto';
 import { decode, encode, Tagged } from 'cborg';
 import { describe, expect, it } from 'vitest';
-import { certificatesOf, parseSign1 } from '../../server/identity-wallet/cbor.ts';
-import { documentSigner, parseCertificate, validatePath } from '../../server/identity-wallet/certificates.ts';
-import { verifyIssuerSigned, verifyMdoc } from '../../server/identity-wallet/mdoc.ts';
-import { transcriptOf } from '../../server/identity-wallet/transcript.ts';
+import { certificatesOf, parseSign1 } from '../../server/identity-wallet/formats/cbor.ts';
+import { verifyIssuerSigned, verifyMdoc } from '../../server/identity-wallet/formats/mdoc.ts';
+import { transcriptOf } from '../../server/identity-wallet/formats/transcript.ts';
+import {
+  documentSigner,
+  parseCertificate,
+  validatePath,
+} from '../../server/identity-wallet/trust/certificates.ts';
 import { handover, refusalOf } from './attested.ts';
 import { annexD } from './published/iso-18013-5.ts';
 

@@ -1,8 +1,8 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { applyDisclosures } from '../../server/identity-wallet/disclosures.ts';
 import { factsOfSdJwt } from '../../server/identity-wallet/facts.ts';
-import { verifySdJwt, verifySigned } from '../../server/identity-wallet/sd-jwt.ts';
+import { applyDisclosures } from '../../server/identity-wallet/formats/disclosures.ts';
+import { verifySdJwt, verifySigned } from '../../server/identity-wallet/formats/sd-jwt.ts';
 import { anchors, refusalOf } from './attested.ts';
 import { disclosures, issuerKey, person } from './published/rfc-9901.ts';
 

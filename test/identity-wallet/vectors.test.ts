@@ -8,9 +8,9 @@ import {
   checkSign1,
   embedded,
   parseSign1,
-} from '../../server/identity-wallet/cbor.ts';
-import { parseCertificate } from '../../server/identity-wallet/certificates.ts';
-import { audienceOf, transcriptOf } from '../../server/identity-wallet/transcript.ts';
+} from '../../server/identity-wallet/formats/cbor.ts';
+import { audienceOf, transcriptOf } from '../../server/identity-wallet/formats/transcript.ts';
+import { parseCertificate } from '../../server/identity-wallet/trust/certificates.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, 'hex'));

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { KeyUsageFlags } from '@peculiar/asn1-x509';
 import { encode, Tagged } from 'cborg';
 import { describe, expect, it } from 'vitest';
-import { parsePem } from '../../server/identity-wallet/certificates.ts';
-import { deriveKeyPair } from '../../server/identity-wallet/derived-key.ts';
+import { deriveKeyPair } from '../../server/identity-wallet/protocol/derived-key.ts';
 import { signEs256 } from '../../server/identity-wallet/test-wallet/attestations.ts';
 import { buildCertificate, toPem } from '../../server/identity-wallet/test-wallet/certificate-builder.ts';
-import { checkEveryMs, createTrust } from '../../server/identity-wallet/trust.ts';
-import { readVical } from '../../server/identity-wallet/vical.ts';
+import { parsePem } from '../../server/identity-wallet/trust/certificates.ts';
+import { checkEveryMs, createTrust } from '../../server/identity-wallet/trust/trust.ts';
+import { readVical } from '../../server/identity-wallet/trust/vical.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { now, refusalOf } from './attested.ts';
 

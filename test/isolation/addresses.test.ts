@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAuthentication } from '../../server/admin/authentication.ts';
+import { createAuthentication } from '../../server/operations/operators/authentication.ts';
 import { createPartner, type TestPartner, tokenForm } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call, codeFor, createShop, fields, type Shop, sign } from '../api/storefront/shop.ts';
 import { createBankPartner, startWithBank, verifyAtBank } from '../harness/openid.ts';
 import { exchangeCode, redirectUri, type TestPartner } from '../harness/partner.ts';
 import { manualClock } from '../harness/server.ts';
-import { call, codeFor, createShop, fields, type Shop, sign } from '../storefront/shop.ts';
 
 /** These tests use two records of each kind, because with one record a constant identifier would pass. */
 const clock = manualClock();

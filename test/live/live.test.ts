@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPost } from '../../server/webhooks/egress/post.ts';
+import { call, fields, shopDomain, sign } from '../api/storefront/shop.ts';
 import { isSigned, read } from '../contract/hooks.ts';
 import { startWithBank, verifyAtBank } from '../harness/openid.ts';
 import {
@@ -11,7 +12,6 @@ import {
 } from '../harness/partner.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { within } from '../harness/time-limits.ts';
-import { call, fields, shopDomain, sign } from '../storefront/shop.ts';
 import { certificate, certificateKey } from '../webhooks/certificate.ts';
 
 const redirectUri = 'https://shop.example/callback';

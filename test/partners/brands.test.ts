@@ -1,9 +1,9 @@
 import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { brandTextFault } from '../../contracts/brand-text.ts';
+import { type SignedInMember, signedIn } from '../console/portal/signed-in.ts';
 import { createPartner, redirectUri, type TestPartner } from '../harness/partner.ts';
 import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
-import { type SignedInMember, signedIn } from '../portal/signed-in.ts';
 import { consentPageOf } from './consent-page.ts';
 
 let server: TestServer;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createChangeWatch } from '../../server/partners/change-watch.ts';
-import { createDirectory } from '../../server/partners/directory.ts';
-import { createDirectoryCache } from '../../server/partners/directory-cache.ts';
+import { createChangeWatch } from '../../server/partners/directory/change-watch.ts';
+import { createDirectory } from '../../server/partners/directory/directory.ts';
+import { createDirectoryCache } from '../../server/partners/directory/directory-cache.ts';
 import { createPartnersStores } from '../../server/partners/store.ts';
 import { createPartner, redirectUri } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';

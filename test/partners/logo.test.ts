@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import { PNG } from 'pngjs';
 import { describe, expect, it } from 'vitest';
-import { largestLogo, remakeLogo } from '../../server/partners/logo.ts';
+import { largestLogo, remakeLogo } from '../../server/partners/brands/logo.ts';
 import { encodeJpeg } from './jpeg-files.ts';
 
 /** Returns the checksum of a PNG chunk (RFC 2083, section 15). */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { redirectUriFault } from '../../server/partners/redirect-uris.ts';
+import { redirectUriFault } from '../../server/partners/clients/redirect-uris.ts';
 import { anyText } from '../harness/any-text.ts';
 
 const accepted = [

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { createPublicApp } from '../../server/app.ts';
+import { createPublicApp } from '../../server/process/app.ts';
+import { createShop, type Shop, sign } from '../api/storefront/shop.ts';
 import { recordingLogger } from '../harness/log-lines.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
-import { createShop, type Shop, sign } from '../storefront/shop.ts';
 import { inputWith, type Leaf, leavesOf } from './schema-bounds.ts';
 
 const { logger, lines, of } = recordingLogger();

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { compareRestored } from '../../server/comparison.ts';
-import { renderLost } from '../../server/lost-table.ts';
-import { closeRestored } from '../../server/restored.ts';
+import { compareRestored } from '../../server/process/backup/comparison.ts';
+import { renderLost } from '../../server/process/backup/lost-table.ts';
+import { closeRestored } from '../../server/process/backup/restored.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { createPartner } from '../harness/partner.ts';
 import { refusal, startTestServer, type TestServer } from '../harness/server.ts';

@@ -8,7 +8,7 @@ import {
   type Capacity,
   createCapacity,
   leavePlace,
-} from '../../server/platform/http/in-flight.ts';
+} from '../../server/platform/http/limits/in-flight.ts';
 import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
 

@@ -3,17 +3,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TokenRequest } from '../../contracts/oauth.ts';
 import { SigningHeaders } from '../../contracts/storefront.ts';
 import { StartQuery } from '../../contracts/verification.ts';
-import { mergeCredentials } from '../../server/oauth/basic-credentials.ts';
-import { isTokenOf } from '../../server/platform/http/csrf.ts';
+import { mergeCredentials } from '../../server/api/oauth/basic-credentials.ts';
+import { choiceAddress } from '../../server/pages/views/language-choice.ts';
+import { languageAccepted, languageAsked } from '../../server/pages/views/languages.ts';
+import { isTokenOf } from '../../server/platform/http/browser/csrf.ts';
 import { parseJson } from '../../server/platform/http/json.ts';
 import { parseForm } from '../../server/platform/http/parameters.ts';
 import { boundHeaders } from '../../server/platform/http/request-headers.ts';
-import { deviceName, isPhone } from '../../server/verification/handoff/devices.ts';
-import { presentedLink } from '../../server/verification/handoff/link.ts';
-import { choiceAddress } from '../../server/verification/pages/language-choice.ts';
-import { languageAccepted, languageAsked } from '../../server/verification/pages/languages.ts';
-import { presentedCode } from '../../server/verification/session/code.ts';
-import { parseState } from '../../server/verification/sources/authorization-request.ts';
+import { presentedCode } from '../../server/sessions/code.ts';
+import { deviceName, isPhone } from '../../server/sessions/hand-off/devices.ts';
+import { presentedLink } from '../../server/sessions/hand-off/link.ts';
+import { parseState } from '../../server/sessions/sources/authorization-request.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
 /** Node limits the request line and headers to this size; `bodyLimit` limits a body. */

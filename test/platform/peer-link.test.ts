@@ -1,6 +1,6 @@
 import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createPeerLink, peerRoutes, type Receive } from '../../server/platform/http/peer-link.ts';
+import { createPeerLink, peerRoutes, type Receive } from '../../server/platform/http/endpoints/peer-link.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { within } from '../harness/time-limits.ts';

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { call, codeFor, createShop, fields, sign } from '../api/storefront/shop.ts';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
 import { completeSession } from '../harness/completed-session.ts';
 import { createPartner, exchangeCode, post, type TestPartner, tokenForm } from '../harness/partner.ts';
 import { adminToken, refusal, startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
-import { call, codeFor, createShop, fields, sign } from '../storefront/shop.ts';
 import { type Refusal, startRefusingProxy } from './refusing-proxy.ts';
 
 let proxy: Awaited<ReturnType<typeof startRefusingProxy>>;

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { backup, restore } from '../../server/backup.ts';
 import { readConfig } from '../../server/platform/config/config.ts';
 import { createSealing } from '../../server/platform/keys/sealing.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
-import { closeRestored } from '../../server/restored.ts';
-import { startServer } from '../../server/start.ts';
+import { backup, restore } from '../../server/process/backup/backup.ts';
+import { closeRestored } from '../../server/process/backup/restored.ts';
+import { startServer } from '../../server/process/start.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createPartner, verifyUser } from '../harness/partner.ts';
 import { startTestServer } from '../harness/server.ts';

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { actOnDevices, createDevice } from '../console/portal/device/device-harness.ts';
+import { openInvitation, signedIn, signInBy } from '../console/portal/signed-in.ts';
 import { type Code, createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { within } from '../harness/time-limits.ts';
-import { actOnDevices, createDevice } from '../portal/device/device-harness.ts';
-import { openInvitation, signedIn, signInBy } from '../portal/signed-in.ts';
 import { createServerProcess, type ServerProcess } from './server-process.ts';
 
 const program = fileURLToPath(new URL('../../dist/server/svc-gateway.js', import.meta.url));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { expect, onTestFinished } from 'vitest';
-import type { AdminRouter } from '../../server/wiring/admin-router.ts';
+import type { AdminRouter } from '../../server/operations/admin-router.ts';
 import { freePort } from '../harness/free-port.ts';
 import { adminToken } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';

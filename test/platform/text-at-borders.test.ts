@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createShop, type Shop, sign } from '../api/storefront/shop.ts';
+import { type SignedInMember, signedIn } from '../console/portal/signed-in.ts';
 import { completeSession } from '../harness/completed-session.ts';
 import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { adminToken, refusal, startTestServer, type TestServer } from '../harness/server.ts';
-import { type SignedInMember, signedIn } from '../portal/signed-in.ts';
-import { createShop, type Shop, sign } from '../storefront/shop.ts';
 
 let server: TestServer;
 let partner: TestPartner;

@@ -1,6 +1,6 @@
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { MongoClient } from 'mongodb';
-import type { AdminRouter } from '../../server/wiring/admin-router.ts';
+import type { AdminRouter } from '../../server/operations/admin-router.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { startDatabase, startMember } from './upgrade/members.ts';
 

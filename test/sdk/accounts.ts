@@ -1,7 +1,7 @@
 import { createClient, type Options } from '../../sdk/typescript/src/client.ts';
+import { createShop } from '../api/storefront/shop.ts';
 import { createPartner, redirectUri } from '../harness/partner.ts';
 import type { TestServer } from '../harness/server.ts';
-import { createShop } from '../storefront/shop.ts';
 
 /** Creates a partner, and returns it with the settings of a client library. */
 export async function createAccount(server: TestServer) {

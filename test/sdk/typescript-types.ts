@@ -1,4 +1,4 @@
-import { personNames } from '../../server/verification/sources/sandbox.ts';
+import { personNames } from '../../server/sessions/sources/sandbox.ts';
 import {
   eventTypes,
   generatedBy,

@@ -16,9 +16,9 @@ import {
   settingsFrom,
 } from '../../sdk/typescript/src/index.ts';
 import { FlowError, type Person, walkFlow } from '../../sdk/typescript/src/testing.ts';
+import { shopDomain } from '../api/storefront/shop.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { shopDomain } from '../storefront/shop.ts';
 import { createAccount, createClientWithoutWaits, createShopAccount } from './accounts.ts';
 
 let server: TestServer;

@@ -8,7 +8,7 @@ import { createScheduler } from '../../server/platform/jobs/scheduler.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { createWebhookProcedures } from '../../server/webhooks/admin.ts';
 import type { Endpoint } from '../../server/webhooks/delivery/endpoint.ts';
-import { createRequireKey } from '../../server/webhooks/operators/key-owner.ts';
+import { createRequireKey } from '../../server/webhooks/operators/endpoints/key-owner.ts';
 import { createWebhooks, type WebhookSettings } from '../../server/webhooks/webhooks.ts';
 import { preparedDatabase } from '../harness/database.ts';
 import { within } from '../harness/time-limits.ts';

@@ -5,10 +5,10 @@ import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Peer } from '../../platform/jobs/processes.ts';
 import { open, seal } from '../../platform/keys/authenticated-json.ts';
-import type { LedgerEntry } from '../ledger-page.ts';
-import type { LedgerStore } from '../ledger-store.ts';
-import type { LedgerWriter, Options, Written } from '../ledger-writer.ts';
-import { type Posting, termsAt } from '../page-builder.ts';
+import type { LedgerEntry } from '../ledger/ledger-page.ts';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
+import type { LedgerWriter, Options, Written } from '../ledger/ledger-writer.ts';
+import { type Posting, termsAt } from '../ledger/page-builder.ts';
 import { type Answer, type Keys, type Reply, type Request, withDates } from './messages.ts';
 import type { Writers } from './writers.ts';
 

@@ -1,7 +1,7 @@
 import { keyed } from '../../platform/ids.ts';
-import type { LedgerEntry } from '../ledger-page.ts';
-import type { Written } from '../ledger-writer.ts';
-import type { Posting } from '../page-builder.ts';
+import type { LedgerEntry } from '../ledger/ledger-page.ts';
+import type { Written } from '../ledger/ledger-writer.ts';
+import type { Posting } from '../ledger/page-builder.ts';
 
 /** A request of one process to another: to write postings, or to cancel postings of an earlier request. */
 export interface Request {

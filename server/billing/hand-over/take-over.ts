@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { DeadlineSignal } from '../../../contracts/charge.ts';
 import { open, seal } from '../../platform/keys/authenticated-json.ts';
-import type { Posting } from '../page-builder.ts';
+import type { Posting } from '../ledger/page-builder.ts';
 import type { Base } from './hand-over.ts';
 import { type Answer, type Reply, type Request, withDates } from './messages.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { asArray, asMap, asText, decodeCbor, embedded, encode, publicKeyOf } from '../cbor.ts';
-import { seal } from '../hpke.ts';
-import { transcriptOf } from '../transcript.ts';
+import { asArray, asMap, asText, decodeCbor, embedded, encode, publicKeyOf } from '../formats/cbor.ts';
+import { transcriptOf } from '../formats/transcript.ts';
+import { seal } from '../protocol/hpke.ts';
 import type { AskedCredential } from './asked.ts';
 
 const base64url = z.string().regex(/^[A-Za-z0-9_-]{1,8192}$/);

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import { calculateJwkThumbprint, compactVerify, decodeProtectedHeader, importJWK, type JWK } from 'jose';
 import { z } from 'zod';
-import { parseJson } from '../json.ts';
+import { parseJson } from '../formats/json.ts';
 
 const path = z.array(z.union([z.string(), z.null()]));
 const Query = z.object({

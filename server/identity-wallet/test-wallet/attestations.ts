@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { encode, Tagged } from 'cborg';
-import { cborTag, coseKeyOf, es256, headerLabels } from '../cbor.ts';
+import { cborTag, coseKeyOf, es256, headerLabels } from '../formats/cbor.ts';
 
 /** A key with its certificates, the signer's first. */
 export interface Signer {

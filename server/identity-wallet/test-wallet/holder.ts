@@ -10,8 +10,8 @@ import {
   es256,
   headerLabels,
   joinAsArray,
-} from '../cbor.ts';
-import { audienceOf, type Handover, transcriptOf } from '../transcript.ts';
+} from '../formats/cbor.ts';
+import { audienceOf, type Handover, transcriptOf } from '../formats/transcript.ts';
 import { signEs256, signJwt } from './attestations.ts';
 
 interface MdocRequest {

@@ -1,7 +1,7 @@
 import { Tagged } from 'cborg';
-import { cborTag } from '../cbor.ts';
-import { documentSigner } from '../certificates.ts';
-import { deriveKeyPair } from '../derived-key.ts';
+import { cborTag } from '../formats/cbor.ts';
+import { deriveKeyPair } from '../protocol/derived-key.ts';
+import { documentSigner } from '../trust/certificates.ts';
 import { issueMdoc, issueSdJwt, type Signer } from './attestations.ts';
 import { buildCertificate, toPem } from './certificate-builder.ts';
 

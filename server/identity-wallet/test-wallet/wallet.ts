@@ -1,5 +1,5 @@
 import { CompactEncrypt } from 'jose';
-import type { Handover } from '../transcript.ts';
+import type { Handover } from '../formats/transcript.ts';
 import { type AskedByAnnexC, readDeviceRequest, sealFor } from './annex-c.ts';
 import { type Asked, type AskedCredential, encryptionKeyOf, pathsToShow } from './asked.ts';
 import { presentMdoc, presentSdJwt } from './holder.ts';

@@ -1,5 +1,5 @@
 import type { Mode } from '../../../contracts/identifiers.ts';
-import type { Actor } from '../database/audit-entry.ts';
+import type { Actor } from '../database/audit/audit-entry.ts';
 import { ApiError } from '../errors.ts';
 import type { Role } from './roles.ts';
 

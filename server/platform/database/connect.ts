@@ -2,7 +2,7 @@ import { type Db, MongoClient, type MongoClientOptions } from 'mongodb';
 import { ConfigError } from '../config/config.ts';
 import type { Logger } from '../telemetry/logging.ts';
 import { failCommandsOfEndedConnections } from './ended-connections.ts';
-import { isFromRouter } from './sharding.ts';
+import { isFromRouter } from './schema/sharding.ts';
 import { uriOption } from './uri-options.ts';
 
 export { isDuplicateKey, isUnavailable } from './failures.ts';

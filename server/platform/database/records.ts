@@ -9,10 +9,10 @@ import type {
 } from 'mongodb';
 import type { Total } from '../../../contracts/admin/references.ts';
 import { ApiError, unavailable } from '../errors.ts';
-import type { AuditEntry } from './audit-entry.ts';
-import type { IndexDeclaration } from './indexes.ts';
-import { countThrough, givenFields } from './look-through.ts';
-import { readPage } from './pages.ts';
+import type { AuditEntry } from './audit/audit-entry.ts';
+import { countThrough, givenFields } from './reads/look-through.ts';
+import { readPage } from './reads/pages.ts';
+import type { IndexDeclaration } from './schema/indexes.ts';
 
 /** The fields that every audited record has. */
 export interface AuditedRecord {

@@ -1,5 +1,5 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import type { IndexDeclaration } from './indexes.ts';
+import type { IndexDeclaration } from './schema/indexes.ts';
 
 /** The most documents that are deleted by one index in one call, so that the call stays short. */
 const deletedAtOnce = 1_000;

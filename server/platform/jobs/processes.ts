@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import type { Clock } from '../clock.ts';
 import { processRoles } from '../config/environment.ts';
 import { version } from '../config/version.ts';
-import type { IndexDeclaration } from '../database/indexes.ts';
+import type { IndexDeclaration } from '../database/schema/indexes.ts';
 import { randomRequestId } from '../ids.ts';
 
 /** A process of the service, as its heartbeats describe it. */

@@ -3,7 +3,7 @@ import type { AnyBulkWriteOperation, Db, Document } from 'mongodb';
 import { atMost } from '../batching/cache-size.ts';
 import { groupBy } from '../batching/group-by.ts';
 import type { Clock } from '../clock.ts';
-import { minute } from '../http/windows.ts';
+import { minute } from '../http/limits/windows.ts';
 import type { Logger } from '../telemetry/logging.ts';
 
 /** A secret that was just used, and where its time of last use is stored. */

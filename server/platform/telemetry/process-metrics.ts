@@ -4,7 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { DatabaseClock } from '../clock.ts';
 import { version } from '../config/version.ts';
 import { routeOf } from '../http/answer-log.ts';
-import { obstacles, type Readiness } from '../http/readiness.ts';
+import { obstacles, type Readiness } from '../http/endpoints/readiness.ts';
 
 /** Gauges of prom-client whose suffix `_total` is reserved for counters. */
 const misnamed = [

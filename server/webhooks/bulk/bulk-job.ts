@@ -1,7 +1,7 @@
 import { type BulkAction, type BulkFilter, type BulkPart, BulkView } from '../../../contracts/admin/bulk.ts';
 import { viewAs } from '../../platform/admin-api/view.ts';
 import type { AuditedRecord } from '../../platform/database/records.ts';
-import type { KeyCount } from '../operators/key-count-store.ts';
+import type { KeyCount } from '../operators/schedule/key-count-store.ts';
 
 /** A filter whose period has both ends, so that documents that are made during the job are not part of it. */
 export type ClosedFilter = BulkFilter & { since: string; until: string };

@@ -6,15 +6,15 @@ import type {
   StartedBulk,
 } from '../../../contracts/admin/bulk.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type Actor, auditEntry } from '../../platform/database/audit-entry.ts';
-import { createAuditedChange } from '../../platform/database/audited-change.ts';
-import { endDryRun } from '../../platform/database/dry-run.ts';
+import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
+import { createAuditedChange } from '../../platform/database/audit/audited-change.ts';
+import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
-import { givenFields } from '../../platform/database/look-through.ts';
+import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
-import type { KeyCount } from '../operators/key-count-store.ts';
-import { requireDueTime } from '../operators/reschedule.ts';
+import type { KeyCount } from '../operators/schedule/key-count-store.ts';
+import { requireDueTime } from '../operators/schedule/reschedule.ts';
 import { type BulkJob, type ClosedFilter, sum, viewBulkJob } from './bulk-job.ts';
 import { type BulkStore, type Counted, sendsDelivered } from './bulk-store.ts';
 

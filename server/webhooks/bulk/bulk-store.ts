@@ -1,10 +1,10 @@
 import type { Collection, Db, Document } from 'mongodb';
 import type { BulkAction, BulkFilter } from '../../../contracts/admin/bulk.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
-import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import { createRecordStore, recordIndexes } from '../../platform/database/records.ts';
+import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import { queryOf } from '../operators/delivery-query-store.ts';
-import { countByKey, firstOwner, type KeyCount } from '../operators/key-count-store.ts';
+import { countByKey, firstOwner, type KeyCount } from '../operators/schedule/key-count-store.ts';
 import { type BulkJob, type ClosedFilter, nextPart, type Part } from './bulk-job.ts';
 
 const collection = 'bulkJobs';

@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type { SkipReason } from '../../../contracts/webhooks.ts';
-import type { IndexDeclaration } from '../../platform/database/indexes.ts';
-import type { ShardDeclaration } from '../../platform/database/sharding.ts';
+import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
+import type { ShardDeclaration } from '../../platform/database/schema/sharding.ts';
 import { type Inserted, insertEach, insertMissing } from '../../platform/database/write-groups.ts';
 import {
   type Attempt,

@@ -1,9 +1,9 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import type { Total } from '../../../contracts/admin/references.ts';
-import type { IndexDeclaration } from '../../platform/database/indexes.ts';
-import { countThrough, divideFilter } from '../../platform/database/look-through.ts';
-import { type Page, readPage } from '../../platform/database/pages.ts';
-import type { ShardDeclaration } from '../../platform/database/sharding.ts';
+import { countThrough, divideFilter } from '../../platform/database/reads/look-through.ts';
+import { type Page, readPage } from '../../platform/database/reads/pages.ts';
+import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
+import type { ShardDeclaration } from '../../platform/database/schema/sharding.ts';
 import { insertMissing } from '../../platform/database/write-groups.ts';
 import type { StoredEvent } from './delivery.ts';
 

@@ -10,9 +10,9 @@ import type { Due } from '../delivery/due.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts';
 import { type DeliveryQueryStore, finalStatuses } from './delivery-query-store.ts';
-import type { KeyOwner, RequireKey } from './key-owner.ts';
-import { requireDueTime, requireKept } from './reschedule.ts';
-import { sampleDraft, spacedJson, testEvent } from './samples.ts';
+import type { KeyOwner, RequireKey } from './endpoints/key-owner.ts';
+import { sampleDraft, spacedJson, testEvent } from './endpoints/samples.ts';
+import { requireDueTime, requireKept } from './schedule/reschedule.ts';
 import {
   countOfEach,
   createTestLimit,
@@ -20,7 +20,7 @@ import {
   requireRoom,
   resentPerSecond,
   waitForEnd,
-} from './waiting-limits.ts';
+} from './schedule/waiting-limits.ts';
 
 interface Settings {
   events: EventStore;

@@ -1,8 +1,13 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { Total } from '../../../contracts/admin/references.ts';
 import type { SentName } from '../../../contracts/events.ts';
-import { countThrough, divideFilter, givenFields, period } from '../../platform/database/look-through.ts';
-import { type Page, readPage } from '../../platform/database/pages.ts';
+import {
+  countThrough,
+  divideFilter,
+  givenFields,
+  period,
+} from '../../platform/database/reads/look-through.ts';
+import { type Page, readPage } from '../../platform/database/reads/pages.ts';
 import { type Delivery, firstDueOf, type InFlight, type Lane, noneInFlight } from '../delivery/delivery.ts';
 import { overdueOfAnyKey } from '../delivery/delivery-store.ts';
 

@@ -8,9 +8,9 @@ import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { visibleDelivery, visibleEvent } from './admin-personal-data.ts';
 import { type DeliveryQueryStore, queryOf } from './delivery-query-store.ts';
+import { createWaiting, type WaitingSettings } from './schedule/waiting.ts';
 import { type CommandAdvice, describeTimeline } from './timeline.ts';
 import { viewDelivery, viewEvent } from './views.ts';
-import { createWaiting, type WaitingSettings } from './waiting.ts';
 
 interface Settings extends WaitingSettings {
   events: EventStore;

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
+import type { Checkpoint } from '../../../server/billing/wallets/audit/checkpoint-store.ts';
+import { createUserStore } from '../../../server/people/users/user-store.ts';
 import type { KeyDocument } from '../../../server/platform/keys/keyring.ts';
-import { createUserStore } from '../../../server/verification/people/user-store.ts';
-import type { Checkpoint } from '../../../server/wallets/audit/checkpoint-store.ts';
 import type { TestServer } from '../../harness/server.ts';
 import { chargedEntry } from '../commands/charged-entry.ts';
 import { jobOf } from './careful-cases.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
+import { createPasskeyStore, type Passkey } from '../../../server/people/passkeys/passkey-store.ts';
+import { createUserStore } from '../../../server/people/users/user-store.ts';
 import { randomId } from '../../../server/platform/ids.ts';
-import { createPasskeyStore, type Passkey } from '../../../server/verification/passkeys/passkey-store.ts';
-import { createUserStore } from '../../../server/verification/people/user-store.ts';
 import type { TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
 

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import type { Mode } from '../../../contracts/identifiers.ts';
-import { type LedgerPage, walletIdOf } from '../../../server/billing/ledger-page.ts';
-import { createLedgerStore } from '../../../server/billing/ledger-store.ts';
-import { draftPage } from '../../../server/billing/page-builder.ts';
+import { type LedgerPage, walletIdOf } from '../../../server/billing/ledger/ledger-page.ts';
+import { createLedgerStore } from '../../../server/billing/ledger/ledger-store.ts';
+import { draftPage } from '../../../server/billing/ledger/page-builder.ts';
 import { randomId } from '../../../server/platform/ids.ts';
 import type { TestServer } from '../../harness/server.ts';
 

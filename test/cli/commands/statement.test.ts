@@ -6,9 +6,9 @@ import { decimal } from '../../../contracts/amounts.ts';
 import { renderCsv } from '../../../contracts/csv.ts';
 import { loadKeyring } from '../../../server/platform/keys/keyring.ts';
 import { createSealing } from '../../../server/platform/keys/sealing.ts';
+import { addFullPages } from '../../billing/wallets/long-wallet.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { temporaryFolder } from '../../harness/temporary-folder.ts';
-import { addFullPages } from '../../wallets/long-wallet.ts';
 import { type CommandLine, commandLine } from '../svcadmin.ts';
 import { chargedEntry } from './charged-entry.ts';
 

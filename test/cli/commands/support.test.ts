@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createPasskeyStore } from '../../../server/people/passkeys/passkey-store.ts';
 import { randomId } from '../../../server/platform/ids.ts';
-import { createPasskeyStore } from '../../../server/verification/passkeys/passkey-store.ts';
 import { within } from '../../harness/time-limits.ts';
 import { type CommandLine, type Ended, executable } from '../svcadmin.ts';
 import { type Desk, openDesk } from './desk.ts';

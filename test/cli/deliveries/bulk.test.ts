@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeProgress } from '../../../cli/deliveries/progress.ts';
 import { BulkView, type StartedBulk } from '../../../contracts/admin/bulk.ts';
 import type { EndpointView } from '../../../contracts/admin/keys.ts';
-import { createBacklogStore } from '../../../server/admin/backlog-store.ts';
+import { createBacklogStore } from '../../../server/operations/metrics/backlog-store.ts';
 import { startReceiver } from '../../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';

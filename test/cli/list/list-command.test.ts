@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeShown, describeTotal } from '../../../cli/list/totals.ts';
 import { renderListing } from '../../../cli/output/listing.ts';
-import { countThrough, divideFilter } from '../../../server/platform/database/look-through.ts';
+import { countThrough, divideFilter } from '../../../server/platform/database/reads/look-through.ts';
 import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';

@@ -5,10 +5,10 @@ import { loaders } from '../../../cli/show/loaders.ts';
 import { errorTable } from '../../../contracts/errors.ts';
 import type { IdentifierKind } from '../../../contracts/identifiers.ts';
 import { randomId, randomSecret } from '../../../server/platform/ids.ts';
+import { signedIn } from '../../console/portal/signed-in.ts';
 import { createPartner } from '../../harness/partner.ts';
 import { startTestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
-import { signedIn } from '../../portal/signed-in.ts';
 import { type Desk, openDesk } from '../commands/desk.ts';
 import type { CommandLine } from '../svcadmin.ts';
 

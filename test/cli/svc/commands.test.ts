@@ -5,7 +5,7 @@ import { commands, origins } from '../../../cli/svc/commands.ts';
 import { topics } from '../../../cli/svc/topics.ts';
 import { adviseAnswer } from '../../../contracts/receiver-advice.ts';
 import { AttemptError } from '../../../contracts/webhooks.ts';
-import { scope } from '../../../server/portal/scope.ts';
+import { scope } from '../../../server/console/portal/calls/scope.ts';
 
 const rows = Object.entries(commands);
 

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { contractSignature } from '../../../server/webhooks/egress/signature.ts';
+import { createDevice } from '../../console/portal/device/device-harness.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../../harness/partner.ts';
 import { createReceiver } from '../../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
-import { createDevice } from '../../portal/device/device-harness.ts';
 import { executableOf } from '../svcadmin.ts';
 import { type MemberLine, memberLine } from './member-line.ts';
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { awaitToken } from '../../../cli/svc/device-flow.ts';
+import { actOnDevices } from '../../console/portal/device/device-harness.ts';
+import { type SignedInMember, signedIn } from '../../console/portal/signed-in.ts';
 import { createPartner } from '../../harness/partner.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
-import { actOnDevices } from '../../portal/device/device-harness.ts';
-import { type SignedInMember, signedIn } from '../../portal/signed-in.ts';
 import { svcCommandLine } from './member-line.ts';
 
 describe('awaitToken', () => {

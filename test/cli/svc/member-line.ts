@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { MemberRole } from '../../../contracts/admin/members.ts';
+import { actOnDevices, createDevice } from '../../console/portal/device/device-harness.ts';
+import { type SignedInMember, signedIn } from '../../console/portal/signed-in.ts';
 import type { TestServer } from '../../harness/server.ts';
 import { temporaryFolder } from '../../harness/temporary-folder.ts';
-import { actOnDevices, createDevice } from '../../portal/device/device-harness.ts';
-import { type SignedInMember, signedIn } from '../../portal/signed-in.ts';
 import { type CommandLine, createCommandLine, ownEnvironment } from '../svcadmin.ts';
 
 export interface MemberLine extends CommandLine {

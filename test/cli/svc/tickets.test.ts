@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { actOnDevices } from '../../console/portal/device/device-harness.ts';
+import { fieldIn, signInBy } from '../../console/portal/signed-in.ts';
 import { createPartner, type TestPartner } from '../../harness/partner.ts';
 import { startReceiver } from '../../harness/receiver.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
-import { actOnDevices } from '../../portal/device/device-harness.ts';
-import { fieldIn, signInBy } from '../../portal/signed-in.ts';
 import { type MemberLine, memberLine } from './member-line.ts';
 
 const clock = manualClock();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildCertificate, toPem } from '../../../server/identity-wallet/test-wallet/certificate-builder.ts';
 import { accessCertificate, createTestIssuer } from '../../../server/identity-wallet/test-wallet/issuer.ts';
-import { checkEveryMs, createTrust } from '../../../server/identity-wallet/trust.ts';
+import { checkEveryMs, createTrust } from '../../../server/identity-wallet/trust/trust.ts';
 import { readConfig } from '../../../server/platform/config/config.ts';
 import { temporaryFolder } from '../../harness/temporary-folder.ts';
 

@@ -1,7 +1,7 @@
 import type { Db, Document } from 'mongodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../../server/platform/database/connect.ts';
-import { ensureIndexes, type IndexDeclaration } from '../../../server/platform/database/indexes.ts';
+import { ensureIndexes, type IndexDeclaration } from '../../../server/platform/database/schema/indexes.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const declarations: IndexDeclaration[] = [

@@ -1,6 +1,6 @@
 import { type Db, type Document, MongoNetworkError, MongoServerError } from 'mongodb';
 import { describe, expect, it } from 'vitest';
-import { createJointReads } from '../../../server/platform/database/joint-reads.ts';
+import { createJointReads } from '../../../server/platform/database/reads/joint-reads.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 /** A database with two collections, and the commands that it receives. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lookThrough, period } from '../../../server/platform/database/look-through.ts';
+import { lookThrough, period } from '../../../server/platform/database/reads/look-through.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 interface Row {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createMigrator, type Migration } from '../../../server/platform/database/migrations.ts';
+import { createMigrator, type Migration } from '../../../server/platform/database/schema/migrations.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const migration: Migration = {

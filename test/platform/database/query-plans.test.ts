@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { call, codeFor, createShop, fields, sign } from '../../api/storefront/shop.ts';
 import { adminQueries, type Known, type Queries } from '../../harness/admin-queries.ts';
 import { createPartner, exchangeCode, post, verifyUser } from '../../harness/partner.ts';
 import { adminToken, manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 import { distinctStatements, isKeyringRead, planFaults, type SentCommand } from '../../harness/statements.ts';
-import { call, codeFor, createShop, fields, sign } from '../../storefront/shop.ts';
 
 const clock = manualClock();
 const commands: SentCommand[] = [];

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { connect } from '../../../server/platform/database/connect.ts';
-import { requireSchema } from '../../../server/platform/database/schema.ts';
+import { requireSchema } from '../../../server/platform/database/schema/schema.ts';
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts';
 import { type Refusal, startRefusingProxy } from '../refusing-proxy.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { IndexDeclaration } from '../../../server/platform/database/indexes.ts';
+import type { IndexDeclaration } from '../../../server/platform/database/schema/indexes.ts';
 import { sweepExpired } from '../../../server/platform/database/sweep.ts';
 import { freshDatabase } from '../../harness/database.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Schema } from '../../../server/platform/database/schema.ts';
+import type { Schema } from '../../../server/platform/database/schema/schema.ts';
 import { completeSession } from '../../harness/completed-session.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { createPartner, exchangeCode } from '../../harness/partner.ts';

@@ -1,13 +1,13 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { z } from 'zod';
+import { addFullPages } from '../../billing/wallets/long-wallet.ts';
+import { type SignedInMember, signedIn } from '../../console/portal/signed-in.ts';
 import { completeSession } from '../../harness/completed-session.ts';
 import { createPartner, exchangeCode, type TestPartner } from '../../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
 import { encodeJpeg } from '../../partners/jpeg-files.ts';
-import { type SignedInMember, signedIn } from '../../portal/signed-in.ts';
-import { addFullPages } from '../../wallets/long-wallet.ts';
 import { acceptedInput, type KnownValues } from './largest-input.ts';
 import { shareOfBound } from './longest-stretch.ts';
 

@@ -1,10 +1,10 @@
 import { BSON, type Db } from 'mongodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../../server/platform/database/connect.ts';
-import { type Allowance, createRequestCounts } from '../../../server/platform/http/request-limits.ts';
+import { type Allowance, createRequestCounts } from '../../../server/platform/http/limits/request-limits.ts';
+import { momentAt } from '../../api/oauth/oauth-server.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { manualClock } from '../../harness/server.ts';
-import { momentAt } from '../../oauth/oauth-server.ts';
 
 const key = Buffer.alloc(32, 7);
 

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../../server/platform/database/connect.ts';
-import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
+import { ensureIndexes } from '../../../server/platform/database/schema/indexes.ts';
 import { createScheduler, indexes, type Scheduler } from '../../../server/platform/jobs/scheduler.ts';
 import { freshDatabase } from '../../harness/database.ts';
 

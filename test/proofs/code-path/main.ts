@@ -1,10 +1,10 @@
 import { Session } from 'node:inspector/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTRPCClient, httpLink } from '@trpc/client';
+import type { AdminRouter } from '../../../server/operations/admin-router.ts';
 import { readConfig } from '../../../server/platform/config/config.ts';
 import { createLogger } from '../../../server/platform/telemetry/logging.ts';
-import { startServer } from '../../../server/start.ts';
-import type { AdminRouter } from '../../../server/wiring/admin-router.ts';
+import { startServer } from '../../../server/process/start.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { createPartner, exchangeCode, verifyUser } from '../../harness/partner.ts';
 import { temporaryFolder } from '../../harness/temporary-folder.ts';
@@ -23,10 +23,10 @@ const backgroundWaitMs = 1_500;
 
 /** A file belongs to the first matching group, or else to the path of the code. */
 const groups: readonly (readonly [name: string, files: RegExp])[] = [
-  ['tools', /^server\/platform\/(?!http|masking|process-metrics|trace-context)|http\/client-network/],
-  ['every request', /^server\/(app|start|platform|admin\/(metrics|request-))/],
-  ['words and looks of a page', /\/pages\/(?!pages|responses|view-models)|handoff\/devices/],
-  ['notes of what was done', /^server\/(wiring\/services|billing\/feature|wallets\/)/],
+  ['tools', /^server\/platform\/(?!http|telemetry)|http\/limits\/client-network/],
+  ['every request', /^server\/(process\/(app|start)|platform|operations\/(metrics|requests)\/)/],
+  ['words and looks of a page', /pages\/(views|messages)\/(?!pages|responses|view-models)|hand-off\/devices/],
+  ['notes of what was done', /^server\/(process\/wiring\/services|billing\/(feature|wallets\/))/],
 ];
 const ownWay = 'the way of the code';
 const groupOf = (file: string) => groups.find(([, files]) => files.test(file))?.[0] ?? ownWay;

@@ -22,10 +22,10 @@ export interface Mutant {
 
 const connect = 'server/platform/database/connect.js';
 const failures = 'server/platform/database/failures.js';
-const heads = 'server/billing/heads.js';
-const writer = 'server/billing/ledger-writer.js';
-const store = 'server/billing/ledger-store.js';
-const insert = 'server/billing/page-insert.js';
+const heads = 'server/billing/ledger/heads.js';
+const writer = 'server/billing/ledger/ledger-writer.js';
+const store = 'server/billing/ledger/ledger-store.js';
+const insert = 'server/billing/ledger/page-insert.js';
 
 export const mutants: readonly Mutant[] = [
   {

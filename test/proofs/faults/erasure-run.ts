@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTRPCClientError } from '@trpc/client';
 import type { Db, Document } from 'mongodb';
-import type { AdminRouter } from '../../../server/wiring/admin-router.ts';
+import type { AdminRouter } from '../../../server/operations/admin-router.ts';
 import type { Environment } from './environment.ts';
 import { type Passed, passAll, settle } from './flow-run.ts';
 import { inject } from './injection.ts';

@@ -1,5 +1,5 @@
 import { createTRPCClient, httpLink } from '@trpc/client';
-import type { AdminRouter } from '../../../server/wiring/admin-router.ts';
+import type { AdminRouter } from '../../../server/operations/admin-router.ts';
 import { adminToken, type Environment } from './environment.ts';
 
 export const redirectUri = 'http://localhost:9999/callback';

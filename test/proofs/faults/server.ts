@@ -2,10 +2,10 @@
 // armed, for instance `page:before,page:after`; the suite arms one of them. Loading and starting are two steps, so that
 // a restart is quick.
 import net from 'node:net';
+import { createStores } from '../../../server/operations/stores.ts';
 import { readConfig } from '../../../server/platform/config/config.ts';
 import { createLogger } from '../../../server/platform/telemetry/logging.ts';
-import { type RunningServer, startServer } from '../../../server/start.ts';
-import { createStores } from '../../../server/wiring/stores.ts';
+import { type RunningServer, startServer } from '../../../server/process/start.ts';
 import { createKillPoints } from './kill-points.ts';
 import type { Order, Report } from './orders.ts';
 import { watchAnswers, watchHandOvers, wrapBilling, wrapVerification, wrapWebhooks } from './wrapping.ts';

@@ -1,8 +1,8 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { EntryKind } from '../../../contracts/charge.ts';
+import type { Stores } from '../../../server/operations/stores.ts';
 import type { Parts } from '../../../server/webhooks/webhooks.ts';
-import type { Stores } from '../../../server/wiring/stores.ts';
 import type { KillPoints, Step } from './kill-points.ts';
 
 type At = KillPoints['at'];

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Db, Document, OptionalUnlessRequiredId } from 'mongodb';
-import { walletIdOf } from '../../../server/billing/ledger-page.ts';
-import { createLedgerStore } from '../../../server/billing/ledger-store.ts';
-import { draftPage, openingPage } from '../../../server/billing/page-builder.ts';
+import { walletIdOf } from '../../../server/billing/ledger/ledger-page.ts';
+import { createLedgerStore } from '../../../server/billing/ledger/ledger-store.ts';
+import { draftPage, openingPage } from '../../../server/billing/ledger/page-builder.ts';
 import { randomId, randomRequestId } from '../../../server/platform/ids.ts';
 
 /** The number of records of each kind. */

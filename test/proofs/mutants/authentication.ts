@@ -3,8 +3,8 @@ import { inFile } from './mutation.ts';
 /** Mutations of codes, clients, tokens, keys, signed calls and operators. */
 export const authentication = [
   ...inFile(
-    'server/oauth/token.ts',
-    ['oauth/token-order', 'oauth/token-code', 'oauth/token'],
+    'server/api/oauth/token.ts',
+    ['api/oauth/token-order', 'api/oauth/token-code', 'api/oauth/token'],
     [
       ['!grant || grant.clientId !== client._id', '!grant'],
       ["if (client.kind !== 'oauth') {", 'if (false as boolean) {'],
@@ -17,8 +17,8 @@ export const authentication = [
     ],
   ),
   ...inFile(
-    'server/oauth/token.ts',
-    ['oauth/token-code', 'oauth/token'],
+    'server/api/oauth/token.ts',
+    ['api/oauth/token-code', 'api/oauth/token'],
     [
       [
         'clock.now() - at.getTime() > concurrentUseWindowMs',
@@ -32,8 +32,14 @@ export const authentication = [
     ],
   ),
   ...inFile(
-    'server/oauth/client-authentication.ts',
-    ['oauth/again', 'isolation/addresses', 'oauth/token-clients', 'oauth/token-limits', 'contract/section-8'],
+    'server/api/oauth/client-authentication.ts',
+    [
+      'api/oauth/again',
+      'isolation/addresses',
+      'api/oauth/token-clients',
+      'api/oauth/token-limits',
+      'contract/section-8',
+    ],
     [
       [
         '{ clientId, clientSecret, address, basic }: Credentials',
@@ -49,8 +55,8 @@ export const authentication = [
     ],
   ),
   ...inFile(
-    'server/oauth/access-token.ts',
-    ['oauth/access-token', 'oauth/token-forgery', 'oauth/userinfo'],
+    'server/api/oauth/access-token.ts',
+    ['api/oauth/access-token', 'api/oauth/token-forgery', 'api/oauth/userinfo'],
     [
       ['isExpired: exp * 1000 <= clock.now()', 'isExpired: false'],
       ['          audience: issuer,\n', ''],
@@ -58,7 +64,7 @@ export const authentication = [
     ],
   ),
   ...inFile(
-    'server/oauth/access-token.ts',
+    'server/api/oauth/access-token.ts',
     ['platform/keys/key-rotation'],
     [['earlier && keyring.publicKeys.some(({ kid }) => kid === earlier.kid)', 'earlier']],
   ),
@@ -77,20 +83,20 @@ export const authentication = [
   ),
   ...inFile(
     'server/platform/keys/sealed-values.ts',
-    ['admin/secrets'],
+    ['operations/secrets'],
     [['value !== undefined && matches(value)', 'value !== undefined']],
   ),
   ...inFile(
-    'server/wiring/secret-owners.ts',
-    ['admin/secrets'],
+    'server/operations/secrets/secret-owners.ts',
+    ['operations/secrets'],
     [
       ['time !== undefined && time.getTime() <= clock.now()', 'time !== undefined && time.getTime() < 0'],
       ["permanentFault(status === 'revoked',", "permanentFault(status !== 'revoked',"],
     ],
   ),
   ...inFile(
-    'server/oauth/userinfo.ts',
-    ['oauth/again', 'oauth/userinfo'],
+    'server/api/oauth/userinfo.ts',
+    ['api/oauth/again', 'api/oauth/userinfo'],
     [
       ["access?.kind !== 'token'", '!access'],
       ['access.expiresAt.getTime() <= clock.now()', 'access.expiresAt.getTime() >= clock.now()'],
@@ -98,29 +104,29 @@ export const authentication = [
     ],
   ),
   ...inFile(
-    'server/oauth/revoke.ts',
-    ['oauth/revoke'],
+    'server/api/oauth/revoke.ts',
+    ['api/oauth/revoke'],
     [['token?.clientId === client._id', 'token !== undefined']],
   ),
   ...inFile(
-    'server/partners/secrets.ts',
-    ['partners/clients', 'oauth/token-clients'],
+    'server/partners/keys/secrets.ts',
+    ['partners/clients', 'api/oauth/token-clients'],
     [
       ['!expiresAt || expiresAt.getTime() > now', '!expiresAt || expiresAt.getTime() > 0'],
       ['kept.length < mostSecrets', 'kept.length <= mostSecrets'],
     ],
   ),
   ...inFile(
-    'server/partners/admin-keys.ts',
-    ['admin/audit-changes', 'partners/partners'],
+    'server/partners/keys/admin-keys.ts',
+    ['operations/audit-changes', 'partners/partners'],
     [
       ['before: { last4: current.last4 }', 'before: { last4: stored.last4 }'],
       ['        assertActive(current);\n', ''],
     ],
   ),
   ...inFile(
-    'server/storefront/caller.ts',
-    ['storefront/exchange', 'contract/section-5'],
+    'server/api/integrations/storefront/caller.ts',
+    ['api/storefront/exchange', 'contract/section-5'],
     [
       ['const hasSigned = isSignedWith(secret, signature, raw)', 'const hasSigned = true'],
       [
@@ -131,8 +137,8 @@ export const authentication = [
     ],
   ),
   ...inFile(
-    'server/storefront/request-signature.ts',
-    ['storefront/exchange', 'contract/section-5'],
+    'server/api/integrations/storefront/request-signature.ts',
+    ['api/storefront/exchange', 'contract/section-5'],
     [
       ['.update(raw);', '.update(String(raw.length));'],
       [
@@ -142,8 +148,8 @@ export const authentication = [
     ],
   ),
   ...inFile(
-    'server/verification/session/session-query.ts',
-    ['oauth/again', 'verification/session/session-query', 'contract/section-8'],
+    'server/api/verify/hvf-session.ts',
+    ['api/oauth/again', 'sessions/session-query', 'contract/section-8'],
     [
       ["key?.status !== 'active'", '!key'],
       ["if (session.keyId !== key._id) throw new ApiError('foreign_session');", ''],
@@ -153,8 +159,8 @@ export const authentication = [
     ],
   ),
   ...inFile(
-    'server/admin/authentication.ts',
-    ['isolation/addresses', 'admin/operators'],
+    'server/operations/operators/authentication.ts',
+    ['isolation/addresses', 'operations/operators'],
     [
       ['const wrongTokensPerMinute = 10;', 'const wrongTokensPerMinute = 11;'],
       ['countFailure(subscriberOf(address));', "countFailure('all');"],

@@ -3,8 +3,8 @@ import { inFile } from './mutation.ts';
 /** Mutations of the hosted flow: starts, browsers, forms, the code and the redirect. */
 export const flow = [
   ...inFile(
-    'server/verification/flow/start-checks.ts',
-    ['verification/flow/start-checks', 'verification/flow/start', 'storefront/start'],
+    'server/pages/flow/start-checks.ts',
+    ['pages/flow/start-checks', 'pages/flow/start', 'api/storefront/start'],
     [
       ["if (client.status !== 'active') return", "if (client.status === ('never' as string)) return"],
       ["if (partner.status !== 'active') return", "if (partner.status === 'suspended') return"],
@@ -18,8 +18,8 @@ export const flow = [
     ],
   ),
   ...inFile(
-    'server/platform/http/csrf.ts',
-    ['verification/flow/flow', 'verification/pages/headers', 'verification/flow/races'],
+    'server/platform/http/browser/csrf.ts',
+    ['pages/flow/flow', 'pages/views/headers', 'pages/flow/races'],
     [
       [
         'return sameText(given, mac(browserSecret, nonce));',
@@ -30,8 +30,8 @@ export const flow = [
     ],
   ),
   ...inFile(
-    'server/verification/browser/session-access.ts',
-    ['verification/flow/flow', 'verification/handoff/cookies'],
+    'server/sessions/session-access.ts',
+    ['pages/flow/flow', 'pages/hand-off/cookies'],
     [
       [
         'secret !== undefined && sameText(sha256(secret), browserHash)',
@@ -40,21 +40,21 @@ export const flow = [
     ],
   ),
   ...inFile(
-    'server/verification/browser/session-access.ts',
-    ['verification/flow/flow', 'verification/flow/races'],
+    'server/sessions/session-access.ts',
+    ['pages/flow/flow', 'pages/flow/races'],
     [
       ["if (!owns(session, browser)) throw new ApiError('unauthorized');", ''],
       ['const rotated = rotatedSecret(browser, sent, token);', 'const rotated = sent;'],
     ],
   ),
   ...inFile(
-    'server/verification/pages/responses.ts',
-    ['verification/flow/other-browser'],
+    'server/pages/views/responses.ts',
+    ['pages/flow/other-browser'],
     [['const session = isOwn ? found : undefined;', 'const session = found;']],
   ),
   ...inFile(
-    'server/verification/flow/submit.ts',
-    ['verification/flow/flow', 'verification/handoff/handoff'],
+    'server/pages/flow/submit.ts',
+    ['pages/flow/flow', 'pages/hand-off/handoff'],
     [
       ["if (!isGenuine) throw new ApiError('cross_site_request');", ''],
       ["failed(session, 'consent_declined', now())", "failed(session, 'abandoned', now())"],
@@ -65,13 +65,13 @@ export const flow = [
     ],
   ),
   ...inFile(
-    'server/verification/flow/submit.ts',
-    ['verification/handoff/handoff'],
+    'server/pages/flow/submit.ts',
+    ['pages/hand-off/handoff'],
     [['if (isAtPhone) return unchanged;', '']],
   ),
   ...inFile(
-    'server/verification/flow/provider-return.ts',
-    ['verification/handoff/provider', 'verification/flow/methods'],
+    'server/pages/flow/provider-return.ts',
+    ['pages/hand-off/provider', 'pages/flow/methods'],
     [
       ["if (device === 'computer' && session.handoff?.state === 'claimed') return undefined;", ''],
       ['if (!request && (session.handoff || session.methods)) return undefined;', ''],
@@ -79,18 +79,18 @@ export const flow = [
     ],
   ),
   ...inFile(
-    'server/verification/sources/authorization-request.ts',
-    ['verification/flow/methods'],
+    'server/sessions/sources/authorization-request.ts',
+    ['pages/flow/methods'],
     [['...(turn === undefined ? [] : [turn])', '']],
   ),
   ...inFile(
-    'server/verification/session/steps.ts',
-    ['verification/flow/methods'],
+    'server/sessions/steps.ts',
+    ['pages/flow/methods'],
     [['return methods ?', 'return methods === null ?']],
   ),
   ...inFile(
-    'server/verification/session/methods.ts',
-    ['verification/flow/methods', 'identity-wallet/methods'],
+    'server/sessions/methods.ts',
+    ['pages/flow/methods', 'identity-wallet/methods'],
     [
       ['  wallet: closedRequests(carried),\n', ''],
       ['failed: canRetry ? methods.failed : [...methods.failed, last]', 'failed: methods.failed'],
@@ -98,21 +98,21 @@ export const flow = [
     ],
   ),
   ...inFile(
-    'server/verification/sources/oidc.ts',
-    ['verification/sources/oidc-hostile'],
+    'server/sessions/sources/oidc.ts',
+    ['sessions/sources/oidc-hostile'],
     [
       ['...(maxAge === undefined ? {} : { maxAge }),', ''],
       ['{ ...userinfo, ...idToken, ...verified }', '{ ...idToken, ...userinfo, ...verified }'],
     ],
   ),
   ...inFile(
-    'server/verification/session/session-update-store.ts',
-    ['verification/session/session-store'],
+    'server/sessions/session-update-store.ts',
+    ['sessions/session-store'],
     [['filter: { _id, ...marks },', 'filter: { _id },']],
   ),
   ...inFile(
-    'server/verification/people/user-store.ts',
-    ['verification/people/user-store'],
+    'server/people/users/user-store.ts',
+    ['people/user-store'],
     [
       ['{ _id: id, claims: {}, ...notErased }', '{ _id: id, claims: {} }'],
       [
@@ -122,13 +122,13 @@ export const flow = [
     ],
   ),
   ...inFile(
-    'server/verification/flow/redirect-uri.ts',
-    ['verification/flow/redirect'],
+    'server/pages/flow/redirect-uri.ts',
+    ['pages/flow/redirect'],
     [['encodeURIComponent(value)', 'value']],
   ),
   ...inFile(
-    'server/verification/flow/openid-start.ts',
-    ['verification/flow/openid-start'],
+    'server/pages/flow/openid-start.ts',
+    ['pages/flow/openid-start'],
     [
       ['!facts.client?.openid || clientFault', 'clientFault'],
       ["prompt?.includes('none')", 'false'],
@@ -136,8 +136,8 @@ export const flow = [
     ],
   ),
   ...inFile(
-    'server/oauth/id-token.ts',
-    ['oauth/id-token'],
+    'server/api/oauth/id-token.ts',
+    ['api/oauth/id-token'],
     [
       ['aud: clientId', 'aud: issuer'],
       ['nonce: openid.nonce', 'nonce: undefined'],
@@ -147,21 +147,21 @@ export const flow = [
     ],
   ),
   ...inFile(
-    'server/verification/flow/complete.ts',
-    ['verification/flow/redirect'],
+    'server/pages/flow/complete.ts',
+    ['pages/flow/redirect'],
     [
       ['if (registered.includes(redirectUri)) return', 'if (registered.length > 0) return'],
       ['{ code, state, iss: issuer, session_id', '{ code, state, session_id'],
     ],
   ),
   ...inFile(
-    'server/verification/flow/complete.ts',
+    'server/pages/flow/complete.ts',
     [
-      'verification/flow/flow',
-      'verification/flow/races',
-      'verification/people/people',
-      'verification/people/claims-snapshot',
-      'oauth/token-code',
+      'pages/flow/flow',
+      'pages/flow/races',
+      'people/people',
+      'people/claims-snapshot',
+      'api/oauth/token-code',
     ],
     [
       ['clock.now() >= code.expiresAt.getTime()', 'clock.now() >= code.expiresAt.getTime() + 600_000'],
@@ -174,8 +174,8 @@ export const flow = [
     ],
   ),
   ...inFile(
-    'server/verification/flow/verify.ts',
-    ['verification/people/people', 'verification/sharing'],
+    'server/pages/flow/verify.ts',
+    ['people/people', 'pages/sharing'],
     [
       [
         "if (outcome.kind === 'failed') return failed(session, outcome.reason, now);",
@@ -185,8 +185,8 @@ export const flow = [
     ],
   ),
   ...inFile(
-    'server/verification/people/enroll.ts',
-    ['verification/sharing', 'verification/people/people'],
+    'server/people/enrollments/enroll.ts',
+    ['pages/sharing', 'people/people'],
     [["session.status === 'complete' ? claimsAskedFor(session) : []", 'claimsAskedFor(session)']],
   ),
 ];

@@ -65,8 +65,8 @@ export const handOver = [
     [['{ lastSeenAt: { $gt: new Date(clock.now() - goneAfterMs) } }', '{}']],
   ),
   ...inFile(
-    'server/membership.ts',
-    ['wiring/membership-terms'],
+    'server/process/membership.ts',
+    ['process/membership-terms'],
     [
       ["!roles.has('api')", 'false'],
       ['!everywhere.includes(peer.host)', 'true'],

@@ -1,12 +1,11 @@
 import { inFile } from './mutation.ts';
 
 const folder = 'server/identity-wallet';
-const source = 'server/verification/sources/identity-wallet';
 const tests = (...names: string[]) => names.map((name) => `identity-wallet/${name}`);
 
 /** Mutations of European identity wallets: requests, answers, attestations, and fetches of their issuers' lists. */
 export const wallet = [
-  ...inFile(`${source}/answers.ts`, tests('claim', 'request-token'), [
+  ...inFile('server/pages/identity-wallet/answers.ts', tests('claim', 'request-token'), [
     ['if (!(await sessions.lockRequest(session, clock.now()))) return undefined;', ''],
     [
       'return verifier.tokenMatches(handle, token) ? { session, verifier, handle } : undefined;',
@@ -14,41 +13,41 @@ export const wallet = [
     ],
     ["stepOf(session, clock.now()) === 'authenticate' &&\n      !isChoosing", '!isChoosing'],
   ]),
-  ...inFile(`${source}/answers.ts`, tests('safety', 'response'), [
+  ...inFile('server/pages/identity-wallet/answers.ts', tests('safety', 'response'), [
     ["if (!isRightCode) throw new ApiError('cross_site_request');", ''],
   ]),
-  ...inFile('server/verification/session/session-store.ts', tests('claim'), [
+  ...inFile('server/sessions/session-store.ts', tests('claim'), [
     ["'carried.wallet.claimedUntil': { $not: { $gt: now } },", ''],
     ['{ $not: { $gt: now } }', '{ $exists: false }'],
     ['timeline: { $size: timeline.length },', ''],
     ['expiresAt: { $gt: new Date(now) },', ''],
   ]),
-  ...inFile(`${folder}/handles.ts`, tests('request-token'), [
+  ...inFile('server/identity-wallet/protocol/handles.ts', tests('request-token'), [
     ['    device,\n    binding,\n', '    binding,\n'],
     ['    binding,\n    number,\n  ];', '    number,\n  ];'],
     ['sameText(tokenOf(handle), token)', 'tokenOf(handle).length === token.length'],
   ]),
-  ...inFile(`${folder}/json.ts`, tests('nested', 'unreadable'), [
+  ...inFile('server/identity-wallet/formats/json.ts', tests('nested', 'unreadable'), [
     ['if (isTooDeep(text)) throw', 'if (text.length < 0) throw'],
     ['if (isEscape) index += 1;', 'if (isEscape) index += 0;'],
   ]),
-  ...inFile(`${source}/routes.ts`, tests('response'), [
+  ...inFile('server/pages/identity-wallet/routes.ts', tests('response'), [
     ['if (!answered.isRefused) return reply.send(back);', 'return reply.send(back);'],
   ]),
-  ...inFile(`${folder}/sd-jwt.ts`, tests('person', 'vectors-sd-jwt'), [
+  ...inFile('server/identity-wallet/formats/sd-jwt.ts', tests('person', 'vectors-sd-jwt'), [
     ["demand(exp === undefined || !isOver(exp * 1000, now), 'holder proof wrong', 'expired');", ''],
     ["demand(nbf === undefined || hasBegun(nbf * 1000, now), 'holder proof wrong', 'not yet valid');", ''],
     ["demand(nonce === expected.nonce, 'wrong nonce');", ''],
     ["demand(aud === expected.audience, 'wrong audience');", ''],
   ]),
-  ...inFile(`${folder}/presentation.ts`, tests('issuing-country'), [
+  ...inFile('server/identity-wallet/protocol/presentation.ts', tests('issuing-country'), [
     ['    checkIssuingCountry(facts, issuer);\n', ''],
     [
       'issuingCountry.toUpperCase() === countryOf(issuer)',
       'issuingCountry !== countryOf(issuer)?.toLowerCase()',
     ],
   ]),
-  ...inFile(`${folder}/mdoc.ts`, tests('forgery'), [
+  ...inFile('server/identity-wallet/formats/mdoc.ts', tests('forgery'), [
     ["demand(mso.get('docType') === docType, 'wrong type');", 'void docType;'],
     ["demand(document.get('docType') === expected.docType, 'wrong type');", ''],
     ['signed >= signer.notBefore && signed <= signer.notAfter', 'signed <= signer.notAfter'],
@@ -56,17 +55,17 @@ export const wallet = [
     ["demand(!elements.has(name), 'malformed', 'element twice');", ''],
     ["demand(!document.has('errors'), 'less than was asked for', 'errors');", ''],
   ]),
-  ...inFile(`${folder}/mdoc.ts`, tests('status'), [
+  ...inFile('server/identity-wallet/formats/mdoc.ts', tests('status'), [
     ["demand(byIndex ?? byIdentifier, 'status unknown', 'no known mechanism');", ''],
     ["const isStandard = byIdentifier?.get('id') instanceof Uint8Array;", 'const isStandard = false;'],
   ]),
-  ...inFile(`${folder}/cbor.ts`, tests('forgery'), [
+  ...inFile('server/identity-wallet/formats/cbor.ts', tests('forgery'), [
     ['rejectDuplicateMapKeys: true', 'rejectDuplicateMapKeys: false'],
   ]),
-  ...inFile(`${folder}/disclosures.ts`, tests('forgery'), [
+  ...inFile('server/identity-wallet/formats/disclosures.ts', tests('forgery'), [
     ["typeof digest === 'string' && !seen.has(digest)", "typeof digest === 'string'"],
   ]),
-  ...inFile(`${folder}/status-token.ts`, tests('status'), [
+  ...inFile('server/identity-wallet/trust/status-token.ts', tests('status'), [
     ['iat: z.number(),', 'iat: z.number().default(0),'],
     ["demand(sub === uri, 'status unknown', 'list of another address');", ''],
     ["demand(exp !== never || kind === 'index', 'status unknown', 'list without an end');", ''],
@@ -74,21 +73,21 @@ export const wallet = [
     ["demand(hasBegun(nbf * 1000, now), 'status unknown', 'list not yet valid');", ''],
     ["demand(sign1.protectedHeaders.get(typeLabel) === type, 'status unknown', 'type');", 'void type;'],
   ]),
-  ...inFile(`${folder}/status-list.ts`, tests('status'), [
+  ...inFile('server/identity-wallet/trust/status-list.ts', tests('status'), [
     ["demand(!list.identifiers.has(hex(reference.identifier)), 'attestation revoked');", ''],
     ['demand(status === valid,', 'demand(status !== 1 && status !== suspended,'],
     ['[kind, uri, ...', '[uri, ...'],
   ]),
-  ...inFile(`${folder}/transcript.ts`, tests('annex-c'), [
+  ...inFile('server/identity-wallet/formats/transcript.ts', tests('annex-c'), [
     ['digest([handover.encryptionInfo, handover.origin])', 'digest([handover.encryptionInfo])'],
   ]),
-  ...inFile(`${folder}/device-request.ts`, tests('annex-c'), [
+  ...inFile('server/identity-wallet/protocol/device-request.ts', tests('annex-c'), [
     [
       "joinAsArray(encode('ReaderAuthentication'), transcript, embed(items))",
       "joinAsArray(encode('ReaderAuthentication'), embed(items))",
     ],
   ]),
-  ...inFile(`${folder}/annex-c.ts`, tests('annex-c'), [
+  ...inFile('server/identity-wallet/protocol/annex-c.ts', tests('annex-c'), [
     ["throw error instanceof ApiError ? error : unreadable('it cannot be decrypted');", 'throw error;'],
     ['query.options[0] ?? []', '[...new Set(query.options.flat())]'],
   ]),
@@ -96,10 +95,10 @@ export const wallet = [
     ['value === true && attestedYears >= years', 'value === true && attestedYears <= years'],
     ['isAsked(path) || !otherAges.includes(path[1])', 'isAsked(path)'],
   ]),
-  ...inFile(`${folder}/presentation.ts`, tests('annex-c'), [
+  ...inFile('server/identity-wallet/protocol/presentation.ts', tests('annex-c'), [
     ['issuingAuthority === undefined ? state :', 'state ? state :'],
   ]),
-  ...inFile(`${folder}/vical.ts`, tests('vical'), [
+  ...inFile('server/identity-wallet/trust/vical.ts', tests('vical'), [
     ['purposes: [vicalSigner],', 'purposes: undefined,'],
     ["usage: 'commits',", "usage: 'signs',"],
     ['if (!docTypes.includes(docType)) return undefined;', 'void docTypes;'],
@@ -109,8 +108,10 @@ export const wallet = [
       'void [key, onAnyCurve, checkSign1];',
     ],
   ]),
-  ...inFile(`${folder}/query.ts`, tests('haip'), [['isMdoc ? { intent_to_retain: true } : {}', '{}']]),
-  ...inFile(`${folder}/trust.ts`, tests('haip'), [
+  ...inFile('server/identity-wallet/protocol/query.ts', tests('haip'), [
+    ['isMdoc ? { intent_to_retain: true } : {}', '{}'],
+  ]),
+  ...inFile('server/identity-wallet/trust/trust.ts', tests('haip'), [
     ['found.length === authorities.length ? [...new Set(found)] : []', 'found'],
   ]),
   ...inFile(`${folder}/access.ts`, tests('haip'), [
@@ -122,8 +123,8 @@ export const wallet = [
     [['if (certificate.verify(certificate.publicKey)) {', "if (pem === '') {"]],
   ),
   ...inFile(
-    'server/wiring/public-get.ts',
-    ['wiring/public-get'],
+    'server/webhooks/egress/public-get.ts',
+    ['process/public-get'],
     [
       ['if (urlFault !== undefined) throw new Error(urlFault);', ''],
       ['allowed: isPublicAddress, ...route', 'allowed: () => true, ...route'],

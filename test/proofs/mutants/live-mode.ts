@@ -21,22 +21,22 @@ export const liveMode = [
     ],
   ),
   ...inFile(
-    'server/verification/sources/sandbox.ts',
+    'server/sessions/sources/sandbox.ts',
     ['live/live'],
     [["modes: ['test'] } as const", "modes: ['test', 'live'] } as const"]],
   ),
   ...inFile(
-    'server/verification/flow/start-checks.ts',
-    ['verification/flow/start-checks', 'verification/flow/start', 'live/live'],
+    'server/pages/flow/start-checks.ts',
+    ['pages/flow/start-checks', 'pages/flow/start', 'live/live'],
     [['installed.get(name)?.modes.includes(mode)', 'installed.has(name)']],
   ),
   ...inFile(
-    'server/verification/session/session-query.ts',
+    'server/api/verify/hvf-session.ts',
     ['live/live'],
     [["isTestMode: session.mode === 'test'", 'isTestMode: true']],
   ),
   ...inFile(
-    'server/verification/people/enroll.ts',
+    'server/people/enrollments/enroll.ts',
     ['live/live', 'isolation/two-of-everything'],
     [
       ["['identity', mode, source, subject]", "['identity', 'test', source, subject]"],
@@ -45,7 +45,7 @@ export const liveMode = [
     ],
   ),
   ...inFile(
-    'server/partners/admin-clients.ts',
+    'server/partners/clients/admin-clients.ts',
     ['live/live'],
     [['sources.filter(({ modes }) => modes.includes(mode))', 'sources.filter(() => true)']],
   ),
@@ -59,7 +59,7 @@ export const liveMode = [
   ),
   ...inFile(
     'server/webhooks/delivery/endpoint.ts',
-    ['wiring/webhook-endpoint'],
+    ['process/webhook-endpoint'],
     [
       ['mode: key.mode };', "mode: 'test' };"],
       ["?.status === 'suspended') {", "?.status !== 'active') {"],
@@ -68,13 +68,13 @@ export const liveMode = [
     ],
   ),
   ...inFile(
-    'server/storefront/customer-hash.ts',
+    'server/partners/integrations/customer-hash.ts',
     ['isolation/two-of-everything'],
     [["['customer', clientId, shop, customerId]", "['customer', shop, customerId]"]],
   ),
   ...inFile(
-    'server/checkbox/resolve.ts',
-    ['isolation/two-of-everything', 'checkbox/resolve'],
+    'server/api/checkbox/resolve.ts',
+    ['isolation/two-of-everything', 'api/checkbox/resolve'],
     [
       ['if (enrollment?.client.keyId !== key._id) throw', 'if (!enrollment) throw'],
       ['const permitted = client.claims.filter(', 'const permitted = consentedClaims.filter('],

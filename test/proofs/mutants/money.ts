@@ -3,7 +3,7 @@ import { inFile } from './mutation.ts';
 /** Mutations of balances, spend caps, charges, manual entries and statements. */
 export const money = [
   ...inFile(
-    'server/billing/wallet-rules.ts',
+    'server/billing/ledger/wallet-rules.ts',
     ['billing/wallet-rules'],
     [
       ['window.used >= limit', 'window.used > limit'],
@@ -19,7 +19,7 @@ export const money = [
     ],
   ),
   ...inFile(
-    'server/billing/page-builder.ts',
+    'server/billing/ledger/page-builder.ts',
     ['billing/ledger-page', 'billing/exchange'],
     [
       ['Math.max(now, head.at.getTime())', 'now'],
@@ -30,8 +30,8 @@ export const money = [
     ],
   ),
   ...inFile(
-    'server/billing/ledger-page.ts',
-    ['billing/ledger-page', 'wallets/audit', 'billing/charge'],
+    'server/billing/ledger/ledger-page.ts',
+    ['billing/ledger-page', 'billing/wallets/audit', 'billing/charge'],
     [
       ["kind === 'token' && grant?.returning === true", "kind === 'token'"],
       ['      entry.balanceAfter,\n', ''],
@@ -40,7 +40,7 @@ export const money = [
   ),
   ...inFile(
     'server/billing/charge.ts',
-    ['billing/charge', 'billing/exchange', 'oauth/token-code', 'oauth/revoke', 'oauth/token'],
+    ['billing/charge', 'billing/exchange', 'api/oauth/token-code', 'api/oauth/revoke', 'api/oauth/token'],
     [
       ['order.prices, standardPrice))', 'order.prices, standardPrice) - 1)'],
       ['if (revoked || !access) return undefined;', 'if (!access) return undefined;'],
@@ -62,8 +62,8 @@ export const money = [
     ],
   ),
   ...inFile(
-    'server/wallets/statement.ts',
-    ['wallets/statement'],
+    'server/billing/wallets/statement.ts',
+    ['billing/wallets/statement'],
     [
       ['at >= time', 'at > time'],
       ['entry.seq > after', 'entry.seq >= after'],
@@ -73,11 +73,11 @@ export const money = [
   ),
   ...inFile(
     'server/billing/charge.ts',
-    ['billing/exchange', 'partners/partners', 'oauth/token-clients', 'contract/people'],
+    ['billing/exchange', 'partners/partners', 'api/oauth/token-clients', 'contract/people'],
     [['prices?.[kind] ?? standard', 'standard']],
   ),
   ...inFile(
-    'server/billing/ledger-writer.ts',
+    'server/billing/ledger/ledger-writer.ts',
     ['platform/untrusted-clock'],
     [
       [
@@ -92,7 +92,7 @@ export const money = [
     [['const mostWallets = 1_000_000', 'const mostWallets = 1_000']],
   ),
   ...inFile(
-    'server/billing/ledger-store.ts',
+    'server/billing/ledger/ledger-store.ts',
     ['billing/ledger-store', 'billing/manual-entries'],
     [
       [
@@ -102,7 +102,11 @@ export const money = [
       ['first < walletIds.length; first', 'first < 1; first'],
     ],
   ),
-  ...inFile('server/billing/heads.ts', ['billing/newer-build'], [['page.version > pageVersion', 'false']]),
+  ...inFile(
+    'server/billing/ledger/heads.ts',
+    ['billing/newer-build'],
+    [['page.version > pageVersion', 'false']],
+  ),
   ...inFile(
     'server/billing/revocation-store.ts',
     ['billing/access-removal'],
@@ -114,17 +118,17 @@ export const money = [
     [['{ _id: document._id, [field]: sealed }', '{ _id: document._id }']],
   ),
   ...inFile(
-    'server/billing/ledger-writer.ts',
+    'server/billing/ledger/ledger-writer.ts',
     ['proofs/simulation/simulation'],
     [['posting.arrivedAt <= head.asOf', 'true']],
   ),
   ...inFile(
-    'server/billing/heads.ts',
+    'server/billing/ledger/heads.ts',
     ['proofs/simulation/simulation'],
     [['return this.set(page, asOf);', 'return this.set(page, uptime());']],
   ),
   ...inFile(
-    'server/billing/page-insert.ts',
+    'server/billing/ledger/page-insert.ts',
     ['proofs/simulation/simulation'],
     [
       [
@@ -134,8 +138,8 @@ export const money = [
     ],
   ),
   ...inFile(
-    'server/checkbox/resolve.ts',
-    ['isolation/two-of-everything', 'checkbox/resolve'],
+    'server/api/checkbox/resolve.ts',
+    ['isolation/two-of-everything', 'api/checkbox/resolve'],
     [
       [
         "JSON.stringify(['checkbox', key._id, idempotencyKey])",
@@ -148,8 +152,8 @@ export const money = [
     ],
   ),
   ...inFile(
-    'server/storefront/exchange.ts',
-    ['storefront/exchange'],
+    'server/api/integrations/storefront/verify/exchange.ts',
+    ['api/storefront/exchange'],
     [
       ["if (grant.enrollment.status !== 'active') throw new ApiError('enrollment_blocked');", ''],
       ["if (!hasPositiveClaim(claims)) throw new ApiError('no_positive_claim');", ''],

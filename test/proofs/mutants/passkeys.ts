@@ -1,12 +1,11 @@
 import { inFile } from './mutation.ts';
 
 const platform = 'server/platform/webauthn';
-const feature = 'server/verification';
 const webauthn = ['platform/webauthn/relying-party'];
-const flow = ['verification/passkeys/passkeys'];
-const oneMove = ['verification/passkeys/one-move'];
-const data = ['verification/your-data/your-data'];
-const stopping = ['verification/your-data/stop-sharing'];
+const flow = ['people/passkeys/passkeys'];
+const oneMove = ['people/passkeys/one-move'];
+const data = ['pages/your-data/your-data'];
+const stopping = ['pages/your-data/stop-sharing'];
 
 /** Mutations of users' passkeys, and of the endings on the user data page. */
 export const passkeys = [
@@ -29,14 +28,14 @@ export const passkeys = [
     [' && age < challengeLifetimeMs', ''],
     ['age > -skewMs && ', ''],
   ]),
-  ...inFile(`${feature}/passkeys/session-passkeys.ts`, flow, [
+  ...inFile('server/pages/flow/session-passkeys.ts', flow, [
     ['    _id,\n    browserHash,\n    timeline.length,', '    timeline.length,'],
     ["if (!(await areAllowed(session))) throw new ApiError('passkey_refused');", ''],
     ["!session.userId || session.handoff?.state === 'confirmed'", '!session.userId'],
     ['passkeyMark === passkeys.markOf(session.userId) ||', ''],
     ['!user.duplicate && hasFreshClaims', 'hasFreshClaims'],
   ]),
-  ...inFile(`${feature}/passkeys/passkeys.ts`, flow, [
+  ...inFile('server/people/passkeys/passkeys.ts', flow, [
     ["if (mode && passkey.mode !== mode) throw refusal(ceremony, 'other_mode');", ''],
     ['if (!use || isOfOtherUser)', 'if (!use)'],
     ["if ((await store.ofUser(userId)).length >= mostPasskeys) throw refusal('save', 'refused');", ''],
@@ -51,24 +50,24 @@ export const passkeys = [
     ['stored.catch(() => undefined)', 'stored'],
     ['passkey.counter > 0 || use.counter > 0', 'use.counter < 0'],
   ]),
-  ...inFile(`${feature}/flow/passkey-forms.ts`, flow, [
+  ...inFile('server/pages/flow/passkey-forms.ts', flow, [
     [
       'const isCurrentForm = isCurrent && isAtStep && form.step === formVersionOf(session, step);',
       'const isCurrentForm = isCurrent;',
     ],
     ["if (isCurrentForm && !isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');", ''],
   ]),
-  ...inFile(`${feature}/flow/submit.ts`, flow, [
+  ...inFile('server/pages/flow/submit.ts', flow, [
     ["form.passkey === 'can' && (await passkeys.areAllowed(session))", 'await passkeys.areAllowed(session)'],
   ]),
-  ...inFile(`${feature}/passkeys/passkey-store.ts`, flow, [
+  ...inFile('server/people/passkeys/passkey-store.ts', flow, [
     ['{ _id, userId, counter, ...(needs', '{ _id, userId, ...(needs'],
     ['deleteOne({ _id: id, userId })', 'deleteOne({ _id: id })'],
   ]),
-  ...inFile(`${feature}/passkeys/passkey-store.ts`, data, [
+  ...inFile('server/people/passkeys/passkey-store.ts', data, [
     ['...(needsNewChallenge ? { answeredAt: { $lt: issuedAt } } : {})', ''],
   ]),
-  ...inFile(`${feature}/your-data/sign-in.ts`, data, [
+  ...inFile('server/pages/your-data/sign-in.ts', data, [
     ['sameText(hash, sha256(parsed.secret)) && ', ''],
     [
       "if (!(await store.signIn(passkey, signIn))) throw new ApiError('passkey_unknown');",
@@ -78,7 +77,7 @@ export const passkeys = [
     [' && until.getTime() > clock.now()', ''],
     ['if (parsed) await store.signOut(parsed.passkeyId, sha256(parsed.secret));', ''],
   ]),
-  ...inFile(`${feature}/your-data/routes.ts`, data, [
+  ...inFile('server/pages/your-data/routes.ts', data, [
     [
       'if (!isOwnOrigin(request.headers, origin) || !isTokenOf(secret, csrf))',
       'if (!isTokenOf(secret, csrf))',
@@ -89,37 +88,37 @@ export const passkeys = [
     ],
     ["await limit('sign-in', subscriberOf(request.ip), signInLimit);", ''],
   ]),
-  ...inFile(`${feature}/flow/grants.ts`, stopping, [
+  ...inFile('server/people/enrollments/grants.ts', stopping, [
     ["enrollment.status === 'active' && isWithdrawn", 'isWithdrawn'],
   ]),
-  ...inFile('server/oauth/token.ts', stopping, [
+  ...inFile('server/api/oauth/token.ts', stopping, [
     ["grant.enrollment.status === 'withdrawn'", 'grant === undefined'],
   ]),
-  ...inFile(`${feature}/flow/complete.ts`, oneMove, [
+  ...inFile('server/pages/flow/complete.ts', oneMove, [
     [
       'complete(verified, snapshot, undefined)',
       'complete(verified, snapshot, codeSnapshotOf(snapshot, verified))',
     ],
     ["if ((await detour(session, 'issue')) !== undefined)", 'if (snapshot === undefined)'],
   ]),
-  ...inFile(`${feature}/flow/passkey-forms.ts`, oneMove, [
+  ...inFile('server/pages/flow/passkey-forms.ts', oneMove, [
     ['= outlastsCode ?', '= skipsVerification ?'],
     ['isNew: moved?.code !== undefined', 'isNew: false'],
   ]),
-  ...inFile(`${feature}/flow/complete.ts`, stopping, [
+  ...inFile('server/pages/flow/complete.ts', stopping, [
     ['if (snapshot.enrollment && isWithdrawn(snapshot.enrollment, session))', 'if (snapshot === undefined)'],
   ]),
-  ...inFile(`${feature}/people/enrollment-store.ts`, stopping, [
+  ...inFile('server/people/enrollments/enrollment-store.ts', stopping, [
     ['{ _id, withdrawnAt: { $not: { $gte: consentedAt } } }', '{ _id }'],
   ]),
-  ...inFile(`${feature}/people/enroll.ts`, stopping, [
+  ...inFile('server/people/enrollments/enroll.ts', stopping, [
     ['const { consentedAt = session.createdAt } = session;', 'const consentedAt = new Date(8e15);'],
   ]),
-  ...inFile(`${feature}/people/snapshot-invalidation.ts`, stopping, [
+  ...inFile('server/people/enrollments/snapshot-invalidation.ts', stopping, [
     ['await endAccesses({ _id, userId, withdrawnAt });', ''],
     ['if (isFirstLook) return;', ''],
   ]),
-  ...inFile(`${feature}/people/withdrawal.ts`, stopping, [
+  ...inFile('server/people/erasure/withdrawal.ts', stopping, [
     ['.filter((enrollment) => enrollment.partnerId === partnerId)', ''],
     [' && isWithdrawn({ withdrawnAt }, session)', ''],
   ]),

@@ -4,7 +4,7 @@ import { inFile } from './mutation.ts';
 export const roles = [
   ...inFile(
     'server/platform/admin-api/roles.ts',
-    ['admin/permissions'],
+    ['operations/permissions'],
     [
       ["'wallets.fund': { support: 'test' }", "'wallets.fund': support"],
       ["'users.erase': ownersOnly", "'users.erase': support"],
@@ -17,7 +17,7 @@ export const roles = [
   ),
   ...inFile(
     'server/platform/admin-api/procedures.ts',
-    ['admin/permissions', 'admin/audit-log'],
+    ['operations/permissions', 'operations/audit-log'],
     [
       ['.use(permitted)', ''],
       ["type === 'mutation' && !ctx.isDryRun ? resultOf", "type === 'query' && !ctx.isDryRun ? resultOf"],
@@ -29,7 +29,7 @@ export const roles = [
   ),
   ...inFile(
     'server/platform/admin-api/personal-data.ts',
-    ['admin/personal-data'],
+    ['operations/personal-data'],
     [
       ["role !== 'ops'", "role === 'ops' || role !== 'ops'"],
       ["read.modes.includes('live') && read.reason === undefined", 'read.modes.length > 9'],
@@ -39,7 +39,7 @@ export const roles = [
   ),
   ...inFile(
     'server/webhooks/operators/admin-personal-data.ts',
-    ['admin/personal-data'],
+    ['operations/personal-data'],
     [
       ["if (name === 'user_id') return masked;", ''],
       ["name === 'claims' ? maskedValues(value) : value", 'value'],
@@ -48,13 +48,13 @@ export const roles = [
     ],
   ),
   ...inFile(
-    'server/admin/audit-log.ts',
-    ['admin/personal-data'],
+    'server/operations/audit/audit-log.ts',
+    ['operations/personal-data'],
     [['if (!seesPeople(operator.role))', "if (operator.role === 'owner' && user === '')"]],
   ),
   ...inFile(
-    'server/admin/authentication.ts',
-    ['admin/database-away'],
+    'server/operations/operators/authentication.ts',
+    ['operations/database-away'],
     [
       [
         'fromMemory.has(path) ? await readOrRecall(hash) : await readOperator(hash)',
@@ -65,8 +65,8 @@ export const roles = [
     ],
   ),
   ...inFile(
-    'server/platform/database/remembered-read.ts',
-    ['admin/database-away'],
+    'server/platform/database/reads/remembered-read.ts',
+    ['operations/database-away'],
     [
       ['if (databaseFault() === undefined) await refresh();', 'await refresh();'],
       ['away: databaseFault() ?? readFault', 'away: databaseFault()'],
@@ -75,22 +75,22 @@ export const roles = [
   ),
   ...inFile(
     'server/platform/database/availability.ts',
-    ['admin/database-away'],
+    ['operations/database-away'],
     [['since: fault?.since ?? new Date(now())', 'since: new Date(now())']],
   ),
   ...inFile(
-    'server/admin/ops-routes.ts',
-    ['admin/permissions'],
+    'server/console/ops/ops-routes.ts',
+    ['operations/permissions'],
     [['if (!mayCall(role, page, undefined)) throw', "if (role === 'support' && page === '') throw"]],
   ),
   ...inFile(
-    'server/admin/operators.ts',
-    ['admin/operators'],
+    'server/operations/operators/operators.ts',
+    ['operations/operators'],
     [['if (operatorId === actor.operatorId) {', "if (operatorId === '') {"]],
   ),
   ...inFile(
     'server/partners/admin-partners.ts',
-    ['admin/audit-changes'],
+    ['operations/audit-changes'],
     [['set: { prices: after }, before, after', 'set: { prices: after }, after']],
   ),
 ];

@@ -12,12 +12,12 @@ export const running = [
     ],
   ),
   ...inFile(
-    'server/billing/page-insert.ts',
+    'server/billing/ledger/page-insert.ts',
     ['platform/refused-writes'],
     [['if (isCommandRefused(error)) return drafts.map(() => error as Error);', '']],
   ),
   ...inFile(
-    'server/platform/http/readiness.ts',
+    'server/platform/http/endpoints/readiness.ts',
     ['platform/refused-writes', 'platform/index-builds'],
     [
       ['if (fault === undefined) return [];', 'return [];'],
@@ -33,12 +33,12 @@ export const running = [
     ],
   ),
   ...inFile(
-    'server/start.ts',
+    'server/process/start.ts',
     ['platform/index-builds'],
     [["return startStep === undefined ? undefined : 'This process is starting';", 'return undefined;']],
   ),
   ...inFile(
-    'server/platform/database/indexes.ts',
+    'server/platform/database/schema/indexes.ts',
     ['platform/database/indexes', 'platform/index-builds'],
     [
       ['if (unique.length > 0) await', 'if (unique.length > 99) await'],
@@ -55,7 +55,7 @@ export const running = [
     ],
   ),
   ...inFile(
-    'server/platform/database/schema.ts',
+    'server/platform/database/schema/schema.ts',
     ['platform/database/schema'],
     [['refusal?.code === duplicateKey && refusal.keyPattern === undefined', 'false']],
   ),

@@ -63,7 +63,7 @@ export const webhooks = [
   ),
   ...inFile(
     'server/webhooks/delivery/attempt.ts',
-    ['webhooks/delivery/delivery', 'webhooks/admin', 'wiring/webhook-endpoint'],
+    ['webhooks/delivery/delivery', 'webhooks/admin', 'process/webhook-endpoint'],
     [
       ["if (endpoint.state === 'off') return skip(leased, endpoint.reason);", ''],
       ['return skip(leased, endpoint.reason);', "return skip(leased, 'no_url');"],
@@ -90,7 +90,7 @@ export const webhooks = [
   ),
   ...inFile(
     'server/webhooks/delivery/due.ts',
-    ['webhooks/delivery/delivery', 'wiring/webhook-endpoint'],
+    ['webhooks/delivery/delivery', 'process/webhook-endpoint'],
     [
       ['if (dueAt) await retryAt(dueAt);', ''],
       ['if (worker) await sendDue();', ''],

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { mostRedirectUris } from '../../../contracts/admin/clients.ts';
+import { createShop, sign } from '../../api/storefront/shop.ts';
+import { addFullPages } from '../../billing/wallets/long-wallet.ts';
+import { type SignedInMember, signedIn } from '../../console/portal/signed-in.ts';
 import { createPartner, redirectUri } from '../../harness/partner.ts';
 import { encodeJpeg } from '../../partners/jpeg-files.ts';
-import { type SignedInMember, signedIn } from '../../portal/signed-in.ts';
-import { createShop, sign } from '../../storefront/shop.ts';
-import { addFullPages } from '../../wallets/long-wallet.ts';
 import type { Service } from './service.ts';
 
 interface Call {

@@ -5,25 +5,25 @@ import * as lruCache from 'lru-cache';
 import ts from 'typescript';
 import * as chargeContract from '../../../contracts/charge.ts';
 import * as identifiers from '../../../contracts/identifiers.ts';
-import type * as cacheSizesModule from '../../../server/billing/cache-sizes.ts';
 import type * as charge from '../../../server/billing/charge.ts';
 import type * as handOver from '../../../server/billing/hand-over/hand-over.ts';
 import type * as messages from '../../../server/billing/hand-over/messages.ts';
 import type * as takeOver from '../../../server/billing/hand-over/take-over.ts';
 import type * as writers from '../../../server/billing/hand-over/writers.ts';
-import type * as heads from '../../../server/billing/heads.ts';
-import type * as ledgerWriter from '../../../server/billing/ledger-writer.ts';
+import type * as cacheSizesModule from '../../../server/billing/ledger/cache-sizes.ts';
+import type * as heads from '../../../server/billing/ledger/heads.ts';
+import type * as ledgerWriter from '../../../server/billing/ledger/ledger-writer.ts';
 import type * as manualEntries from '../../../server/billing/manual-entries.ts';
 import type * as publishing from '../../../server/billing/publishing.ts';
 import * as batchWindow from '../../../server/platform/batching/batch-window.ts';
 import * as cacheSize from '../../../server/platform/batching/cache-size.ts';
 import * as grouping from '../../../server/platform/batching/group-by.ts';
 import * as groupCommit from '../../../server/platform/batching/group-commit.ts';
+import * as dryRun from '../../../server/platform/database/audit/dry-run.ts';
 import * as connect from '../../../server/platform/database/connect.ts';
-import * as dryRun from '../../../server/platform/database/dry-run.ts';
 import * as failures from '../../../server/platform/database/failures.ts';
 import * as errors from '../../../server/platform/errors.ts';
-import * as windows from '../../../server/platform/http/windows.ts';
+import * as windows from '../../../server/platform/http/limits/windows.ts';
 import * as ids from '../../../server/platform/ids.ts';
 import * as rendezvousHash from '../../../server/platform/jobs/rendezvous-hash.ts';
 import * as authenticatedJson from '../../../server/platform/keys/authenticated-json.ts';
@@ -55,7 +55,7 @@ const others: Record<string, unknown> = {
   '../contracts/identifiers.ts': identifiers,
   'platform/batching/batch-window.ts': batchWindow,
   'platform/database/connect.ts': connect,
-  'platform/database/dry-run.ts': dryRun,
+  'platform/database/audit/dry-run.ts': dryRun,
   'platform/database/failures.ts': failures,
   'platform/errors.ts': errors,
   'platform/ids.ts': ids,
@@ -64,7 +64,7 @@ const others: Record<string, unknown> = {
   'platform/batching/cache-size.ts': cacheSize,
   'platform/batching/group-by.ts': grouping,
   'platform/batching/group-commit.ts': groupCommit,
-  'platform/http/windows.ts': windows,
+  'platform/http/limits/windows.ts': windows,
 };
 
 function editedSource(file: string, edits: readonly Edit[]): string {
@@ -81,7 +81,7 @@ const smallCaches: typeof cacheSizesModule = { cacheSizes: { heads: 2, usedIds: 
 
 /** Compiles the product with edited sources in memory. The files use the real modules outside server/billing. */
 export function editedCore(edits: readonly Edit[]): BillingCore {
-  const loaded = new Map<string, unknown>([['cache-sizes.ts', smallCaches]]);
+  const loaded = new Map<string, unknown>([['ledger/cache-sizes.ts', smallCaches]]);
 
   function load(file: string): unknown {
     const known = loaded.get(file);
@@ -105,7 +105,14 @@ export function editedCore(edits: readonly Edit[]): BillingCore {
   }
 
   const handedOver = ['hand-over', 'take-over', 'writers', 'messages'].map((name) => `hand-over/${name}`);
-  const files = ['heads', 'ledger-writer', 'charge', 'manual-entries', 'publishing', ...handedOver];
+  const files = [
+    'ledger/heads',
+    'ledger/ledger-writer',
+    'charge',
+    'manual-entries',
+    'publishing',
+    ...handedOver,
+  ];
   return Object.assign({}, ...files.map((file) => load(`${file}.ts`))) as BillingCore;
 }
 

@@ -1,5 +1,5 @@
-import type { LedgerPage } from '../../../server/billing/ledger-page.ts';
-import type { InsertResult } from '../../../server/billing/ledger-store.ts';
+import type { LedgerPage } from '../../../server/billing/ledger/ledger-page.ts';
+import type { InsertResult } from '../../../server/billing/ledger/ledger-store.ts';
 import type { Random } from './random.ts';
 import { createActor, type Schedule } from './schedule.ts';
 

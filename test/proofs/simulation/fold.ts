@@ -1,4 +1,4 @@
-import { digestOf, type LedgerEntry, type LedgerPage } from '../../../server/billing/ledger-page.ts';
+import { digestOf, type LedgerEntry, type LedgerPage } from '../../../server/billing/ledger/ledger-page.ts';
 
 /** The state of a wallet after an entry, computed without the rules of the product. */
 export interface WalletView {

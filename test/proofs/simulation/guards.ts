@@ -175,7 +175,7 @@ export const guards: readonly Guard[] = [
     title: 'a page whose insert is not confirmed is not used as the last page of the wallet',
     edits: [
       edit(
-        'ledger-writer.ts',
+        'ledger/ledger-writer.ts',
         'return fail(drafted, result);',
         'heads.set(drafted.page, sentAt); return fail(drafted, result);',
       ),
@@ -185,18 +185,18 @@ export const guards: readonly Guard[] = [
   },
   {
     title: 'a request is refused only by a last page that was read after the request arrived',
-    edits: [edit('ledger-writer.ts', 'posting.arrivedAt <= head.asOf', 'true')],
+    edits: [edit('ledger/ledger-writer.ts', 'posting.arrivedAt <= head.asOf', 'true')],
     budget: 100,
   },
   {
     title: 'the age of a last page that was read counts from the start of the read',
-    edits: [edit('heads.ts', 'return this.set(page, asOf);', 'return this.set(page, uptime());')],
+    edits: [edit('ledger/heads.ts', 'return this.set(page, asOf);', 'return this.set(page, uptime());')],
     plan: slowReplies,
     budget: 100,
   },
   {
     title: 'the age of a last page that this process wrote counts from its first insert',
-    edits: [edit('ledger-writer.ts', 'heads.set(page, sentAt);', 'heads.set(page, uptime());')],
+    edits: [edit('ledger/ledger-writer.ts', 'heads.set(page, sentAt);', 'heads.set(page, uptime());')],
     plan: slowReplies,
     budget: 100,
   },
@@ -204,7 +204,7 @@ export const guards: readonly Guard[] = [
     title: 'a refusal that depends on a page in progress is sent only after the page is written',
     edits: [
       edit(
-        'ledger-writer.ts',
+        'ledger/ledger-writer.ts',
         'const inserting = insertPages(drafts);',
         'for (const { refused } of drafts) void refuse(refused); const inserting = insertPages(drafts);',
       ),
@@ -213,25 +213,25 @@ export const guards: readonly Guard[] = [
   },
   {
     title: 'two postings with the same id are never put into one page',
-    edits: [edit('page-builder.ts', 'ids.has(posting.id) || ', '')],
+    edits: [edit('ledger/page-builder.ts', 'ids.has(posting.id) || ', '')],
     budget: 100,
   },
   {
     title:
       'after a lost reply, a process takes an existing page as its own only if the attempt id is the same',
-    edits: [edit('page-insert.ts', 'existing.attempt === page.attempt ?', 'existing ?')],
+    edits: [edit('ledger/page-insert.ts', 'existing.attempt === page.attempt ?', 'existing ?')],
     budget: 100,
   },
   {
     title: 'after a lost reply, a process recognises the page that it has written',
-    edits: [edit('page-insert.ts', 'existing.attempt === page.attempt ?', '!existing ?')],
+    edits: [edit('ledger/page-insert.ts', 'existing.attempt === page.attempt ?', '!existing ?')],
     budget: 100,
   },
   {
     title: 'a page is abandoned only after a fence is written with its number',
     edits: [
       edit(
-        'page-insert.ts',
+        'ledger/page-insert.ts',
         'isLastTry = uptime() >= resendUntil;',
         "isLastTry = uptime() >= resendUntil; if (isLastTry) return pages.map(({ result }) => (result === 'unknown' ? 'fenced' : result));",
       ),
@@ -243,7 +243,7 @@ export const guards: readonly Guard[] = [
     title: 'a caller gets 503 only after a fence was sent with the number of the page',
     edits: [
       edit(
-        'page-insert.ts',
+        'ledger/page-insert.ts',
         'isLastTry = uptime() >= resendUntil;',
         "isLastTry = uptime() >= resendUntil; if (isLastTry) return pages.map(({ result }) => (result === 'unknown' ? (cause as Error) : result));",
       ),
@@ -253,13 +253,13 @@ export const guards: readonly Guard[] = [
   },
   {
     title: 'the last try to write a page number sends a fence',
-    edits: [edit('page-insert.ts', 'isFence ? fencePage(page, head) : page', 'page')],
+    edits: [edit('ledger/page-insert.ts', 'isFence ? fencePage(page, head) : page', 'page')],
     plan: lateMessages,
     budget: 100,
   },
   {
     title: 'a written fence does not count as the written page',
-    edits: [edit('page-insert.ts', "isFence ? 'fenced' : 'inserted'", "'inserted'")],
+    edits: [edit('ledger/page-insert.ts', "isFence ? 'fenced' : 'inserted'", "'inserted'")],
     plan: longOutages,
     budget: 100,
   },
@@ -267,7 +267,7 @@ export const guards: readonly Guard[] = [
     title: 'an entry id that already exists does not count as written now',
     edits: [
       edit(
-        'ledger-writer.ts',
+        'ledger/ledger-writer.ts',
         "if (result === 'inserted') return",
         "if (result === 'inserted' || result === 'entry exists') return",
       ),
@@ -295,21 +295,21 @@ export const guards: readonly Guard[] = [
     title: 'a repeated request is answered only from an entry that cannot be rolled back',
     edits: [
       edit('charge.ts', 'store.findDurableEntry(', 'store.findEntry('),
-      edit('ledger-writer.ts', 'store.findDurableEntry(', 'store.findEntry('),
+      edit('ledger/ledger-writer.ts', 'store.findDurableEntry(', 'store.findEntry('),
     ],
     plan: repeatsBeforeCrashes,
     budget: 100,
   },
   {
     title: 'the time of a page is never before that of the previous page',
-    edits: [edit('page-builder.ts', 'Math.max(now, head.at.getTime())', 'now')],
+    edits: [edit('ledger/page-builder.ts', 'Math.max(now, head.at.getTime())', 'now')],
     budget: 100,
   },
   {
     title: 'before a charge is refused, the ledger is searched for an earlier entry with its id',
     edits: [
       edit(
-        'ledger-writer.ts',
+        'ledger/ledger-writer.ts',
         "existing.has(entryKeyOf(posting)) ? { outcome: 'used' } : refusal",
         'refusal',
       ),
@@ -320,7 +320,7 @@ export const guards: readonly Guard[] = [
     title: 'a posting leaves the queue when its caller aborts',
     edits: [
       edit(
-        'ledger-writer.ts',
+        'ledger/ledger-writer.ts',
         'if (signal.aborted) ticket.reject(unavailable(signal.reason));',
         'if (signal.aborted) { ticket.reject(unavailable(signal.reason)); toWrite.push(ticket); }',
       ),
@@ -331,7 +331,7 @@ export const guards: readonly Guard[] = [
     title: 'after the last pages are read, postings that were aborted meanwhile are left out',
     edits: [
       edit(
-        'ledger-writer.ts',
+        'ledger/ledger-writer.ts',
         'draftPage(head, stillToWrite(queued), clock.now())',
         'draftPage(head, queued, clock.now())',
       ),
@@ -343,7 +343,7 @@ export const guards: readonly Guard[] = [
     title: 'a caller is answered only after its page is written',
     edits: [
       edit(
-        'ledger-writer.ts',
+        'ledger/ledger-writer.ts',
         'posting.onPlaced?.(entry);',
         "posting.onPlaced?.(entry); posting.resolve({ outcome: 'written', entry });",
       ),
@@ -353,9 +353,13 @@ export const guards: readonly Guard[] = [
   {
     title: 'remembered used ids are separate for each wallet',
     edits: [
-      edit('ledger-writer.ts', 'used.has(entryKeyOf(ticket))', 'used.has(ticket.id)'),
-      edit('ledger-writer.ts', 'used.set(entryKeyOf(posting), true)', 'used.set(posting.id, true)'),
-      edit('ledger-writer.ts', 'used.set(key, true)', "used.set(key.slice(key.lastIndexOf('/') + 1), true)"),
+      edit('ledger/ledger-writer.ts', 'used.has(entryKeyOf(ticket))', 'used.has(ticket.id)'),
+      edit('ledger/ledger-writer.ts', 'used.set(entryKeyOf(posting), true)', 'used.set(posting.id, true)'),
+      edit(
+        'ledger/ledger-writer.ts',
+        'used.set(key, true)',
+        "used.set(key.slice(key.lastIndexOf('/') + 1), true)",
+      ),
     ],
     budget: 100,
   },

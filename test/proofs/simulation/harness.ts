@@ -1,7 +1,7 @@
-import type { LedgerEntry, LedgerPage } from '../../../server/billing/ledger-page.ts';
-import { walletIdOf } from '../../../server/billing/ledger-page.ts';
-import { draftPage, openingPage } from '../../../server/billing/page-builder.ts';
-import type { AuditEntry } from '../../../server/platform/database/audit-entry.ts';
+import type { LedgerEntry, LedgerPage } from '../../../server/billing/ledger/ledger-page.ts';
+import { walletIdOf } from '../../../server/billing/ledger/ledger-page.ts';
+import { draftPage, openingPage } from '../../../server/billing/ledger/page-builder.ts';
+import type { AuditEntry } from '../../../server/platform/database/audit/audit-entry.ts';
 import type { EventDraft } from '../../../server/platform/database/event-draft.ts';
 import { type BillingCore, product } from './billing-core.ts';
 import { createDatabase, type StoredPage } from './database.ts';

@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '../../../server/billing/ledger-page.ts';
+import type { LedgerEntry } from '../../../server/billing/ledger/ledger-page.ts';
 import { chainOf, chargeIdOf } from './chain.ts';
 import { createFold } from './fold.ts';
 import type { Exchange, Harness } from './harness.ts';

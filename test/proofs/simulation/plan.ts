@@ -1,5 +1,5 @@
-import type { WalletState } from '../../../server/billing/wallet-rules.ts';
-import { hour, minute, windowStart } from '../../../server/platform/http/windows.ts';
+import type { WalletState } from '../../../server/billing/ledger/wallet-rules.ts';
+import { hour, minute, windowStart } from '../../../server/platform/http/limits/windows.ts';
 import type { Deployment } from './database.ts';
 import { type Conditions, type Fault, faults } from './network.ts';
 import type { Random } from './random.ts';

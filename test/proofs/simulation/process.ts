@@ -1,7 +1,7 @@
 import type { Access, BillableKind } from '../../../contracts/charge.ts';
-import type { LedgerPage } from '../../../server/billing/ledger-page.ts';
+import type { LedgerPage } from '../../../server/billing/ledger/ledger-page.ts';
 import { defaultPace } from '../../../server/platform/config/pace.ts';
-import type { AuditEntry } from '../../../server/platform/database/audit-entry.ts';
+import type { AuditEntry } from '../../../server/platform/database/audit/audit-entry.ts';
 import type { EventDraft } from '../../../server/platform/database/event-draft.ts';
 import type { Peer } from '../../../server/platform/jobs/processes.ts';
 import type { BillingCore } from './billing-core.ts';

@@ -1,5 +1,5 @@
-import { entryKeyOf, type LedgerPage, pageIdOf } from '../../../server/billing/ledger-page.ts';
-import type { LedgerStore } from '../../../server/billing/ledger-store.ts';
+import { entryKeyOf, type LedgerPage, pageIdOf } from '../../../server/billing/ledger/ledger-page.ts';
+import type { LedgerStore } from '../../../server/billing/ledger/ledger-store.ts';
 import type { RevocationStore } from '../../../server/billing/revocation-store.ts';
 import type { SimulatedDatabase } from './database.ts';
 import type { Network } from './network.ts';

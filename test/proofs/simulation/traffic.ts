@@ -1,6 +1,6 @@
 import type { EntryKind } from '../../../contracts/charge.ts';
+import { isBillable } from '../../../server/billing/ledger/wallet-rules.ts';
 import type { Moved } from '../../../server/billing/manual-entries.ts';
-import { isBillable } from '../../../server/billing/wallet-rules.ts';
 import { isUnavailable } from '../../../server/platform/database/connect.ts';
 import { ApiError } from '../../../server/platform/errors.ts';
 import type { Command, Exchange, Harness } from './harness.ts';

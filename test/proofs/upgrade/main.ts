@@ -1,5 +1,5 @@
 import { createTRPCClient, httpLink } from '@trpc/client';
-import type { AdminRouter } from '../../../server/wiring/admin-router.ts';
+import type { AdminRouter } from '../../../server/operations/admin-router.ts';
 import { temporaryFolder } from '../../harness/temporary-folder.ts';
 import { svcadmin } from '../../journey/svcadmin.ts';
 import { startBalancer } from './balancer.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
+import { ensureIndexes } from '../../../server/platform/database/schema/indexes.ts';
 import { randomId } from '../../../server/platform/ids.ts';
 import type { Delivery, Leased } from '../../../server/webhooks/delivery/delivery.ts';
 import { createDeliveryStore, indexes } from '../../../server/webhooks/delivery/delivery-store.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createBacklogStore } from '../../../server/admin/backlog-store.ts';
+import { createBacklogStore } from '../../../server/operations/metrics/backlog-store.ts';
 import { UnreadableSecret } from '../../../server/platform/keys/sealing.ts';
 import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
 import { createReceiver } from '../../harness/receiver.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ApiKey } from '../../../server/partners/key-store.ts';
+import type { ApiKey } from '../../../server/partners/keys/key-store.ts';
 import type { Partner } from '../../../server/partners/partner-store.ts';
 import { UnreadableSecret } from '../../../server/platform/keys/sealing.ts';
 import { createWebhookEndpoints } from '../../../server/webhooks/delivery/endpoint.ts';

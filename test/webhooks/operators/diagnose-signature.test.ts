@@ -2,7 +2,10 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { randomSecret } from '../../../server/platform/ids.ts';
 import { contractSignature, standardSignature } from '../../../server/webhooks/egress/signature.ts';
-import { type Captured, checkSignature } from '../../../server/webhooks/operators/diagnose-signature.ts';
+import {
+  type Captured,
+  checkSignature,
+} from '../../../server/webhooks/operators/endpoints/diagnose-signature.ts';
 
 const secret = randomSecret('webhookSecret');
 const old = randomSecret('webhookSecret');

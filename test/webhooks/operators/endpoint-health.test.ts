@@ -6,7 +6,7 @@ import {
   type EndpointFacts,
   evaluateEndpoint,
   worstFirst,
-} from '../../../server/webhooks/operators/endpoint-health.ts';
+} from '../../../server/webhooks/operators/endpoints/endpoint-health.ts';
 import { createReceiver } from '../../harness/receiver.ts';
 import { adminOf, createSystem, draft, until } from '../system.ts';
 

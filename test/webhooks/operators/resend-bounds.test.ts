@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mostWaiting } from '../../../server/webhooks/operators/waiting-limits.ts';
+import { mostWaiting } from '../../../server/webhooks/operators/schedule/waiting-limits.ts';
 import { adminOf, createSystem, draft } from '../system.ts';
 
 const stored = (system: Awaited<ReturnType<typeof createSystem>>) => system.db.collection('deliveries');

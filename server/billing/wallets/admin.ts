@@ -1,0 +1,310 @@
+import { z } from 'zod';
+import { pageFields, Total } from '../../../contracts/admin/references.ts';
+import {
+  AdjustWallet,
+  AuditView,
+  AuditWallets,
+  EntryDetail,
+  FindEntry,
+  FundWallet,
+  LimitsView,
+  ListWallets,
+  MovedView,
+  PricesView,
+  ReadStatement,
+  ReadUsage,
+  RefillWallet,
+  RefundCharge,
+  RepairView,
+  RepairWallets,
+  SetLimits,
+  SetPrice,
+  ShowPrices,
+  SignedStatementView,
+  SignStatement,
+  StatementView,
+  UsageView,
+  WalletListing,
+  WalletReference,
+  WalletView,
+} from '../../../contracts/admin/wallets.ts';
+import type { BillableKind, Prices } from '../../../contracts/charge.ts';
+import { Mode } from '../../../contracts/identifiers.ts';
+import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
+import { endDryRun } from '../../platform/database/audit/dry-run.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { randomRequestId } from '../../platform/ids.ts';
+import { type LedgerPage, refundIdOf, walletIdOf } from '../ledger/ledger-page.ts';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
+import type { ManualEntries } from '../manual-entries.ts';
+import type { WalletAudit } from './audit/audit-wallet.ts';
+import type { WalletRepair } from './audit/repair-wallet.ts';
+import { cappedBy } from './ceilings.ts';
+import { refill } from './refill.ts';
+import type { SignStatement as Sign } from './signed-statement.ts';
+import { readStatement, readStatementParts, type Statement } from './statement.ts';
+import { readUsage } from './usage.ts';
+import {
+  type Ceilings,
+  viewEntryDetail,
+  viewLimits,
+  viewMoved,
+  viewPrices,
+  viewStatement,
+  viewWallet,
+} from './views.ts';
+import type { WalletList } from './wallet-list.ts';
+import type { WalletSummaries } from './wallet-summaries.ts';
+
+export interface WalletsAdmin {
+  store: Pick<LedgerStore, 'head' | 'summaries' | 'chargesByDay' | 'pages' | 'findEntry' | 'walletIds'>;
+  audit: WalletAudit;
+  repair: WalletRepair;
+  manualEntries: ManualEntries;
+  list: WalletList;
+  summaries: Pick<WalletSummaries, 'spentPerDay'>;
+  signStatement: Sign;
+  clock: Pick<Clock, 'now'>;
+  /** The configured price of a billable event in cents. */
+  standardPrice: number;
+  partners: {
+    /** @throws ApiError not_found */
+    show(partnerId: string): Promise<{ prices?: Prices; ceilings?: Partial<Record<Mode, Ceilings>> }>;
+    setCeilings(wallet: WalletReference, ceilings: Ceilings, actor: Actor): Promise<unknown>;
+    setPrice(
+      partnerId: string,
+      price: { kind: BillableKind; cents: number },
+      actor: Actor,
+    ): Promise<{ prices?: Prices }>;
+  };
+}
+
+type Wallet = Omit<LedgerPage, 'entries'>;
+
+/** The entries of a signed statement that are made in one turn of the event loop. */
+const entriesPerPart = 500;
+
+const timesOf = ({ from, to }: { from?: string | undefined; to?: string | undefined }) => ({
+  from: from === undefined ? undefined : new Date(from),
+  to: to === undefined ? undefined : new Date(to),
+});
+
+/** Makes the procedures that `svcadmin wallets`, `limits` and `prices` call. Amounts are in cents. */
+export function createWalletsProcedures(dependencies: WalletsAdmin) {
+  const { store, audit, repair, manualEntries, list, summaries, signStatement, clock } = dependencies;
+  const { standardPrice, partners } = dependencies;
+
+  /** Reads a wallet from the last page of its ledger. Each partner has a wallet in both modes. */
+  async function walletOf({ partnerId, mode }: WalletReference): Promise<Wallet> {
+    const head = await store.head(walletIdOf(partnerId, mode));
+    if (!head) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
+    return head;
+  }
+
+  async function statementOf(wallet: WalletReference, range: Parameters<typeof readStatement>[1]) {
+    return readStatement(await walletOf(wallet), range, store);
+  }
+
+  /** Makes a report on each wallet of a partner; if no partner is given, on each wallet of a page of all wallets. */
+  async function reportOnEach<Report>(
+    { partnerId, ...page }: Omit<z.infer<typeof RepairWallets>, 'dryRun'>,
+    makeReport: (walletId: string) => Promise<Report | undefined>,
+  ): Promise<Report[]> {
+    const ids = partnerId ? Mode.options.map((mode) => walletIdOf(partnerId, mode)) : store.walletIds(page);
+    const reports: Report[] = [];
+    for (const id of await ids) {
+      const report = await makeReport(id);
+      if (!report) throw new ApiError('not_found', { description: `No wallet ${id}` });
+      reports.push(report);
+    }
+    return reports;
+  }
+
+  /** Returns the fields of a manual entry that name the operator, with the audit entry about the change of `target`. */
+  function operatorMemo(actor: Actor, target: string, after: Record<string, unknown>) {
+    const audit = auditEntry(actor, { id: target, at: clock.now() }, { after });
+    return { actor: actor.operatorId, audit };
+  }
+
+  /** Requires that an audit finds each of these faults, and that no repair mends it. @throws ApiError `not_found`, `refused` */
+  async function requireFindings(walletId: string, ids: readonly string[]): Promise<void> {
+    const { findings = [], acknowledged = [] } = (await audit.audit(walletId)) ?? {};
+    for (const id of ids) {
+      const finding = [...findings, ...acknowledged].find((one) => one.id === id);
+      if (!finding)
+        throw new ApiError('not_found', {
+          description: `The audit of ${walletId} has no finding ${id}: see svcadmin wallets audit`,
+        });
+      if (finding.mend)
+        throw new ApiError('refused', {
+          description: `${id} needs no adjustment, because svcadmin wallets repair mends it`,
+        });
+    }
+  }
+
+  /**
+   * Requires that the ledger adds up, in the whole period and from the last checkpoint on. An acknowledged fault in the period
+   * stays a fault of the period. @throws ApiError `refused`
+   */
+  async function requireSound(
+    walletId: string,
+    { firstPage, lastPage }: Pick<Statement, 'firstPage' | 'lastPage'>,
+  ): Promise<void> {
+    const report = await audit.audit(walletId, { sinceCheckpoint: true, atLatest: firstPage });
+    const { findings = [], acknowledged = [] } = report ?? {};
+    const inPeriod = acknowledged.filter(({ page = -1 }) => page >= firstPage && page <= lastPage.n);
+    // Unpublished events and missing grants change no amount.
+    const [fault] = [
+      ...findings.filter(({ mend }) => mend !== 'publish' && mend !== 'endAccess'),
+      ...inPeriod,
+    ];
+    if (!fault) return;
+    throw new ApiError('refused', {
+      description: `A statement is signed only where the ledger adds up; ${walletId} has ${fault.id}: ${fault.problem}`,
+    });
+  }
+
+  async function limitsOf(wallet: WalletReference): Promise<LimitsView> {
+    const { ceilings } = await partners.show(wallet.partnerId);
+    return viewLimits(wallet, await walletOf(wallet), {
+      now: clock.now(),
+      ceilings: ceilings?.[wallet.mode],
+    });
+  }
+
+  /** The ceilings of a wallet with those that an operator has given. `isGiven`: whether there is one. */
+  async function wantedCeilings(
+    wallet: WalletReference,
+    { ceilingPerMinute, ceilingPerHour }: Pick<SetLimits, 'ceilingPerMinute' | 'ceilingPerHour'>,
+  ): Promise<{ ceilings: Ceilings; isGiven: boolean }> {
+    const { ceilings } = await partners.show(wallet.partnerId);
+    const present = ceilings?.[wallet.mode] ?? {};
+    const chosen = (wanted: number | null | undefined, old: number | undefined) =>
+      wanted === undefined ? old : (wanted ?? undefined);
+    return {
+      ceilings: {
+        perMinute: chosen(ceilingPerMinute, present.perMinute),
+        perHour: chosen(ceilingPerHour, present.perHour),
+      },
+      isGiven: ceilingPerMinute !== undefined || ceilingPerHour !== undefined,
+    };
+  }
+
+  const walletRouter = router({
+    list: query(ListWallets, z.array(WalletListing), (input) => list.list(input)),
+    count: query(ListWallets.omit(pageFields), Total, (input) => list.count(input)),
+    show: query(WalletReference, WalletView, async (wallet) => {
+      const { walletId, ...head } = await walletOf(wallet);
+      return viewWallet(wallet, head, await summaries.spentPerDay(walletId));
+    }),
+    fund: mutation(FundWallet, MovedView, async ({ amount, reference, ...wallet }, actor) => {
+      const { walletId } = await walletOf(wallet);
+      const memo = { reference, ...operatorMemo(actor, walletId, { amount, reference }) };
+      return viewMoved(await manualEntries.fund(walletId, amount, memo));
+    }),
+    /** Fills the test wallet, for members who have no way to pay in. */
+    refill: mutation(RefillWallet, MovedView, async ({ partnerId }, actor) => {
+      const wallet = { partnerId, mode: 'test' as const };
+      const { walletId } = await walletOf(wallet);
+      return viewMoved(
+        await refill({
+          readBalance: async () => (await walletOf(wallet)).state.balance,
+          fund: (amount, reference) =>
+            manualEntries.fund(walletId, amount, {
+              reference,
+              ...operatorMemo(actor, walletId, { amount, reference }),
+            }),
+          now: clock.now(),
+        }),
+      );
+    }),
+    // Without a reference, each call makes an adjustment of its own.
+    adjust: mutation(
+      AdjustWallet,
+      MovedView,
+      async ({ amount, reason, reference = randomRequestId(), acknowledges, ...wallet }, actor) => {
+        const { walletId } = await walletOf(wallet);
+        if (acknowledges) await requireFindings(walletId, acknowledges);
+        const named = acknowledges && { acknowledges };
+        const operator = operatorMemo(actor, walletId, { amount, reference, reason, ...named });
+        const memo = { reference, reason, ...named, ...operator };
+        return viewMoved(await manualEntries.adjust(walletId, amount, memo));
+      },
+    ),
+    refund: mutation(RefundCharge, MovedView, async ({ entryId, reason }, actor) => {
+      const { walletId: wallet } = await manualEntries.find(entryId);
+      const operator = operatorMemo(actor, entryId, { reason, wallet });
+      return viewMoved(await manualEntries.refund(entryId, { reason, ...operator }));
+    }),
+    entry: query(FindEntry, EntryDetail, async ({ entryId }) => {
+      const entry = await manualEntries.find(entryId);
+      const refund = await store.findEntry({ walletId: entry.walletId, id: refundIdOf(entryId) });
+      return viewEntryDetail(entry, refund);
+    }),
+    statement: query(ReadStatement, StatementView, async ({ partnerId, mode, from, to, ...page }) => {
+      const wallet = { partnerId, mode };
+      return viewStatement(wallet, await statementOf(wallet, { ...timesOf({ from, to }), ...page }));
+    }),
+    usage: query(ReadUsage, UsageView, async ({ days, ...wallet }) =>
+      readUsage(await walletOf(wallet), { days, now: clock.now() }, store),
+    ),
+    signedStatement: query(SignStatement, SignedStatementView, async ({ from, to, timezone, ...wallet }) => {
+      const found = await walletOf(wallet);
+      const range = { ...timesOf({ from, to }), limit: entriesPerPart };
+      const parts = readStatementParts(found, range, store);
+      const { jws, ...pages } = await signStatement(wallet, parts, { from, to, timezone });
+      await requireSound(found.walletId, pages);
+      return { jws };
+    }),
+    audit: query(AuditWallets, z.array(AuditView), ({ sinceCheckpoint, ...wallets }) =>
+      reportOnEach(wallets, (id) => audit.audit(id, { sinceCheckpoint })),
+    ),
+    repair: mutation(RepairWallets, z.array(RepairView), ({ dryRun, ...wallets }, actor) =>
+      reportOnEach(wallets, (id) =>
+        dryRun
+          ? repair.plan(id)
+          : repair.repair(id, (mended) => auditEntry(actor, { id, at: clock.now() }, { after: { mended } })),
+      ),
+    ),
+  });
+
+  const limitRouter = router({
+    show: query(WalletReference, LimitsView, limitsOf),
+    /** Sets spend caps. Members cannot exceed the ceilings, which operators set; a new ceiling lowers a higher cap. */
+    set: mutation(SetLimits, LimitsView, async ({ partnerId, mode, ...wanted }, actor) => {
+      const wallet = { partnerId, mode };
+      const { walletId, state } = await walletOf(wallet);
+      const { ceilings, isGiven } = await wantedCeilings(wallet, wanted);
+      const caps = cappedBy(ceilings, {
+        wanted,
+        present: state.caps,
+        isMember: actor.partnerId !== undefined,
+      });
+      endDryRun(actor, { changes: isGiven || Object.keys(caps).length > 0 });
+      if (isGiven) await partners.setCeilings(wallet, ceilings, actor);
+      if (Object.keys(caps).length === 0) return limitsOf(wallet);
+      const target = { id: walletId, at: clock.now() };
+      await manualEntries.setCaps(
+        walletId,
+        caps,
+        auditEntry(actor, target, { before: state.caps, after: caps }),
+      );
+      return limitsOf(wallet);
+    }),
+  });
+
+  const priceRouter = router({
+    show: query(ShowPrices, PricesView, async ({ partnerId }) => {
+      const { prices } = partnerId ? await partners.show(partnerId) : {};
+      return viewPrices(partnerId ?? null, prices, standardPrice);
+    }),
+    set: mutation(SetPrice, PricesView, async ({ partnerId, ...price }, actor) => {
+      const { prices } = await partners.setPrice(partnerId, price, actor);
+      return viewPrices(partnerId, prices, standardPrice);
+    }),
+  });
+
+  return { wallets: walletRouter, limits: limitRouter, prices: priceRouter };
+}

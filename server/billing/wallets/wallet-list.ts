@@ -1,0 +1,126 @@
+import type { Total, Unpaged } from '../../../contracts/admin/references.ts';
+import type { ListWallets, WalletListing } from '../../../contracts/admin/wallets.ts';
+import { Mode } from '../../../contracts/identifiers.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { PartnerNames } from '../../platform/database/partner-names.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { ownerOfWallet } from '../ledger/ledger-page.ts';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
+import type { WalletSummaries } from './wallet-summaries.ts';
+import { type WalletSummary, type WalletSummaryStore, wasFunded } from './wallet-summary-store.ts';
+
+/** The exchanges that were refused because a wallet's balance was too low. */
+export interface Unpaid {
+  count: number;
+  /** When the last of them was refused. */
+  lastAt: Date;
+}
+
+interface Dependencies {
+  store: Pick<WalletSummaryStore, 'below' | 'endingBefore' | 'unfunded'>;
+  ledger: Pick<LedgerStore, 'walletIds' | 'countWallets'>;
+  summaries: Pick<WalletSummaries, 'summarise' | 'flush'>;
+  clock: Pick<Clock, 'now'>;
+  /** Returns the wallets with exchanges that were refused since a time because the balance was too low, by wallet id. */
+  unpaidWallets: (since: Date) => Promise<ReadonlyMap<string, Unpaid>>;
+  partnerNames: PartnerNames;
+}
+
+type Filter = Unpaged<ListWallets>;
+
+const day = 86_400_000;
+const unpaidPeriod = 7 * day;
+
+/** Returns the days until the balance is used up, with one decimal; null if nothing is spent. */
+export function daysLeftOf({ balance, spentPerDay }: Pick<WalletSummary, 'balance' | 'spentPerDay'>) {
+  if (spentPerDay <= 0) return null;
+  const days = balance / spentPerDay;
+  return Math.round(days * 10) / 10;
+}
+
+const lowestBalanceFirst = (a: WalletSummary, b: WalletSummary): number =>
+  a.balance - b.balance || (a._id < b._id ? -1 : 1);
+
+/** Returns the wallets that follow `after` in a sorted list. @throws ApiError `not_found` if the list does not have `after` */
+function pageOf(sorted: readonly WalletSummary[], { limit, after }: Pick<ListWallets, 'limit' | 'after'>) {
+  const last = after === undefined ? -1 : sorted.findIndex(({ _id }) => _id === after);
+  if (after !== undefined && last === -1) {
+    throw new ApiError('not_found', { description: `No wallet ${after} in this list` });
+  }
+  return sorted.slice(last + 1, last + 1 + limit);
+}
+
+/** Makes the list of `svcadmin wallets list`. Filters over all wallets use the summaries. */
+export function createWalletList(dependencies: Dependencies) {
+  const { store, ledger, summaries, clock, unpaidWallets, partnerNames } = dependencies;
+  const readRecentUnpaid = () => unpaidWallets(new Date(clock.now() - unpaidPeriod));
+
+  async function viewAll(found: readonly WalletSummary[]): Promise<WalletListing[]> {
+    const [names, unpaid] = await Promise.all([
+      partnerNames(found.map(({ _id }) => ownerOfWallet(_id).partnerId)),
+      readRecentUnpaid(),
+    ]);
+    return found.map(({ _id, balance, spentPerDay, at }) => {
+      const { partnerId, mode } = ownerOfWallet(_id);
+      return {
+        id: _id,
+        partnerId,
+        partnerName: names.get(partnerId) ?? null,
+        mode,
+        balance,
+        currency: 'USD',
+        spentPerDay,
+        daysLeft: daysLeftOf({ balance, spentPerDay }),
+        lastEntryAt: at.toISOString(),
+        unpaid: unpaid.get(_id)?.count ?? 0,
+        lastUnpaidAt: unpaid.get(_id)?.lastAt.toISOString() ?? null,
+      };
+    });
+  }
+
+  /** Returns the wallets that were never funded, and with which an exchange was refused in the last 7 days. */
+  async function findUnfundedWithRefusals(modes: readonly Mode[]): Promise<WalletSummary[]> {
+    const found = await summaries.summarise([...(await readRecentUnpaid()).keys()]);
+    return found.filter((wallet) => !wasFunded(wallet) && modes.includes(wallet.mode));
+  }
+
+  /**
+   * Returns the wallets that match a filter, in the order of the list. `unfunded` ignores the other conditions, because all these
+   * wallets have a balance of 0. `below` and `daysLeft` include wallets that were never funded only if they are in use: an
+   * exchange was refused because they could not pay.
+   */
+  async function findMatching({ mode, below, daysLeft, unfunded }: Filter): Promise<WalletSummary[]> {
+    await summaries.flush();
+    const modes = mode === undefined ? Mode.options : [mode];
+    if (unfunded) return store.unfunded(modes);
+    const isBelow = ({ balance }: WalletSummary) => below === undefined || balance < below;
+    const unfundedInUse = (await findUnfundedWithRefusals(modes)).filter(isBelow);
+    if (daysLeft !== undefined) {
+      // Wallets that were never funded come first, because nothing is left. The store sorts the others by their end.
+      const ending = await store.endingBefore(modes, new Date(clock.now() + daysLeft * day));
+      return [...unfundedInUse, ...ending.filter(isBelow)];
+    }
+    const low = below === undefined ? [] : await store.below(modes, below);
+    return [...unfundedInUse, ...low].toSorted(lowestBalanceFirst);
+  }
+
+  /** Whether a filter is about balance or spending, which only the stored summaries have for all wallets. */
+  const needsSummaries = ({ below, daysLeft, unfunded }: Filter): boolean =>
+    [below, daysLeft, unfunded].some((condition) => condition !== undefined);
+
+  return {
+    async list({ limit, after, ...filter }: ListWallets): Promise<WalletListing[]> {
+      const page = { limit, after };
+      if (needsSummaries(filter)) return viewAll(pageOf(await findMatching(filter), page));
+      return viewAll(await summaries.summarise(await ledger.walletIds({ ...page, mode: filter.mode })));
+    },
+
+    async count(filter: Filter): Promise<Total> {
+      const total = needsSummaries(filter)
+        ? (await findMatching(filter)).length
+        : await ledger.countWallets(filter.mode);
+      return { total, exact: true };
+    },
+  };
+}
+export type WalletList = ReturnType<typeof createWalletList>;

@@ -1,0 +1,56 @@
+import type { ProcessSurvey, SeenProcess } from '../../platform/jobs/processes.ts';
+import { type Cell, type HelpWith, type Table, texts, timeOf } from './ops-cells.ts';
+
+type Help = HelpWith<'doctor' | 'status'>;
+
+/** The task that is shown if the clock of this process is not trusted. */
+export const clockTask = (help: Help) => ({
+  text: "The clock of this process is over 2 s off the database's, or was not measured lately: exchanges get 503",
+  command: help('doctor'),
+});
+
+const nameOf = ({ host, pid, roles }: SeenProcess) => `${host} ${pid} (${roles.join(', ')})`;
+
+/** Lists the roles that no process has, and the processes that are not ready, each with the command that helps. */
+export function processTasks(
+  { processes, missingRoles }: ProcessSurvey,
+  help: Help,
+): { text: string; command: Cell }[] {
+  return [
+    ...missingRoles.map(({ role, since }) => ({
+      text: `No process with the role ${role}${since ? ` since ${timeOf(since)} UTC` : ''}`,
+      command: help('status'),
+    })),
+    ...processes
+      .filter(({ condition }) => condition && condition.reasons.length > 0)
+      .map((process) => ({
+        text: `${nameOf(process)} is not ready: ${process.condition?.reasons.join('; ')}`,
+        command: help('doctor'),
+      })),
+  ];
+}
+
+/** Says whether a process is ready. A process of an older build does not tell. */
+function readinessText({ condition }: SeenProcess): string {
+  if (!condition) return 'unknown';
+  return condition.reasons.length === 0 ? 'ready' : condition.reasons.join('; ');
+}
+
+/** Makes the table of the processes of the service. */
+export const processTable = ({ processes }: ProcessSurvey): Table => ({
+  title: 'Processes',
+  headings: ['Host', 'Process', 'Build', 'Roles', 'Ready', 'Clock offset', 'Master keys', 'Last seen (UTC)'],
+  rows: processes.map((process) => {
+    const { host, pid, build, roles, condition, masterKeys, lastSeenAt } = process;
+    return texts(
+      host,
+      pid,
+      build,
+      roles.join(', '),
+      readinessText(process),
+      condition ? `${condition.clockOffsetMs} ms` : null,
+      masterKeys.join(', '),
+      timeOf(lastSeenAt),
+    );
+  }),
+});

@@ -1,0 +1,155 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { EndpointHealth } from '../../../contracts/admin/endpoint-health.ts';
+import type { BacklogStore } from '../../operations/metrics/backlog-store.ts';
+import type { Metrics } from '../../operations/metrics/metrics.ts';
+import type { Authenticate } from '../../operations/operators/authentication.ts';
+import type { OverviewStore } from '../../operations/overview/overview-store.ts';
+import type { StatusSources } from '../../operations/status.ts';
+import { mayCall } from '../../platform/admin-api/roles.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { ReadDatabaseFault } from '../../platform/database/availability.ts';
+import { createRememberedRead } from '../../platform/database/reads/remembered-read.ts';
+import { createSharedRead } from '../../platform/database/reads/shared-read.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { asGeneral, renderErrors } from '../../platform/http/errors.ts';
+import type { Logger } from '../../platform/telemetry/logging.ts';
+import type { OpsApi } from './ops-api.ts';
+import { opsPagePolicy, opsRefreshSeconds, renderOpsPage, renderRecordPage } from './ops-page.ts';
+import { createRecordReads } from './ops-record-reads.ts';
+
+interface Dependencies {
+  authenticate: Authenticate;
+  overview: Pick<OverviewStore, 'read'>;
+  /** Reads the processes of the service, and the roles that none has. */
+  readProcesses: StatusSources['readProcesses'];
+  backlog: Pick<BacklogStore, 'read'>;
+  /** Returns the webhook endpoints in trouble, the worst first. */
+  readEndpoints: () => Promise<EndpointHealth[]>;
+  metrics: Metrics;
+  clock: Clock;
+  log: Pick<Logger, 'warn'>;
+  databaseFault: ReadDatabaseFault;
+  /** The admin API with the role ops. */
+  api: OpsApi;
+  /** Address of the guides, which explain the commands that the page names. */
+  guides?: string;
+}
+
+/** The time for which scrapers of `/metrics` share one read of the database, in milliseconds. */
+const metricsFreshForMs = 15_000;
+/** The time for which readers of the page share one read of the database, in milliseconds. */
+const pageFreshForMs = 5_000;
+
+/** Turns HTTP Basic, by which browsers sign in, into a bearer token: the password is the operator token. */
+function asBearer(authorization: string | undefined): string | undefined {
+  const [, credentials] = /^Basic +(\S+)$/i.exec(authorization ?? '') ?? [];
+  if (credentials === undefined) return authorization;
+  const decoded = Buffer.from(credentials, 'base64').toString('utf8');
+  return `Bearer ${decoded.slice(decoded.indexOf(':') + 1)}`;
+}
+
+/** Rethrows an error. If the token is missing or wrong, the error makes browsers ask for it. */
+function askToSignIn(error: unknown): never {
+  if (!(error instanceof ApiError) || error.code !== 'operator_unknown') throw error;
+  const headers = { 'www-authenticate': 'Basic realm="SVC operators", charset="UTF-8"' };
+  throw new ApiError('operator_unknown', { headers });
+}
+
+/** Returns a hook that admits operators who may see the page of the route. */
+function createAdmission(authenticate: Authenticate) {
+  return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    void reply.header('cache-control', 'no-store');
+    const { headers, ip: address } = request;
+    // The permission for `/ops` covers the pages of records.
+    const page = (request.routeOptions.url ?? '').replace(/^\/ops\/.*/, '/ops');
+    const call = { address, path: page };
+    const { role } = await authenticate(asBearer(headers.authorization), call).catch(askToSignIn);
+    // A page has no input, by which some permissions are restricted.
+    if (!mayCall(role, page, undefined)) throw new ApiError('not_permitted');
+  };
+}
+
+interface MetricsDependencies {
+  authenticate: Authenticate;
+  contentType: string;
+  render: () => Promise<string>;
+}
+
+/** Returns the route `GET /metrics` for Prometheus. */
+function metricsRoute({ authenticate, contentType, render }: MetricsDependencies): FastifyPluginAsync {
+  return async (scope) => {
+    scope.addHook('onRequest', createAdmission(authenticate));
+    scope.get('/metrics', { logLevel: 'silent' }, async (_request, reply) =>
+      reply.type(contentType).send(await render()),
+    );
+  };
+}
+
+/** Returns the route for the health listener with the metrics of this process. */
+export function processMetricsRoutes(authenticate: Authenticate, metrics: Metrics): FastifyPluginAsync {
+  return async (scope) => {
+    renderErrors(scope, asGeneral);
+    const { contentType, renderProcess: render } = metrics;
+    await scope.register(metricsRoute({ authenticate, contentType, render }));
+  };
+}
+
+/** Returns the routes `GET /ops` for people and `GET /metrics` for Prometheus. Both require an operator token. */
+export function opsRoutes(dependencies: Dependencies): FastifyPluginAsync {
+  const {
+    authenticate,
+    overview,
+    readProcesses,
+    backlog,
+    readEndpoints,
+    metrics,
+    clock,
+    databaseFault,
+    guides,
+  } = dependencies;
+  const readBacklog = createSharedRead({
+    read: async () => ({
+      ...(await backlog.read(clock.now())),
+      endpoints: await readEndpoints(),
+      missingRoles: (await readProcesses()).missingRoles,
+    }),
+    freshFor: metricsFreshForMs,
+    clock,
+  });
+  const readOverview = createRememberedRead({
+    ...dependencies,
+    read: createSharedRead({
+      read: async () => ({ ...(await overview.read(clock.now())), ...(await readProcesses()) }),
+      freshFor: pageFreshForMs,
+      clock,
+    }),
+  });
+  const readRecord = createRecordReads(dependencies);
+
+  /** Returns the metrics, without the figures from the database if the database does not answer. */
+  async function render(): Promise<string> {
+    const figures = databaseFault() ? undefined : await readBacklog().catch(() => undefined);
+    return figures ? metrics.render(figures, clock.now()) : metrics.renderProcess();
+  }
+
+  return async (scope) => {
+    renderErrors(scope, asGeneral);
+    await scope.register(metricsRoute({ authenticate, contentType: metrics.contentType, render }));
+    scope.get('/ops', { onRequest: createAdmission(authenticate) }, async (request, reply) => {
+      // The page's link `?still` stops the reloading.
+      const reloading = !Object.hasOwn(request.query as object, 'still');
+      const { last, away } = await readOverview();
+      // The clock is compared with the database's, so while the database is away, the page names only that problem.
+      const clockTrusted = away !== undefined || clock.trusted();
+      const page = renderOpsPage(last?.value, { reloading, guides, away, clockTrusted });
+      if (reloading) void reply.header('refresh', String(opsRefreshSeconds));
+      void reply.header('content-security-policy', opsPagePolicy).type('text/html; charset=utf-8');
+      return reply.send(page);
+    });
+    scope.get('/ops/:kind/:id', { onRequest: createAdmission(authenticate) }, async (request, reply) => {
+      const { last, away } = await readRecord(request.params as { kind: string; id: string });
+      void reply.header('content-security-policy', opsPagePolicy).type('text/html; charset=utf-8');
+      return reply.send(renderRecordPage(last, away));
+    });
+  };
+}

@@ -1,0 +1,57 @@
+import { eventNames } from '../../../contracts/event-names.ts';
+import { Mode } from '../../../contracts/identifiers.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { OpsApi, ScheduleFilter } from './ops-api.ts';
+import { link, type RecordPage, text, texts, time } from './ops-cells.ts';
+
+const mostRows = 100;
+
+/** The filter of a page `/ops/schedule/:id`: all, or a partner, an API key, a mode or an event. @throws ApiError `not_found` */
+function filterOf(id: string): { filter: ScheduleFilter; flags: string } {
+  if (id === 'all') return { filter: {}, flags: '' };
+  if (id.startsWith('ptr_')) return { filter: { partnerId: id }, flags: ` --partner ${id}` };
+  if (id.startsWith('key_')) return { filter: { keyId: id }, flags: ` --key ${id}` };
+  const { data: mode } = Mode.safeParse(id);
+  if (mode) return { filter: { mode }, flags: ` --mode ${mode}` };
+  const event = eventNames.find((name) => name === id);
+  if (event) return { filter: { event }, flags: ` --event ${event}` };
+  throw new ApiError('not_found', { description: `No schedule of ${id}` });
+}
+
+/** Reads which webhook attempts are due, by minute, partner, mode, event and cause. */
+export async function schedulePage(api: OpsApi, id: string): Promise<RecordPage> {
+  const { filter, flags } = filterOf(id);
+  // A change needs a filter.
+  const toChange = flags === '' ? ' --partner PARTNER' : flags;
+  const { rows, total, exact, late } = await api.deliveries.schedule({
+    ...filter,
+    by: ['minute', 'partner', 'mode', 'event', 'why'],
+    limit: mostRows,
+  });
+  return {
+    title: id === 'all' ? 'Scheduled webhook attempts' : `Scheduled webhook attempts of ${id}`,
+    facts: [
+      ['Waiting', text(`${exact ? '' : 'at least '}${total}`)],
+      ['Due already', text(late)],
+    ],
+    tables: [
+      {
+        title: `What is due first, at most ${mostRows} rows`,
+        headings: ['Due', 'Partner', 'Mode', 'Event', 'Why', 'Attempts'],
+        rows: rows.map(({ dueAt, partnerId, partnerName, mode, event, why, count }) => [
+          text(time(dueAt)),
+          link('schedule', partnerId ?? '', partnerName ?? partnerId ?? ''),
+          link('schedule', mode ?? ''),
+          link('schedule', event ?? ''),
+          ...texts(why, count),
+        ]),
+      },
+    ],
+    actions: [
+      ['The same in a terminal', `svcadmin deliveries schedule${flags}`],
+      ['Move them', `svcadmin deliveries reschedule${toChange} --in 1h --dry-run`],
+      ['Cancel them', `svcadmin deliveries cancel${toChange} --dry-run`],
+      ['Hold an API key', 'svcadmin webhooks pause KEY --until 2h --dry-run'],
+    ],
+  };
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import type {} from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../platform/errors.ts';
+import { isOwnOrigin, isTokenOf } from '../../platform/http/browser/csrf.ts';
+
+/** The header with the CSRF token of calls of `/portal/trpc` that change something. */
+const csrfHeader = 'x-csrf-token';
+
+export type Browser = ReturnType<typeof createBrowser>;
+
+/** The path at which the portal is mounted. */
+const mountPath = '/portal';
+
+/** Addresses, cookies and forms of the portal's pages. @param baseUrl without a trailing slash */
+export function createBrowser(baseUrl: string) {
+  const { origin, pathname, protocol } = new URL(baseUrl);
+  const basePath = pathname.replace(/\/$/, '');
+  const root = `${basePath}${mountPath}`;
+  const isSecure = protocol === 'https:';
+  // With `__Host-`, a browser takes the cookie from this host by https only, not from another host of the same domain. Such a cookie
+  // has the path `/`.
+  const prefix = isSecure ? '__Host-' : '';
+  const sessionCookie = `${prefix}svc_portal`;
+  /** The cookie with a random nonce. Before the sign-in, it ties challenges and forms to one browser. */
+  const nonceCookie = `${prefix}svc_portal_nonce`;
+  const cookieOptions = {
+    path: isSecure ? '/' : root,
+    httpOnly: true,
+    // Not `strict`: a link in an e-mail then shows a page to a member who is signed in.
+    sameSite: 'lax',
+    secure: isSecure,
+  } as const;
+
+  /** Whether the request can come from one of our own pages. */
+  const isFromOwnPage = ({ headers }: FastifyRequest): boolean => isOwnOrigin(headers, origin);
+
+  /** @param secret the secret of the browser's session, or its nonce before the sign-in */
+  function requireCsrfToken(request: FastifyRequest, secret: string, token: unknown): void {
+    if (!isFromOwnPage(request) || typeof token !== 'string' || !isTokenOf(secret, token))
+      throw new ApiError('cross_site_request');
+  }
+
+  return {
+    /** The path of the base URL, without a trailing slash. A proxy removes it from each request. */
+    basePath,
+    /** The path of the portal's pages, as browsers see it. */
+    root,
+    isSecure,
+    isFromOwnPage,
+
+    /** The path of the requested page below `/portal`, such as `/clients`. */
+    pathOf({ url }: FastifyRequest): string {
+      const [path = ''] = url.split('?', 1);
+      return path.slice(mountPath.length) || '/';
+    },
+
+    sessionOf: ({ cookies }: FastifyRequest): string | undefined => cookies[sessionCookie],
+    setSession: (reply: FastifyReply, secret: string) =>
+      void reply.setCookie(sessionCookie, secret, cookieOptions),
+    clearSession: (reply: FastifyReply) => void reply.clearCookie(sessionCookie, cookieOptions),
+
+    /** The browser's nonce, or a new one if it has none. */
+    nonceOf(request: FastifyRequest, reply: FastifyReply): string {
+      const present = request.cookies[nonceCookie];
+      // 32 bytes are 43 characters in base64url.
+      if (present !== undefined && /^[\w-]{43}$/.test(present)) return present;
+      const nonce = randomBytes(32).toString('base64url');
+      void reply.setCookie(nonceCookie, nonce, cookieOptions);
+      return nonce;
+    },
+
+    /** @throws ApiError `cross_site_request` for a form that is not from a page of this browser */
+    requireOwnForm(request: FastifyRequest, secret: string): void {
+      const { csrf } = (request.body ?? {}) as { csrf?: unknown };
+      requireCsrfToken(request, secret, csrf);
+    },
+
+    /** @throws ApiError `cross_site_request` for a call that changes something without a CSRF token */
+    requireOwnCall(request: FastifyRequest, secret: string): void {
+      if (request.method !== 'GET') requireCsrfToken(request, secret, request.headers[csrfHeader]);
+    },
+  };
+}

@@ -1,0 +1,186 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { AdminRouter } from '../../operations/admin-router.ts';
+import { createInvitations } from '../../partners/members/invitations.ts';
+import { memberName } from '../../partners/members/member-name.ts';
+import type { Member } from '../../partners/members/member-store.ts';
+import type { MembersStores } from '../../partners/members/store.ts';
+import type { AdminContext } from '../../platform/admin-api/procedures.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { type CallerKind, createCapacity } from '../../platform/http/limits/in-flight.ts';
+import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
+import type { Keyring } from '../../platform/keys/keyring.ts';
+import type { Logger } from '../../platform/telemetry/logging.ts';
+import { createChallenges } from '../../platform/webauthn/challenges.ts';
+import { createRelyingParty } from '../../platform/webauthn/relying-party.ts';
+import { createBrowser } from './browser.ts';
+import { createInputBinding, type FindForeign } from './calls/bind-input.ts';
+import { actorName, createMemberCalls } from './calls/member-calls.ts';
+import { memberApiRoutes } from './calls/trpc-routes.ts';
+import { createDeviceLogins } from './device/device-logins.ts';
+import { deviceRoutes } from './device/device-routes.ts';
+import { createMemberSessions } from './member-sessions.ts';
+import type { Language } from './messages/languages.ts';
+import { pageRoutes } from './page-routes.ts';
+import { passkeyRoutes } from './passkey-routes.ts';
+import { createResponses } from './responses.ts';
+import { portalRoutes } from './routes.ts';
+import { createSignIn } from './sign-in.ts';
+import { bulkPages } from './views/bulk.ts';
+import { clientDocuments, clientPage } from './views/clients/client.ts';
+import { clientPages } from './views/clients/clients.ts';
+import { integrationPages } from './views/clients/integrations.ts';
+import { keyPages } from './views/clients/keys.ts';
+import { deliveryPages } from './views/deliveries.ts';
+import { devicePages, type NoteDevice } from './views/devices.ts';
+import type { About, PreviewConsent } from './views/kit/page.ts';
+import { logPages } from './views/log.ts';
+import { memberPages } from './views/members.ts';
+import { newsPages } from './views/news.ts';
+import { overviewPages } from './views/overview.ts';
+import { requestPages } from './views/requests.ts';
+import { sessionPages } from './views/sessions.ts';
+import { userPages } from './views/users.ts';
+import { walletDocuments, walletPages } from './views/wallet.ts';
+import { warningPages } from './views/warnings.ts';
+import { webhookPages } from './views/webhooks.ts';
+
+interface Dependencies {
+  stores: MembersStores;
+  clock: Pick<Clock, 'now'>;
+  keyring: Pick<Keyring, 'id'>;
+  /** The public address of the service, without a trailing slash. */
+  baseUrl: string;
+  /** The admin API. */
+  router: AdminRouter;
+  /** Writes the audit entry of a call. */
+  recordCall: NonNullable<AdminContext['recordCall']>;
+  /** Tells whether a record belongs to a partner. */
+  findForeign: FindForeign;
+  environment: string;
+  /** @throws ApiError `not_found` */
+  showPartner: (partnerId: string) => Promise<{ name: string; status: string }>;
+  limit: RequestLimit;
+  logger: Pick<Logger, 'warn'>;
+  /** Called for each request that is refused because too many are in flight. */
+  onShed: (kind: CallerKind) => void;
+  /** The language of an `Accept-Language` header. */
+  acceptedLanguage: (header: string | undefined) => Language;
+  previewConsent: PreviewConsent;
+  about: About;
+}
+
+/** The pages, in the order of the navigation. */
+export const pages = [
+  ...overviewPages,
+  ...warningPages,
+  ...clientPages,
+  ...clientPage,
+  ...integrationPages,
+  ...keyPages,
+  ...webhookPages,
+  ...deliveryPages,
+  ...bulkPages,
+  ...requestPages,
+  ...sessionPages,
+  ...userPages,
+  ...walletPages,
+  ...memberPages,
+  ...logPages,
+  ...newsPages,
+];
+const documents = [...clientDocuments, ...walletDocuments];
+
+/**
+ * The most requests of the portal in flight. They have a limit of their own, so that they take no capacity from programs of
+ * partners and from users. Requests of signed-in members are `authenticated`; sign-ins and all others are `unauthenticated`.
+ */
+const mostInFlight = { authenticated: 64, unauthenticated: 64, user: 0, returning_user: 0 };
+/** The most of these for the members of one partner. */
+const mostOfSharer = { authenticated: 16 };
+
+/** Makes the functions that write the audit entries of actions that are not procedures of the admin API. */
+function createActionNotes(recordCall: Dependencies['recordCall']) {
+  const note = (
+    { _id: memberId, partnerId }: Member,
+    { name: operatorName, action, input }: { name: string; action: string; input?: object },
+    { id: requestId, ip: address }: FastifyRequest,
+  ) =>
+    recordCall(
+      { operatorId: memberId, operatorName, action, requestId, address, partnerId },
+      // `input` has another `memberId` if the member has ended a login of that member.
+      { memberId, ...input },
+      { outcome: 'done', repeated: false },
+    );
+  const noteDevice: NoteDevice = (action, signedIn, { request, ...input }) =>
+    note(signedIn.member, { name: actorName(signedIn), action: `devices.${action}`, input }, request);
+  return {
+    noteSignIn: (member: Member, request: FastifyRequest) =>
+      note(member, { name: memberName(member.role), action: 'members.signIn' }, request),
+    noteDevice,
+  };
+}
+
+/** The portal of members, to be mounted at `/portal` of the public listener. */
+export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
+  const { stores, router, clock, keyring, baseUrl, recordCall, findForeign, limit } = dependencies;
+  const { previewConsent, about, environment, showPartner } = dependencies;
+  const browser = createBrowser(baseUrl);
+  const { hostname, origin } = new URL(baseUrl);
+  const sessions = createMemberSessions({
+    stores,
+    clock,
+    isSuspended: async (partnerId) => (await showPartner(partnerId)).status === 'suspended',
+  });
+  const signIn = createSignIn({
+    members: stores.members,
+    sessions,
+    invitations: createInvitations(stores, clock),
+    clock,
+    challenges: createChallenges(keyring.id, clock),
+    relyingParty: createRelyingParty({ id: hostname, name: 'SVC Gateway', origin }),
+  });
+  const logins = createDeviceLogins({ stores, clock, idKey: keyring.id, sessions });
+  const bindInput = createInputBinding(findForeign);
+  const calls = createMemberCalls({ sessions, browser, limit, recordCall, bindInput });
+  const responses = createResponses({ browser, acceptedLanguage: dependencies.acceptedLanguage });
+  const { noteSignIn, noteDevice } = createActionNotes(recordCall);
+  const capacity = createCapacity({
+    most: mostInFlight,
+    mostOfSharer,
+    onShed: dependencies.onShed,
+    // The metric of requests in flight counts those of the public API only.
+    onInFlight: () => undefined,
+    logger: dependencies.logger,
+  });
+  return portalRoutes({
+    browser,
+    responses,
+    capacity,
+    api: memberApiRoutes({ router, browser, calls, environment }),
+    devices: deviceRoutes({
+      logins,
+      limit,
+      baseUrl,
+      environment,
+      clock,
+      admitToken: calls.admitToken,
+      partnerName: async (partnerId) => (await showPartner(partnerId)).name,
+      noteEnd: (found, request) =>
+        noteDevice('end', found, { request, name: found.session.device?.name ?? '' }),
+    }),
+    pages: [
+      passkeyRoutes({ signIn, sessions, browser, calls, responses, noteSignIn }),
+      pageRoutes({
+        router,
+        browser,
+        calls,
+        responses,
+        documents,
+        previewConsent,
+        about,
+        clock,
+        pages: [...pages, ...devicePages({ logins, limit, noteDevice })],
+      }),
+    ],
+  });
+}

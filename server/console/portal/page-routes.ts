@@ -1,0 +1,235 @@
+import { TRPCError } from '@trpc/server';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { AdminRouter } from '../../operations/admin-router.ts';
+import { messageOf } from '../../platform/admin-api/procedures.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { noteFailure } from '../../platform/http/answer-log.ts';
+import { issueToken } from '../../platform/http/browser/csrf.ts';
+import type { Browser } from './browser.ts';
+import type { MemberCalls } from './calls/member-calls.ts';
+import { isAllowed } from './calls/scope.ts';
+import { describeError } from './error-words.ts';
+import type { SignedIn } from './member-sessions.ts';
+import type { Responses } from './responses.ts';
+import { askingView, questionOf, runOf } from './views/kit/ask.ts';
+import type {
+  About,
+  ActionResult,
+  DocumentRow,
+  Form,
+  Given,
+  PageContext,
+  PageRow,
+  PreviewConsent,
+  View,
+} from './views/kit/page.ts';
+
+interface Dependencies {
+  router: AdminRouter;
+  browser: Browser;
+  calls: MemberCalls;
+  responses: Responses;
+  pages: readonly PageRow[];
+  documents: readonly DocumentRow[];
+  about: About;
+  previewConsent: PreviewConsent;
+  clock: { now(): number };
+}
+
+/** The query parameter that makes a page say that the change was made. */
+const doneParameter = 'done';
+
+/** The texts of a form or a query. Of a repeated field, the last value counts. */
+function textsOf(fields: unknown): Given {
+  const texts = new Map<string, string>();
+  for (const [name, value] of Object.entries((fields ?? {}) as Record<string, unknown>)) {
+    const last = Array.isArray(value) ? value.at(-1) : value;
+    if (typeof last === 'string') texts.set(name, last);
+  }
+  return Object.fromEntries(texts);
+}
+
+/** The search of a list page, without surrounding space. A field that was left empty is absent. */
+const searchOf = (query: unknown): Given =>
+  Object.fromEntries(
+    Object.entries(textsOf(query))
+      .map(([name, value]) => [name, value.trim()])
+      .filter(([, value]) => value !== ''),
+  );
+
+/**
+ * Unwraps the error of a procedure, which tRPC has wrapped. An input that the procedure's schema refuses becomes `bad_input`.
+ * Any other error is returned as it is.
+ */
+function toApiError(error: unknown): unknown {
+  if (!(error instanceof TRPCError)) return error;
+  if (error.cause instanceof ApiError) return error.cause;
+  return error.code === 'BAD_REQUEST' ? new ApiError('bad_input', { description: messageOf(error) }) : error;
+}
+
+/** Throws the error of a procedure as an ApiError. */
+function rethrow(error: unknown): never {
+  throw toApiError(error);
+}
+
+/** A request of a signed-in member. */
+interface MemberRequest {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  signedIn: SignedIn;
+}
+
+/** What a page shows besides its sections after a form was sent: the result, or the error with the values that were typed. */
+interface Outcome {
+  result?: ActionResult | undefined;
+  error?: ApiError;
+  given?: Given;
+  /** Shown instead of the page. */
+  view?: View;
+}
+
+/** The pages of signed-in members. Each calls the scoped procedures, as `/portal/trpc` does. */
+export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
+  const { router, browser, calls, responses, pages, documents, about, previewConsent, clock } = dependencies;
+  const { root } = browser;
+
+  /**
+   * Finds the member who is signed in. If there is none, sends the browser to the sign-in page, which leads back to this page.
+   * @returns undefined if the answer is sent
+   */
+  async function memberOrSignInPage(
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<MemberRequest | undefined> {
+    const signedIn = await calls.admit(request);
+    if (signedIn) return { request, reply, signedIn };
+    void reply.redirect(`${root}/sign-in?next=${encodeURIComponent(browser.pathOf(request))}`, 303);
+    return undefined;
+  }
+
+  function contextOf({ request, signedIn }: MemberRequest): PageContext {
+    const { _id: memberId, role, partnerId } = signedIn.member;
+    return {
+      api: router.createCaller(calls.contextOf(request, signedIn)),
+      m: responses.messagesOf(request),
+      language: responses.languageOf(request),
+      role,
+      memberId,
+      partnerId,
+      signedIn,
+      request,
+      about,
+      previewConsent,
+      now: clock.now(),
+      params: textsOf(request.params),
+      query: searchOf(request.query),
+    };
+  }
+
+  /** The entries of the navigation that the member may follow. The entry of the shown page's topic is `current`. */
+  function navigationOf(shown: PageRow, { role, m }: PageContext) {
+    // The topic is the first part of the path: `clients` for `/clients/:client`.
+    const topicOf = ({ path }: PageRow) => path.split('/')[1];
+    return pages.flatMap((page) => {
+      if (page.nav === undefined || !isAllowed(role, page.needs)) return [];
+      const current = topicOf(page) === topicOf(shown);
+      return [{ href: `${root}${page.path}`, text: m[page.nav], current }];
+    });
+  }
+
+  /** Sends a page, with the outcome of a form. If the form was refused, the status of the page is that of the error. */
+  async function show(
+    page: PageRow,
+    call: MemberRequest,
+    { result, error, given = {}, view: shown }: Outcome = {},
+  ) {
+    const { request, reply, signedIn } = call;
+    const { email = '', role } = signedIn.member;
+    if (!isAllowed(role, page.needs)) throw new ApiError('not_permitted');
+    const context = contextOf(call);
+    const view = shown ?? (await page.view(context).catch(rethrow));
+    const { m } = context;
+    // A form is shown only to roles that may call the procedure behind it: its own (`form.needs`), or the page's default for forms
+    // (`changes`), or the procedure that the page itself calls (`needs`).
+    const mayUse = (form: Form | false) =>
+      form !== false && isAllowed(role, form.needs ?? page.changes ?? page.needs);
+    const sections = [...(result?.sections ?? []), ...view.sections].map((section) => ({
+      ...section,
+      forms: section.forms?.filter(mayUse),
+    }));
+    const { name: partner } = await context.api.partners.show({ partnerId: context.partnerId });
+    if (view.refresh !== undefined) void reply.header('refresh', String(view.refresh));
+    return responses.send(request, reply, 'page', {
+      status: error?.status ?? 200,
+      title: view.title,
+      sections,
+      hasFrame: sections.some(({ frame }) => frame !== undefined),
+      csrf: issueToken(signedIn.secret),
+      path: browser.pathOf(request),
+      who: { partner, email, role: m[role] },
+      nav: navigationOf(page, context),
+      isDone: doneParameter in textsOf(request.query) && !error,
+      secret: result?.secret,
+      result: result?.text,
+      error: error && { ...describeError(error, m), again: error.code === 'passkey_required' },
+      given,
+    });
+  }
+
+  /** The address to show after an action. If the action changed something, the page there says so. */
+  function addressAfter({ to, isUnchanged = false }: ActionResult, request: FastifyRequest): string {
+    const address = `${root}${to ?? browser.pathOf(request)}`;
+    if (isUnchanged) return address;
+    return `${address}${address.includes('?') ? '&' : '?'}${doneParameter}`;
+  }
+
+  /** Runs the action that a form names, and shows its result or its error. */
+  async function runAction(page: PageRow, request: FastifyRequest, reply: FastifyReply) {
+    const call = await memberOrSignInPage(request, reply);
+    if (!call) return reply;
+    browser.requireOwnForm(request, call.signedIn.secret);
+    const given = textsOf(request.body);
+    const { act: name = '' } = given;
+    // `hasOwn`, because every object also has names such as `constructor`.
+    const action = Object.hasOwn(page.actions ?? {}, name) ? page.actions?.[name] : undefined;
+    if (!action) throw new ApiError('bad_input');
+    let result: ActionResult;
+    try {
+      const context = contextOf(call);
+      const question = await questionOf(action, context, given);
+      if (question) {
+        const view = askingView(question, given, { m: context.m, to: browser.pathOf(request) });
+        return show(page, call, { view });
+      }
+      result = (await runOf(action)(context, given)) ?? {};
+    } catch (thrown) {
+      const error = toApiError(thrown);
+      // After a fault of the server, the page itself could probably not be shown. So the error handler shows a simpler one.
+      if (!(error instanceof ApiError) || error.status >= 500) throw error;
+      noteFailure(request, error);
+      return show(page, call, { error, given });
+    }
+    const { secret, text, sections } = result;
+    // No address leads to these parts of a result, so they are shown in the answer to the form.
+    if (secret || text || sections) return show(page, call, { result });
+    return reply.redirect(addressAfter(result, request), 303);
+  }
+
+  return async (scope) => {
+    for (const page of pages) {
+      scope.get(page.path, { exposeHeadRoute: false }, async (request, reply) => {
+        const call = await memberOrSignInPage(request, reply);
+        return call ? show(page, call) : reply;
+      });
+      if (page.actions) scope.post(page.path, (request, reply) => runAction(page, request, reply));
+    }
+    for (const row of documents)
+      scope.get(row.path, { exposeHeadRoute: false }, async (request, reply) => {
+        const call = await memberOrSignInPage(request, reply);
+        if (!call) return reply;
+        if (!isAllowed(call.signedIn.member.role, row.needs)) throw new ApiError('not_permitted');
+        const document = await row.document(contextOf(call)).catch(rethrow);
+        return responses.sendDocument(reply, document);
+      });
+  };
+}

@@ -1,0 +1,128 @@
+import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { Eta } from 'eta';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { loadAsset } from '../../platform/http/browser/pages.ts';
+import type { Browser } from './browser.ts';
+import { type Language, languages } from './messages/languages.ts';
+import type { Document } from './views/kit/page.ts';
+
+const pages = fileURLToPath(new URL('./pages', import.meta.url));
+
+const style = loadAsset(pages, 'portal.css', 'text/css; charset=utf-8');
+const script = loadAsset(pages, 'passkey.js', 'text/javascript; charset=utf-8');
+export const assets = [style, script] as const;
+
+/** The policy of a page. It allows only our own files and forms, and scripts and frames only where a page needs them. */
+const policyOf = ({ hasScript, hasFrame }: { hasScript: boolean; hasFrame: boolean }) =>
+  [
+    "default-src 'none'",
+    "style-src 'self'",
+    "img-src 'self'",
+    ...(hasScript ? ["script-src 'self'"] : []),
+    ...(hasFrame ? ["frame-src 'self'"] : []),
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ');
+
+/**
+ * The policy of a document that our pages may show in a frame, such as the preview of a consent page. Its forms and scripts are
+ * off. With `allow-same-origin`, it may still load our own style sheet.
+ */
+const documentPolicy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'none'; frame-ancestors 'self'; base-uri 'none'; sandbox allow-same-origin";
+
+const languageCookie = 'svc_language';
+const isLanguage = (code: unknown): code is Language =>
+  typeof code === 'string' && Object.hasOwn(languages, code);
+
+/** The values of a template. Some of them also decide on the answer. */
+interface PageData extends Record<string, unknown> {
+  status?: number;
+  /** Whether the page shows a document of the portal in a frame. */
+  hasFrame?: boolean;
+  /** Whether the page loads the script although it has no `passkey`. */
+  hasScript?: boolean;
+  /** The options for the WebAuthn call of the browser, as JSON. Pages that have them load the script. */
+  passkey?: string;
+}
+
+interface Dependencies {
+  browser: Browser;
+  /** The language of an `Accept-Language` header. */
+  acceptedLanguage: (header: string | undefined) => Language;
+}
+
+export type Responses = ReturnType<typeof createResponses>;
+
+/** Renders and sends the portal's pages, in the member's language. Templates escape everything by default. */
+export function createResponses({ browser, acceptedLanguage }: Dependencies) {
+  const eta = new Eta({ views: pages, cache: true });
+  const { basePath, root, isSecure } = browser;
+
+  const languageOf = ({ cookies, headers }: FastifyRequest): Language => {
+    const chosen = cookies[languageCookie];
+    return isLanguage(chosen) ? chosen : acceptedLanguage(headers['accept-language']);
+  };
+
+  return {
+    languageOf,
+    messagesOf: (request: FastifyRequest) => languages[languageOf(request)],
+
+    /**
+     * Answers a language link of our pages, such as `?lang=fr`: stores the choice in a cookie and shows the same page.
+     * @returns false if the request is not such a link
+     */
+    answerLanguageLink(request: FastifyRequest, reply: FastifyReply): boolean {
+      const { lang } = (request.query ?? {}) as { lang?: unknown };
+      if (request.method !== 'GET' || !isLanguage(lang) || !browser.isFromOwnPage(request)) return false;
+      void reply
+        .setCookie(languageCookie, lang, { path: root, httpOnly: true, sameSite: 'lax', secure: isSecure })
+        .redirect(`${root}${browser.pathOf(request)}`, 303);
+      return true;
+    },
+
+    /** Renders a template of the folder `pages`, in the language of the request. */
+    send(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      template: string,
+      { status = 200, hasFrame = false, hasScript: isScripted = false, ...data }: PageData,
+    ): FastifyReply {
+      const hasScript = isScripted || data.passkey !== undefined;
+      const language = languageOf(request);
+      const html = eta.render(`./${template}`, {
+        m: languages[language],
+        language,
+        languages: Object.entries(languages).map(([code, { name }]) => ({ code, name })),
+        root,
+        basePath,
+        style: `${root}/assets/${style.name}`,
+        script: hasScript ? `${root}/assets/${script.name}` : undefined,
+        ...data,
+      });
+      return reply
+        .status(status)
+        .headers({
+          'content-security-policy': policyOf({ hasScript, hasFrame }),
+          vary: 'accept-language, cookie',
+        })
+        .type('text/html; charset=utf-8')
+        .send(html);
+    },
+
+    /** Sends a document, which pages of the portal may show in a frame. */
+    sendDocument(reply: FastifyReply, { type, content, fileName }: Document): FastifyReply {
+      return reply
+        .headers({
+          'content-security-policy': documentPolicy,
+          // Replaces the `DENY` of all other pages.
+          'x-frame-options': 'SAMEORIGIN',
+          ...(fileName === undefined ? {} : { 'content-disposition': `attachment; filename="${fileName}"` }),
+        })
+        .type(`${type}; charset=utf-8`)
+        .send(typeof content === 'string' ? content : Readable.from(content));
+    },
+  };
+}

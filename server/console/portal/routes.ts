@@ -1,0 +1,64 @@
+import helmet from '@fastify/helmet';
+import type { FastifyPluginAsync } from 'fastify';
+import { ApiError } from '../../platform/errors.ts';
+import { pageHeaders, serveAsset } from '../../platform/http/browser/pages.ts';
+import { codeHeader, renderErrors } from '../../platform/http/errors.ts';
+import { boundInFlight, type Capacity } from '../../platform/http/limits/in-flight.ts';
+import { acceptForms } from '../../platform/http/parameters.ts';
+import type { Browser } from './browser.ts';
+import { describeError } from './error-words.ts';
+import { assets, type Responses } from './responses.ts';
+
+interface Dependencies {
+  browser: Browser;
+  responses: Responses;
+  capacity: Capacity;
+  /** `/portal/trpc`: the admin API for members. */
+  api: FastifyPluginAsync;
+  /** `/portal/device`: sign-in of programs. */
+  devices: FastifyPluginAsync;
+  /** Pages and forms. */
+  pages: readonly FastifyPluginAsync[];
+}
+
+/** Everything below `/portal`. Expects the cookie plugin in its scope. */
+export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
+  const { browser, responses, capacity, api, devices, pages } = dependencies;
+  const { isSecure } = browser;
+
+  const pageRoutes: FastifyPluginAsync = async (scope) => {
+    acceptForms(scope);
+    await scope.register(helmet, pageHeaders(isSecure));
+    scope.addHook('onRequest', async (request, reply) => {
+      void reply.header('cache-control', 'no-store');
+      return responses.answerLanguageLink(request, reply) ? reply : undefined;
+    });
+    renderErrors(scope, (error, request, reply) => {
+      const m = responses.messagesOf(request);
+      void reply.header(codeHeader, error.code);
+      return responses.send(request, reply, 'problem', {
+        status: error.status,
+        heading: error.status === 404 ? m.notFound : m.problem,
+        ...describeError(error, m),
+        requestId: request.id,
+      });
+    });
+    scope.setNotFoundHandler(({ url }) => {
+      // The message shows the path. A long one is shortened.
+      const [path = ''] = url.split('?', 1);
+      throw new ApiError('route_not_found', { description: path.slice(0, 128) });
+    });
+    for (const page of pages) await scope.register(page);
+  };
+
+  return async (portal) => {
+    // Assets are small and already in memory, so they take no capacity.
+    boundInFlight(portal, capacity, ({ routeOptions }) =>
+      routeOptions.url?.includes('/assets/') ? undefined : { kind: 'unauthenticated' },
+    );
+    for (const asset of assets) serveAsset(portal, '/assets/', asset);
+    await portal.register(api);
+    await portal.register(devices, { prefix: '/device' });
+    await portal.register(pageRoutes);
+  };
+}

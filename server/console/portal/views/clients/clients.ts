@@ -1,0 +1,84 @@
+import type { ClaimName } from '../../../../../contracts/claims.ts';
+import { checkedByProcedure, claimFields, claimsIn, keyOptions, select } from '../kit/forms.ts';
+import { listView, pageSize } from '../kit/list.ts';
+import type { Action, PageContext, PageRow, View } from '../kit/page.ts';
+import { anyOption, link, options, text, time, wordsOf } from '../kit/text.ts';
+
+const statuses = ['active', 'disabled'];
+/** The claims that the form for a new client proposes. */
+const proposedClaims: readonly ClaimName[] = ['age_18_plus'];
+
+async function list(context: PageContext): Promise<View> {
+  const { api, m, partnerId, query } = context;
+  const { key, status, after } = query;
+  const [clients, keys] = await Promise.all([
+    api.clients.list({
+      partnerId,
+      keyId: key,
+      status: checkedByProcedure(status),
+      after,
+      limit: pageSize,
+    }),
+    keyOptions(context),
+  ]);
+  return listView(context, {
+    path: '/clients',
+    title: m.clients,
+    search: [
+      select('key', m.key, [anyOption, ...keys], key),
+      select('status', m.status, [anyOption, ...options(statuses)], status),
+    ],
+    rows: clients,
+    columns: [
+      [m.id, (client) => link(client.id, `/clients/${client.id}`)],
+      [m.label, (client) => text(client.name)],
+      [m.kind, (client) => text(client.kind)],
+      [m.mode, (client) => text(client.mode)],
+      [m.status, (client) => text(client.status)],
+      [m.created, (client) => time(client.createdAt)],
+    ],
+    below: [
+      {
+        title: m.createClient,
+        forms: [
+          {
+            act: 'create',
+            fields: [
+              { name: 'name', label: m.label },
+              select('keyId', m.key, keys),
+              select('kind', m.kind, options(['oauth', 'storefront'])),
+              { name: 'redirectUris', label: m.redirectUrisLines, kind: 'lines' },
+              ...claimFields(proposedClaims),
+            ],
+            submit: m.create,
+          },
+        ],
+      },
+    ],
+  });
+}
+
+/** Creates a client. The page that answers the form shows the secret, this once. */
+const create: Action = async ({ api, partnerId, m }, given) => {
+  const { name = '', keyId = '', kind, redirectUris } = given;
+  const { id, clientSecret } = await api.clients.create({
+    partnerId,
+    name,
+    keyId,
+    kind: checkedByProcedure(kind),
+    redirectUris: wordsOf(redirectUris),
+    claims: claimsIn(given),
+  });
+  return { secret: { label: `${m.secret}: ${id}`, value: clientSecret } };
+};
+
+export const clientPages: readonly PageRow[] = [
+  {
+    path: '/clients',
+    nav: 'clients',
+    needs: 'clients.list',
+    changes: 'clients.create',
+    view: list,
+    actions: { create },
+  },
+];

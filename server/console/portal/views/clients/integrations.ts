@@ -1,0 +1,142 @@
+import type { UpdateIntegration } from '../../../../../contracts/admin/integrations.ts';
+import { asking } from '../kit/ask.ts';
+import {
+  endsAtOnce,
+  keepOldField,
+  keepOldForADay,
+  keepOldOf,
+  secretTable,
+  select,
+  withoutResult,
+} from '../kit/forms.ts';
+import type { Action, Given, PageContext, PageRow, Question, Section, View } from '../kit/page.ts';
+import { link, options, tableOf, text, time, wordsOf } from '../kit/text.ts';
+
+/** The most integrations of a client that the page shows. */
+const mostShown = 50;
+/** The input that names the integration of the page's path. */
+const integrationReference = ({ params }: PageContext) => ({ integrationId: params['integration'] ?? '' });
+
+/** The integrations of a storefront client, with a form for another one. */
+export async function integrationsOf({ api, m, partnerId }: PageContext, clientId: string): Promise<Section> {
+  const integrations = await api.integrations.list({ partnerId, clientId, limit: mostShown });
+  return {
+    title: m.integrations,
+    table: tableOf(integrations, [
+      [m.id, ({ id }) => link(id, `/integrations/${id}`)],
+      [m.shops, ({ shops }) => text(shops.join(' '))],
+      [m.status, ({ status }) => text(status)],
+      [m.secret, ({ last4 }) => text(last4 && `…${last4}`)],
+      [m.lastUsed, ({ lastUsedAt }) => time(lastUsedAt)],
+    ]),
+    forms: [
+      {
+        act: 'integrate',
+        fields: [{ name: 'shops', label: m.shops, kind: 'lines', placeholder: 'shop.example' }],
+        submit: m.createIntegration,
+      },
+    ],
+  };
+}
+
+/** Makes an integration of the client of this page. */
+export const integrate: Action = async ({ api, m, partnerId, params }, { shops }) => {
+  const wanted = { partnerId, clientId: params['client'] ?? '', shops: wordsOf(shops) };
+  const { id, integrationSecret } = await api.integrations.create(wanted);
+  return { secret: { label: `${m.secret}: ${id}`, value: integrationSecret } };
+};
+
+async function show(context: PageContext): Promise<View> {
+  const { api, m } = context;
+  const integration = await api.integrations.show(integrationReference(context));
+  const { shops, oldSecret } = integration;
+  // A disabled integration cannot be changed any more.
+  const isActive = integration.status === 'active';
+  return {
+    title: m.integration,
+    sections: [
+      {
+        title: integration.id,
+        facts: [
+          [m.status, text(integration.status)],
+          [m.mode, text(integration.mode)],
+          [m.client, link(integration.clientId, `/clients/${integration.clientId}`)],
+          [m.created, time(integration.createdAt)],
+          [m.rotated, time(integration.rotatedAt)],
+        ],
+        forms: [isActive && { act: 'disable', fields: [], submit: m.disable, danger: true }],
+      },
+      {
+        title: m.shops,
+        table: tableOf(shops, [[m.shop, text]]),
+        forms: [
+          isActive && { act: 'addShop', fields: [{ name: 'shop', label: m.shop }], submit: m.add },
+          isActive && {
+            act: 'removeShop',
+            fields: [select('shop', m.shop, options(shops))],
+            submit: m.remove,
+            danger: true,
+          },
+        ],
+      },
+      {
+        title: m.secrets,
+        table: secretTable(m, integration, oldSecret ? [oldSecret] : []),
+        forms: [isActive && { act: 'rotate', fields: [keepOldField(m)], submit: m.rotateSecret }],
+      },
+    ],
+  };
+}
+
+/** Makes an action that adds or removes shops. @param changesIn returns the shops of a form */
+const update = (changesIn: (given: Given) => Omit<UpdateIntegration, 'integrationId'>): Action =>
+  withoutResult((context, given) =>
+    context.api.integrations.update({ ...integrationReference(context), ...changesIn(given) }),
+  );
+
+/** Asks before a shop, an integration or a secret in live mode ends. */
+const askToEnd =
+  (text: 'endsShop' | 'endsIntegration' | 'endsSecret') =>
+  async (context: PageContext, given: Given): Promise<Question | undefined> => {
+    const { api, m } = context;
+    const shown = await api.integrations.show(integrationReference(context));
+    if (shown.mode !== 'live') return undefined;
+    const facts: Question['facts'] = [
+      [m.integration, { text: shown.id }],
+      [m.shops, { text: given['shop'] ?? shown.shops.join(' ') }],
+      [m.lastUsed, time(shown.lastUsedAt)],
+    ];
+    if (text !== 'endsSecret') return { text: m[text], facts };
+    return endsAtOnce(given)
+      ? { text: m.endsSecret, facts, gentle: keepOldForADay(m) }
+      : { text: m.keepsOld, facts };
+  };
+
+export const integrationPages: readonly PageRow[] = [
+  {
+    path: '/integrations/:integration',
+    needs: 'integrations.show',
+    changes: 'integrations.update',
+    view: show,
+    actions: {
+      addShop: update(({ shop = '' }) => ({ addShops: [shop] })),
+      removeShop: asking(
+        'integrations.update',
+        askToEnd('endsShop'),
+        update(({ shop = '' }) => ({ removeShops: [shop] })),
+      ),
+      disable: asking(
+        'integrations.disable',
+        askToEnd('endsIntegration'),
+        withoutResult((context) => context.api.integrations.disable(integrationReference(context))),
+      ),
+      rotate: asking('integrations.rotateSecret', askToEnd('endsSecret'), async (context, given) => {
+        const { integrationSecret } = await context.api.integrations.rotateSecret({
+          ...integrationReference(context),
+          ...keepOldOf(given),
+        });
+        return { secret: { label: context.m.secret, value: integrationSecret } };
+      }),
+    },
+  },
+];

@@ -1,0 +1,129 @@
+import { asking } from '../kit/ask.ts';
+import {
+  endsAtOnce,
+  keepOldField,
+  keepOldForADay,
+  keepOldOf,
+  modeField,
+  modeOf,
+  secretTable,
+  withoutResult,
+} from '../kit/forms.ts';
+import { listView, pageSize } from '../kit/list.ts';
+import type { Action, Given, PageContext, PageRow, Question, View } from '../kit/page.ts';
+import { link, tableOf, text, time } from '../kit/text.ts';
+
+/** The input that names the API key of the page's path. */
+const keyReference = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
+
+async function list(context: PageContext): Promise<View> {
+  const { api, m, partnerId, query } = context;
+  const keys = await api.keys.list({ partnerId, after: query['after'], limit: pageSize });
+  return listView(context, {
+    path: '/keys',
+    title: m.keys,
+    rows: keys,
+    columns: [
+      [m.id, ({ id }) => link(id, `/keys/${id}`)],
+      [m.mode, ({ mode }) => text(mode)],
+      [m.status, ({ status }) => text(status)],
+      [m.secret, ({ last4 }) => text(`…${last4}`)],
+      [m.lastUsed, ({ lastUsedAt }) => time(lastUsedAt)],
+      [m.rotated, ({ rotatedAt }) => time(rotatedAt)],
+    ],
+    below: [{ title: m.createKey, forms: [{ act: 'create', fields: [modeField(m)], submit: m.create }] }],
+  });
+}
+
+async function show(context: PageContext): Promise<View> {
+  const { api, m } = context;
+  const key = await api.keys.show(keyReference(context));
+  const isActive = key.status === 'active';
+  return {
+    title: `${m.key} …${key.last4}`,
+    sections: [
+      {
+        title: key.id,
+        facts: [
+          [m.mode, text(key.mode)],
+          [m.status, text(key.status)],
+          [m.created, time(key.createdAt)],
+          [m.rotated, time(key.rotatedAt)],
+          [m.webhooks, link(key.webhookUrl ?? m.none, `/webhooks/${key.id}`)],
+        ],
+        links: [{ text: m.clients, to: `/clients?key=${key.id}` }],
+      },
+      {
+        title: m.secrets,
+        table: secretTable(m, key, key.oldSecrets),
+        note: m.leakNote,
+        forms: isActive
+          ? [
+              { act: 'rotate', fields: [keepOldField(m)], submit: m.rotateKey },
+              { act: 'revoke', fields: [], submit: m.revoke, danger: true },
+            ]
+          : [],
+      },
+    ],
+  };
+}
+
+const create: Action = async ({ api, m, partnerId }, given) => {
+  const { id, apiKey } = await api.keys.create({ partnerId, mode: modeOf(given) });
+  return { secret: { label: `${m.key}: ${id}`, value: apiKey } };
+};
+
+/** What uses a live key: its active clients, its webhook URL, and its secret's last use. */
+async function usesOf(context: PageContext): Promise<Pick<Question, 'facts' | 'table'> | undefined> {
+  const { api, m, partnerId } = context;
+  const { id, mode, webhookUrl, last4, lastUsedAt } = await api.keys.show(keyReference(context));
+  if (mode !== 'live') return undefined;
+  const clients = await api.clients.list({ partnerId, keyId: id, status: 'active', limit: pageSize });
+  return {
+    facts: [
+      [m.key, text(`${id} …${last4}`)],
+      [m.lastUsed, time(lastUsedAt)],
+      [m.webhooks, text(webhookUrl)],
+    ],
+    table: tableOf(clients, [
+      [m.client, ({ id: clientId }) => text(clientId)],
+      [m.label, ({ name }) => text(name)],
+    ]),
+  };
+}
+
+const askToRotate = async (context: PageContext, given: Given): Promise<Question | undefined> => {
+  const { m } = context;
+  const uses = await usesOf(context);
+  if (!uses) return undefined;
+  if (endsAtOnce(given)) return { ...uses, text: m.endsSecret, gentle: keepOldForADay(m) };
+  return { ...uses, text: m.keepsOld };
+};
+
+const askToRevoke = async (context: PageContext): Promise<Question | undefined> => {
+  const { m } = context;
+  const uses = await usesOf(context);
+  return uses && { ...uses, text: m.endsKey, gentle: { ...keepOldForADay(m), act: 'rotate' } };
+};
+
+const rotate: Action = async (context, given) => {
+  const { api, m } = context;
+  const { apiKey } = await api.keys.rotate({ ...keyReference(context), ...keepOldOf(given) });
+  return { secret: { label: m.key, value: apiKey } };
+};
+
+const revoke = withoutResult((context) => context.api.keys.revoke(keyReference(context)));
+
+export const keyPages: readonly PageRow[] = [
+  { path: '/keys', nav: 'keys', needs: 'keys.list', changes: 'keys.create', view: list, actions: { create } },
+  {
+    path: '/keys/:key',
+    needs: 'keys.show',
+    changes: 'keys.rotate',
+    view: show,
+    actions: {
+      rotate: asking('keys.rotate', askToRotate, rotate),
+      revoke: asking('keys.revoke', askToRevoke, revoke),
+    },
+  },
+];

@@ -1,0 +1,117 @@
+import type { OldSecret } from '../../../../../contracts/admin/keys.ts';
+import { beginsWithDay } from '../../../../../contracts/calendar.ts';
+import { type ClaimName, claimNames } from '../../../../../contracts/claims.ts';
+import { Mode } from '../../../../../contracts/identifiers.ts';
+import type { Messages } from '../../messages/en.ts';
+import type { Action, Field, Given, PageContext, Section } from './page.ts';
+import { options, tableOf, text, time } from './text.ts';
+
+type Options = NonNullable<Field['options']>;
+
+/** Makes a field with options. @param value the option that is chosen already */
+export const select = (name: string, label: string, choices: Options, value?: string): Field => ({
+  name,
+  label,
+  kind: 'select',
+  value,
+  options: choices,
+});
+export const hidden = (name: string, value: string): Field => ({ name, label: '', kind: 'hidden', value });
+
+/** Makes the fields for the start and the end of a time span. */
+export const spanFields = (m: Messages, since?: string, until?: string): Field[] => [
+  { name: 'since', label: m.from, value: since, placeholder: '2026-07-01 09:00' },
+  { name: 'until', label: m.until, value: until, placeholder: '2026-07-01 12:00' },
+];
+
+/** Makes an action from a function whose result is not shown. After it, the page is shown again. */
+export const withoutResult =
+  (run: (context: PageContext, given: Given) => Promise<unknown>): Action =>
+  async (context, given) => {
+    await run(context, given);
+    return undefined;
+  };
+
+/** Reads a number in a form. NaN, which every procedure refuses, for an empty text too: `Number('')` would be 0. */
+export const numberIn = (value = ''): number => (value.trim() === '' ? Number.NaN : Number(value));
+
+const oneDay = '86400';
+/** A field that asks how long the old secret stays valid after a rotation. */
+export const keepOldField = (m: Messages): Field =>
+  select(
+    'keepOld',
+    m.keepOld,
+    [
+      { value: oneDay, text: m.day },
+      { value: '3600', text: m.hour },
+      { value: '604800', text: m.week },
+      { value: '0', text: m.notAtAll },
+    ],
+    oneDay,
+  );
+/** The gentler answer to that field. */
+export const keepOldForADay = (m: Messages) => ({ given: { keepOld: oneDay }, submit: m.keepDay });
+/** The answer to that field in a form: 0 if the old secret ends immediately. */
+export const keepOldOf = ({ keepOld }: Given) => ({ keepOldSeconds: numberIn(keepOld) });
+
+/** Whether the old secret would end with the rotation. */
+export const endsAtOnce = ({ keepOld }: Given): boolean => keepOld === '0';
+
+export const modeOptions = options(Mode.options);
+export const modeField = (m: Messages, value?: string): Field => select('mode', m.mode, modeOptions, value);
+
+/** Gives a typed text the type `T` of the field of an input where it stands. The procedure itself refuses other values. */
+export const checkedByProcedure = <T>(value: string | undefined): T => value as T;
+
+/** The mode in a form or a query; undefined if none was chosen. */
+export const modeOf = ({ mode }: Given): Mode | undefined => checkedByProcedure(mode || undefined);
+
+/** The most API keys that a form offers for a choice. */
+const mostKeys = 500;
+
+/** Returns the active keys of the partner as options. */
+export async function keyOptions({ api, partnerId }: Pick<PageContext, 'api' | 'partnerId'>) {
+  const keys = await api.keys.list({ partnerId, status: 'active', limit: mostKeys });
+  return keys.map(({ id, mode, last4 }) => ({ value: id, text: `${mode} …${last4}` }));
+}
+
+/** Makes the table of a record's secrets: the current one, which has no expiry, and the old ones. */
+export const secretTable = (
+  m: Messages,
+  { last4, lastUsedAt }: { last4: string | null; lastUsedAt: string | null },
+  oldSecrets: readonly OldSecret[],
+): NonNullable<Section['table']> =>
+  tableOf(
+    [{ last4, lastUsedAt, expiresAt: null }, ...oldSecrets],
+    [
+      [m.secret, (secret) => text(secret.last4 && `…${secret.last4}`)],
+      [m.lastUsed, (secret) => time(secret.lastUsedAt)],
+      [m.expires, ({ expiresAt }) => (expiresAt ? time(expiresAt) : text(m.never))],
+    ],
+  );
+
+/**
+ * Reads a time in UTC, such as `2026-07-01` or `2026-07-01 09:00`. Returns any other text as it is, so that the procedure refuses
+ * it. Returns undefined for an empty text.
+ */
+export function timeIn(value: string | undefined): string | undefined {
+  const typed = value?.trim();
+  if (!typed) return undefined;
+  // `Date` reads 2026-11-31 as the first of December. The procedure refuses a text that is no time.
+  if (!beginsWithDay(typed)) return typed;
+  const hasTimeOfDay = /\d{2}:\d{2}/.test(typed);
+  // `Z` makes it a time in UTC. A day without a time means its beginning.
+  const at = new Date(hasTimeOfDay ? `${typed.replace(' ', 'T')}Z` : `${typed}T00:00Z`);
+  return Number.isNaN(at.getTime()) ? typed : at.toISOString();
+}
+
+/** Makes a check box for each claim. @param chosen the claims that are checked already */
+export const claimFields = (chosen: readonly ClaimName[]): Field[] =>
+  claimNames.map((claim) => ({
+    name: `claim_${claim}`,
+    label: claim,
+    kind: 'check',
+    value: chosen.includes(claim) ? 'yes' : '',
+  }));
+export const claimsIn = (given: Given): ClaimName[] =>
+  claimNames.filter((claim) => given[`claim_${claim}`] === 'yes');

@@ -1,0 +1,194 @@
+import type { FastifyRequest } from 'fastify';
+import type { MemberRole } from '../../../../../contracts/admin/members.ts';
+import type { ClaimName } from '../../../../../contracts/claims.ts';
+import type { Mode } from '../../../../../contracts/identifiers.ts';
+import type { AdminRouter } from '../../../../operations/admin-router.ts';
+import type { SignedIn } from '../../member-sessions.ts';
+import type { Messages } from '../../messages/en.ts';
+import type { Language } from '../../messages/languages.ts';
+import type { barsOf } from '../../usage.ts';
+
+/** A text of a page, which may lead to another page of the portal. */
+export interface Cell {
+  text: string;
+  /** The path of another page of the portal. */
+  to?: string | undefined;
+  /** A second text, in small letters. */
+  note?: string | undefined;
+  /** The colour: green or red. */
+  tone?: 'good' | 'bad' | undefined;
+  /** Whether the text must not be broken into lines. */
+  isWhole?: boolean;
+}
+
+/** An input field of a form. */
+export interface Field {
+  name: string;
+  label: string;
+  /** `lines`: a text of several lines. `check`: a check box, whose value is `yes` if it is checked. The default is `text`. */
+  kind?: 'text' | 'hidden' | 'select' | 'lines' | 'check';
+  value?: string | undefined;
+  options?: readonly { value: string; text: string }[];
+  placeholder?: string | undefined;
+}
+
+/** A form that posts to its own page. */
+export interface Form {
+  /** The name of its action in the `actions` of the page. */
+  act: string;
+  fields: readonly Field[];
+  /** The text of the button. */
+  submit: string;
+  /** Whether the button is red. */
+  danger?: boolean;
+  /** A second button, which sends the same fields to another action. */
+  secondButton?: { act: string; submit: string };
+  note?: string;
+  /** The procedure that the form needs, if it differs from that of the page's other forms. */
+  needs?: string;
+}
+
+/**
+ * A part of a page, with a heading. Its members are shown in this order: note, search, facts, frame, chart, table, raw, next, links,
+ * forms.
+ */
+export interface Section {
+  title: string;
+  note?: string | undefined;
+  facts?: readonly (readonly [name: string, cell: Cell])[];
+  table?: { headings: readonly string[]; rows: readonly (readonly Cell[])[] };
+  /** A search form. Its result is the page that has the form. */
+  search?: Pick<Form, 'fields' | 'submit'> | undefined;
+  /** The forms. `false` stands for a form that is not possible now. */
+  forms?: readonly (Form | false)[];
+  /** Text that is shown unchanged, line by line. */
+  raw?: string | undefined;
+  chart?: { bars: ReturnType<typeof barsOf>; width: number; height: number; title: string };
+  /** A document of the portal that is shown in a frame. `src`: its path within the portal. */
+  frame?: { src: string; title: string };
+  /** `to`: a path within the portal or, with `away`, below the base URL. */
+  links?: readonly { text: string; to: string; away?: boolean }[];
+  /** The path of the next page of the list. */
+  next?: string | undefined;
+}
+
+/** The content of a page. */
+export interface View {
+  title: string;
+  sections: readonly Section[];
+  /** Seconds after which the browser reloads the page. */
+  refresh?: number | undefined;
+}
+
+/** Renders the consent page of a client with these settings. */
+export type PreviewConsent = (
+  wanted: {
+    name: string;
+    logo: string | null;
+    brandName: string | null;
+    brandColor: string | null;
+    purpose: string | null;
+    privacyUrl: string | null;
+    claims: readonly ClaimName[];
+    redirectUri: string;
+    mode: Mode;
+  },
+  language: Language,
+) => string;
+
+/** What the page about the service shows. */
+export interface About {
+  version: string;
+  /** Version of the interface that partners integrate against. */
+  contract: string;
+  environment: string;
+  baseUrl: string;
+}
+
+export type Api = ReturnType<AdminRouter['createCaller']>;
+
+/** The values of a form or a query. Of a repeated field, the last value counts. */
+export type Given = Readonly<Record<string, string>>;
+
+/** The context in which a page is rendered, and its actions run. */
+export interface PageContext {
+  /** The procedures of the admin API. Members may call only those of `scope.ts`, for their own partner. */
+  api: Api;
+  /** The messages in the member's language. */
+  m: Messages;
+  language: Language;
+  role: MemberRole;
+  memberId: string;
+  partnerId: string;
+  signedIn: SignedIn;
+  request: FastifyRequest;
+  about: About;
+  previewConsent: PreviewConsent;
+  /** The parameters of the route. */
+  params: Given;
+  /** The search, without surrounding space. A field that was left empty is absent. */
+  query: Given;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/**
+ * The result of an action. A secret, a text and sections are shown once, in the answer to the form, above the page. Without them,
+ * the browser is sent to another page, or to the same one again.
+ */
+export interface ActionResult {
+  secret?: { label: string; value: string; note?: string };
+  text?: { label: string; value: string };
+  sections?: readonly Section[];
+  /** The path of the page to show next, if it is not the same one. */
+  to?: string;
+  /** Whether nothing was changed. The next page then does not say that the change was made. */
+  isUnchanged?: boolean;
+}
+
+/** A response that is not a page of the portal. */
+export interface Document {
+  type: string;
+  /** The content, or its parts, which are made while they are sent. */
+  content: string | AsyncIterable<string>;
+  /** The name under which a browser saves the document. Without a name, the browser shows it. */
+  fileName?: string;
+}
+
+export type Action = (context: PageContext, given: Given) => Promise<ActionResult | undefined>;
+
+/** What a member reads before something live ends: the consequence, what is concerned, and a gentler way. */
+export interface Question {
+  text: string;
+  facts?: Section['facts'];
+  table?: Section['table'];
+  /** Other values of the form, or another action of the page, which do not end it yet. */
+  gentle?: { given?: Given; act?: string; submit: string };
+}
+
+/** An action that asks first. It runs when the member has answered the question, or where there is none. */
+export interface AskingAction {
+  /** The procedure that the action calls. */
+  needs: string;
+  ask: (context: PageContext, given: Given) => Promise<Question | undefined>;
+  run: Action;
+}
+
+/** A page: its address, who may see it, its content, and the actions of its forms. */
+export interface PageRow {
+  /** The path below `/portal`, with route parameters. */
+  path: string;
+  /** The page's entry in the navigation; absent if only other pages link to it. */
+  nav?: keyof Messages;
+  /** The procedure that the page needs, such as `clients.list`. Roles that may not call it do not see the page. */
+  needs: string;
+  /** The procedure that the page's forms need, if it is another one. Roles that may not call it do not see the forms. */
+  changes?: string;
+  view: (context: PageContext) => Promise<View>;
+  actions?: Readonly<Record<string, Action | AskingAction>>;
+}
+
+/** A document of the portal, with its address and who may see it. */
+export interface DocumentRow extends Pick<PageRow, 'path' | 'needs'> {
+  document: (context: PageContext) => Promise<Document>;
+}

@@ -1,0 +1,85 @@
+import { checkedByProcedure, modeOf, modeOptions, select } from './kit/forms.ts';
+import { listView, pageSize } from './kit/list.ts';
+import type { PageContext, PageRow, View } from './kit/page.ts';
+import { anyOption, link, linkIfAny, options, tableOf, text, time } from './kit/text.ts';
+
+/** The states that a search offers: first the outcomes, then the steps of a session. */
+const states = ['open', 'complete', 'failed', 'expired', 'pending', 'authenticated', 'verified'];
+
+async function list(context: PageContext): Promise<View> {
+  const { api, m, partnerId, query } = context;
+  const { id, reference, status, client, after } = query;
+  const mode = modeOf(query);
+  const { rows, stoppedAfter } = id
+    ? { rows: [await api.sessions.show({ sessionId: id })], stoppedAfter: null }
+    : await api.sessions.list({
+        partnerId,
+        clientReferenceId: reference,
+        status: checkedByProcedure(status),
+        clientId: client,
+        mode,
+        after,
+        limit: pageSize,
+      });
+  return listView<(typeof rows)[number]>(context, {
+    path: '/sessions',
+    title: m.sessions,
+    search: [
+      { name: 'id', label: m.id, value: id, placeholder: 'ses_…' },
+      { name: 'reference', label: m.reference, value: reference },
+      select('status', m.status, [anyOption, ...options(states)], status),
+      select('mode', m.mode, [anyOption, ...modeOptions], mode),
+    ],
+    rows,
+    stoppedAfter,
+    columns: [
+      [m.id, (row) => link(row.id, `/sessions/${row.id}`)],
+      [m.reference, (row) => text(row.clientReferenceId)],
+      [m.mode, (row) => text(row.mode)],
+      // A session that has expired keeps its last status.
+      [m.status, (row) => text(row.expired ? `${row.status}, ${m.expires}` : row.status)],
+      [m.created, (row) => time(row.createdAt)],
+    ],
+  });
+}
+
+async function show({ api, m, params }: PageContext): Promise<View> {
+  const session = await api.sessions.show({ sessionId: params['session'] ?? '' });
+  const { failure, code } = session;
+  return {
+    title: m.session,
+    sections: [
+      {
+        title: session.id,
+        facts: [
+          [m.status, text(session.status)],
+          [m.mode, text(session.mode)],
+          [m.reference, text(session.clientReferenceId)],
+          [m.client, link(session.clientId, `/clients/${session.clientId}`)],
+          [m.user, linkIfAny(session.enrollmentId, '/users')],
+          [m.claims, text(session.scopes.join(' '))],
+          [m.redirectUri, text(session.redirectUri)],
+          [m.created, time(session.createdAt)],
+          [m.expires, time(session.expiresAt)],
+          [m.reason, failure ? { text: `${failure.reason}: ${failure.text}`, tone: 'bad' } : text(null)],
+          [m.code, text(code?.state)],
+          [m.charge, text(code?.charge?.id)],
+        ],
+        links: [{ text: m.requests, to: `/requests?session=${session.id}` }],
+      },
+      {
+        title: m.timeline,
+        table: tableOf(session.timeline, [
+          [m.time, ({ at }) => time(at)],
+          [m.event, ({ event }) => text(event)],
+          [m.text, ({ note }) => text(note)],
+        ]),
+      },
+    ],
+  };
+}
+
+export const sessionPages: readonly PageRow[] = [
+  { path: '/sessions', nav: 'sessions', needs: 'sessions.list', view: list },
+  { path: '/sessions/:session', needs: 'sessions.show', view: show },
+];

@@ -1,0 +1,274 @@
+import { renderClosing, renderEntries, renderOpening } from '../../../../contracts/admin/statement-csv.ts';
+import { dollars } from '../../../../contracts/amounts.ts';
+import type { Mode } from '../../../../contracts/identifiers.ts';
+import { afterFirst } from '../document-parts.ts';
+import { barsOf } from '../usage.ts';
+import { asking } from './kit/ask.ts';
+import { checkedByProcedure, hidden, modeField, modeOf, numberIn, timeIn } from './kit/forms.ts';
+import type {
+  Action,
+  Document,
+  DocumentRow,
+  Given,
+  PageContext,
+  PageRow,
+  Question,
+  Section,
+  View,
+} from './kit/page.ts';
+import { link, queryOf, tableOf, text, time, toned } from './kit/text.ts';
+
+const chartDays = 30;
+/** The size of the chart of usage, in units of its view box. */
+const chartSize = { width: 720, height: 160 };
+/** The entries that one call returns. More would hold up other requests. */
+const entriesPerCall = 500;
+/** The most entries that the page shows. */
+const mostShown = 100;
+
+type StatementRequest = Parameters<PageContext['api']['wallets']['statement']>[0];
+
+/**
+ * Reads a whole statement in parts. `untilSeq` is the last entry at the time of the first call, so that entries that are added
+ * later are left out.
+ */
+async function* readParts({ api }: PageContext, wanted: StatementRequest) {
+  let { afterSeq, untilSeq } = wanted;
+  for (let hasMore = true; hasMore; ) {
+    const part = await api.wallets.statement({ ...wanted, limit: entriesPerCall, afterSeq, untilSeq });
+    yield part;
+    ({ untilSeq } = part);
+    afterSeq = part.entries.at(-1)?.seq ?? undefined;
+    // After a part without entries, `afterSeq` would stay the same, and the loop would not end.
+    hasMore = part.more && afterSeq !== undefined;
+  }
+}
+
+async function usage({ api, m, partnerId }: PageContext, mode: Mode): Promise<Section> {
+  const { days } = await api.wallets.usage({ partnerId, mode, days: chartDays });
+  const labelOf = ({ day, charges, cents }: (typeof days)[number]) =>
+    `${day}: ${charges} · ${dollars(cents)}`;
+  return {
+    title: m.usage,
+    note: m.usageNote,
+    chart: { ...chartSize, title: m.usage, bars: barsOf(days, { ...chartSize, labelOf }) },
+    table: tableOf(days.filter(({ charges }) => charges > 0).toReversed(), [
+      [m.time, ({ day }) => text(day)],
+      [m.charges, ({ charges }) => text(charges)],
+      [m.amount, ({ cents }) => text(dollars(cents))],
+    ]),
+  };
+}
+
+/** The period in a form or a query. */
+const periodOf = ({ from, to }: Given) => ({ from: timeIn(from), to: timeIn(to) });
+
+/** The mode of the shown wallet: live if none was chosen. */
+const shownMode = ({ query }: PageContext): Mode => modeOf(query) ?? 'live';
+
+async function statement({ api, m, partnerId, query }: PageContext, mode: Mode): Promise<Section> {
+  const { from, to, afterSeq, untilSeq } = query;
+  const shown = await api.wallets.statement({
+    partnerId,
+    mode,
+    limit: mostShown,
+    ...periodOf(query),
+    // On a further page: the last entry of the page before, and the last entry of the whole statement.
+    afterSeq: afterSeq === undefined ? undefined : Number(afterSeq),
+    untilSeq: untilSeq === undefined ? undefined : Number(untilSeq),
+  });
+  const { entries, opening, closing, more } = shown;
+  const search = { mode, from, to };
+  const last = more ? entries.at(-1) : undefined;
+  const nextQuery =
+    last && queryOf({ ...search, afterSeq: String(last.seq), untilSeq: String(shown.untilSeq) });
+  return {
+    title: m.statement,
+    search: {
+      fields: [
+        modeField(m, mode),
+        { name: 'from', label: `${m.from} (UTC)`, value: from, placeholder: '2026-07-01' },
+        { name: 'to', label: `${m.until} (UTC)`, value: to, placeholder: '2026-08-01' },
+      ],
+      submit: m.show,
+    },
+    facts: [
+      [m.opening, text(dollars(opening))],
+      [m.closing, text(dollars(closing))],
+    ],
+    table: tableOf(entries, [
+      [m.time, ({ at }) => time(at)],
+      [m.entry, ({ id }) => text(id)],
+      [m.kind, ({ kind }) => text(kind)],
+      [m.amount, ({ amount }) => toned(dollars(amount), amount < 0 ? undefined : 'good')],
+      [m.balance, ({ balanceAfter }) => text(dollars(balanceAfter))],
+      [
+        m.about,
+        ({ sessionId, reference, reason }) =>
+          sessionId ? link(sessionId, `/sessions/${sessionId}`) : text(reference ?? reason),
+      ],
+    ]),
+    next: nextQuery && `/wallet?${nextQuery}`,
+    links: [{ text: m.statementCsv, to: `/wallet/statement.csv?${queryOf(search)}` }],
+    forms: [
+      {
+        act: 'sign',
+        needs: 'wallets.signedStatement',
+        fields: [hidden('mode', mode), hidden('from', from ?? ''), hidden('to', to ?? '')],
+        submit: m.signedStatement,
+      },
+    ],
+  };
+}
+
+/** The highest caps that members may set, if an operator has set any. */
+function ceilingsOf(
+  { ceilingPerMinute, ceilingPerHour }: Awaited<ReturnType<PageContext['api']['limits']['show']>>,
+  m: PageContext['m'],
+): NonNullable<Section['facts']> {
+  if (ceilingPerMinute === null && ceilingPerHour === null) return [];
+  const part = (name: string, ceiling: number | null) => (ceiling === null ? [] : [`${name}: ${ceiling}`]);
+  const parts = [...part(m.perMinute, ceilingPerMinute), ...part(m.perHour, ceilingPerHour)];
+  return [[m.ceiling, text(parts.join(' · '))]];
+}
+
+async function spendCaps({ api, m, partnerId }: PageContext, mode: Mode): Promise<Section> {
+  const limits = await api.limits.show({ partnerId, mode });
+  return {
+    title: m.caps,
+    facts: [
+      [m.perMinute, text(`${limits.perMinute} · ${m.usedNow} ${limits.used.minute}`)],
+      [m.perHour, text(`${limits.perHour} · ${m.usedNow} ${limits.used.hour}`)],
+      ...ceilingsOf(limits, m),
+    ],
+    forms: [
+      {
+        act: 'caps',
+        fields: [
+          hidden('mode', mode),
+          { name: 'perMinute', label: m.perMinute, value: String(limits.perMinute) },
+          { name: 'perHour', label: m.perHour, value: String(limits.perHour) },
+        ],
+        submit: m.save,
+      },
+    ],
+  };
+}
+
+async function view(context: PageContext): Promise<View> {
+  const { api, m, partnerId } = context;
+  const mode = shownMode(context);
+  const [wallet, usageSection, statementSection, capsSection] = await Promise.all([
+    api.wallets.show({ partnerId, mode }),
+    usage(context, mode),
+    statement(context, mode),
+    spendCaps(context, mode),
+  ]);
+  return {
+    title: `${m.wallet}: ${mode}`,
+    sections: [
+      {
+        title: m.balance,
+        facts: [
+          [m.balance, text(dollars(wallet.balance))],
+          [m.daysLeft, text(wallet.daysLeft === null ? null : Math.floor(wallet.daysLeft))],
+          [m.spentPerDay, text(dollars(wallet.spentPerDay))],
+        ],
+        note: mode === 'test' ? m.refillNote : m.fundNote,
+        forms: [mode === 'test' && { act: 'refill', needs: 'wallets.refill', fields: [], submit: m.refill }],
+        links: [{ text: m.lowBalance, to: '/warnings' }],
+      },
+      statementSection,
+      usageSection,
+      capsSection,
+    ],
+  };
+}
+
+/**
+ * Shows the statement as a signed text. A missing mode becomes an empty text, which the procedure refuses: without a mode, it would
+ * sign the statement of the test wallet.
+ */
+const sign: Action = async ({ api, m, partnerId }, { mode = '', ...period }) => {
+  const { jws } = await api.wallets.signedStatement({
+    partnerId,
+    mode: checkedByProcedure(mode),
+    ...periodOf(period),
+  });
+  return { text: { label: m.signedStatement, value: jws } };
+};
+
+const refillWallet: Action = async ({ api, partnerId }) => {
+  await api.wallets.refill({ partnerId });
+  return { to: '/wallet?mode=test' };
+};
+
+const setCaps: Action = async ({ api, partnerId }, { mode = '', perMinute, perHour }) => {
+  await api.limits.set({
+    partnerId,
+    mode: checkedByProcedure(mode),
+    // A cap of 0 would refuse all charges, so an emptied field must not become one.
+    perMinute: numberIn(perMinute),
+    perHour: numberIn(perHour),
+  });
+  return { to: `/wallet?mode=${mode}` };
+};
+
+/** Asks before a cap of live mode is lowered. */
+const askToSetCaps = async (
+  { api, m, partnerId }: PageContext,
+  { mode = '', perMinute, perHour }: Given,
+): Promise<Question | undefined> => {
+  if (mode !== 'live') return undefined;
+  const now = await api.limits.show({ partnerId, mode });
+  // NaN, which the procedure refuses, is not lower.
+  const isLower = numberIn(perMinute) < now.perMinute || numberIn(perHour) < now.perHour;
+  if (!isLower) return undefined;
+  const change = (from: number, to: string | undefined, used: number) =>
+    text(`${from} → ${to ?? ''} · ${m.usedNow} ${used}`);
+  return {
+    text: m.changesCaps,
+    facts: [
+      [m.perMinute, change(now.perMinute, perMinute, now.used.minute)],
+      [m.perHour, change(now.perHour, perHour, now.used.hour)],
+    ],
+  };
+};
+
+const linesOf = (lines: readonly string[]) => lines.map((line) => `${line}\r\n`).join('');
+
+/** Makes the same file as `svc statement --csv`, part by part, so that its length has no limit. */
+async function* csvLines(context: PageContext, mode: Mode) {
+  const { partnerId, query } = context;
+  let closing: Parameters<typeof renderClosing>[0] | undefined;
+  for await (const part of readParts(context, { partnerId, mode, ...periodOf(query) })) {
+    if (closing === undefined) yield linesOf(renderOpening(part));
+    yield linesOf(renderEntries(part.entries));
+    closing = part;
+  }
+  if (closing) yield linesOf(renderClosing(closing));
+}
+
+async function csv(context: PageContext): Promise<Document> {
+  const mode = shownMode(context);
+  return {
+    type: 'text/csv',
+    content: await afterFirst(csvLines(context, mode)),
+    fileName: `statement-${mode}.csv`,
+  };
+}
+
+export const walletDocuments: readonly DocumentRow[] = [
+  { path: '/wallet/statement.csv', needs: 'wallets.statement', document: csv },
+];
+
+export const walletPages: readonly PageRow[] = [
+  {
+    path: '/wallet',
+    nav: 'wallet',
+    needs: 'wallets.show',
+    changes: 'limits.set',
+    view,
+    actions: { sign, refill: refillWallet, caps: asking('limits.set', askToSetCaps, setCaps) },
+  },
+];

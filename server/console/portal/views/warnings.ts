@@ -1,0 +1,191 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { LowBalance, SetWarnings, WarningKind } from '../../../../contracts/admin/warnings.ts';
+import { decimal } from '../../../../contracts/amounts.ts';
+import { identifierKind } from '../../../../contracts/identifiers.ts';
+import { isAllowed } from '../calls/scope.ts';
+import type { Messages } from '../messages/en.ts';
+import { asking } from './kit/ask.ts';
+import { numberIn, select, withoutResult } from './kit/forms.ts';
+import type { Cell, Given, PageContext, PageRow, Question, Section, View } from './kit/page.ts';
+import { link, tableOf, text, time, toned, wordsOf } from './kit/text.ts';
+
+/** The most open warnings, and the most past ones, that the page shows. */
+const mostShown = 50;
+
+/** The advice for each kind of warning. */
+const advice: Readonly<Record<WarningKind, keyof Messages>> = {
+  low_balance: 'fixLowBalance',
+  endpoint_failing: 'fixEndpoint',
+  secret_expiring: 'fixSecret',
+  cap_reached: 'fixCap',
+};
+
+type Warning = Awaited<ReturnType<PageContext['api']['warnings']['list']>>[number];
+
+/** The path of the page of a record that has secrets: an API key, an integration or a client. */
+function pathOfRecord(id: string): string {
+  const kind = identifierKind(id);
+  if (kind === 'apiKey') return `/keys/${id}`;
+  return kind === 'integration' ? `/integrations/${id}` : `/clients/${id}`;
+}
+
+/** The path of the page that a warning is about. */
+function pathOf({ about, kind, mode }: Warning): string {
+  switch (kind) {
+    case 'endpoint_failing':
+      return `/webhooks/${about}`;
+    case 'secret_expiring':
+      return pathOfRecord(about);
+    case 'low_balance':
+    case 'cap_reached':
+      return `/wallet?mode=${mode}`;
+  }
+}
+
+/** A link to what a warning is about: a record, or the wallet of a mode. Beside the id of a record, it shows the mode. */
+const aboutOf = (warning: Warning): Cell => {
+  const { about, mode } = warning;
+  return link(about, pathOf(warning), about === mode ? undefined : mode);
+};
+
+/** A problem of a partner that needs attention. */
+export interface Problem {
+  text: string;
+  advice: string | undefined;
+  about: Cell;
+  since: string | null;
+}
+
+const problemOf = (warning: Warning, m: Messages): Problem => ({
+  text: warning.text,
+  advice: m[advice[warning.kind]],
+  about: aboutOf(warning),
+  since: warning.since,
+});
+
+/** The open warnings and other problems, each with advice. Without any, all is well. */
+export function openProblems(
+  warnings: readonly Warning[],
+  m: Messages,
+  others: readonly Problem[] = [],
+): Section {
+  const problems = [...others, ...warnings.map((warning) => problemOf(warning, m))];
+  if (problems.length === 0) return { title: m.problems, note: m.noProblems };
+  return {
+    title: m.problems,
+    table: tableOf(problems, [
+      [m.text, (problem) => toned(problem.text, 'bad')],
+      [m.fix, (problem) => text(problem.advice)],
+      [m.about, ({ about }) => about],
+      [m.since, ({ since }) => time(since)],
+    ]),
+  };
+}
+
+/** Returns a threshold as the values of the form. */
+const formValuesOf = (lowBalance: LowBalance | null) => {
+  if (lowBalance === null) return { kind: 'default', amount: '' };
+  if (lowBalance === 'off') return { kind: 'off', amount: '' };
+  return 'days' in lowBalance
+    ? { kind: 'days', amount: String(lowBalance.days) }
+    : { kind: 'dollars', amount: decimal(lowBalance.cents) };
+};
+
+async function view({ api, m, role, partnerId, memberId }: PageContext): Promise<View> {
+  const [open, over, { emails, lowBalance }, wishes] = await Promise.all([
+    api.warnings.list({ partnerId, state: 'raised', limit: mostShown }),
+    api.warnings.list({ partnerId, state: 'over', limit: mostShown }),
+    api.warnings.settings({ partnerId }),
+    api.members.wishes({ memberId }),
+  ]);
+  const { kind, amount } = formValuesOf(lowBalance);
+  const choices = [
+    { value: 'default', text: m.lowDefault },
+    { value: 'days', text: m.lowDays },
+    { value: 'dollars', text: m.lowDollars },
+    { value: 'off', text: m.off },
+  ];
+  const settings: Section = {
+    title: m.warningSettings,
+    note: m.warningNote,
+    // Members who may change the addresses see them in the form below.
+    facts: isAllowed(role, 'warnings.set') ? [] : [[m.warningEmails, text(emails.join(', '))]],
+    forms: [
+      {
+        act: 'set',
+        needs: 'warnings.set',
+        fields: [
+          { name: 'emails', label: m.warningEmails, kind: 'lines', value: emails.join('\n') },
+          select('lowBalance', m.lowBalance, choices, kind),
+          { name: 'amount', label: m.threshold, value: amount, placeholder: '14' },
+        ],
+        submit: m.save,
+      },
+    ],
+  };
+  return {
+    title: m.warnings,
+    sections: [
+      openProblems(open, m),
+      {
+        title: m.ownWarnings,
+        forms: [
+          {
+            act: 'wish',
+            fields: [
+              { name: 'wanted', label: m.wantWarnings, kind: 'check', value: wishes.warnings ? 'yes' : '' },
+            ],
+            submit: m.save,
+          },
+        ],
+      },
+      settings,
+      {
+        title: m.overWarnings,
+        table: tableOf(over, [
+          [m.text, (warning) => text(warning.text)],
+          [m.about, aboutOf],
+          [m.since, ({ since }) => time(since)],
+          [m.until, ({ overAt }) => time(overAt)],
+        ]),
+      },
+    ],
+  };
+}
+
+/** The threshold in a form; null for the default. The procedure refuses an amount that is not a number. */
+function thresholdIn({ lowBalance = '', amount = '' }: Given): SetWarnings['lowBalance'] {
+  const number = numberIn(amount.replace(',', '.'));
+  if (lowBalance === 'days') return { days: number };
+  if (lowBalance === 'dollars') return { cents: Math.round(number * 100) };
+  return lowBalance === 'off' ? 'off' : null;
+}
+
+const set = withoutResult(({ api, partnerId }, form) =>
+  api.warnings.set({ partnerId, emails: wordsOf(form['emails']), lowBalance: thresholdIn(form) }),
+);
+
+/** Asks before an address gets no more warnings, or the threshold changes. Their e-mails are about live mode. */
+const askToSet = async ({ api, m, partnerId }: PageContext, form: Given): Promise<Question | undefined> => {
+  const { emails, lowBalance } = await api.warnings.settings({ partnerId });
+  const wanted = wordsOf(form['emails']);
+  const isKept = emails.every((email) => wanted.includes(email));
+  if (isKept && isDeepStrictEqual(lowBalance, thresholdIn(form))) return undefined;
+  const change = `${emails.join(' ') || '–'} → ${wanted.join(' ') || '–'}`;
+  return { text: m.changesEmails, facts: [[m.warningEmails, text(change)]] };
+};
+
+/** Sets whether the member gets e-mails about warnings. */
+const wish = withoutResult(({ api, memberId }, form) =>
+  api.members.setWishes({ memberId, warnings: form['wanted'] === 'yes' }),
+);
+
+export const warningPages: readonly PageRow[] = [
+  {
+    path: '/warnings',
+    nav: 'warnings',
+    needs: 'warnings.list',
+    view,
+    actions: { set: asking('warnings.set', askToSet, set), wish },
+  },
+];

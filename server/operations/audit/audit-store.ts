@@ -1,0 +1,267 @@
+import type { Db, Document } from 'mongodb';
+import type { ListAuditLog } from '../../../contracts/admin/audit-log.ts';
+import type { Total, Unpaged } from '../../../contracts/admin/references.ts';
+import type { ErrorCode } from '../../../contracts/errors.ts';
+import { Mode } from '../../../contracts/identifiers.ts';
+import type { AuditEntry } from '../../platform/database/audit/audit-entry.ts';
+import { createJointReads, ReplyOverflow } from '../../platform/database/reads/joint-reads.ts';
+import { countThrough, period } from '../../platform/database/reads/look-through.ts';
+import { readPage } from '../../platform/database/reads/pages.ts';
+import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
+import { insertMissing } from '../../platform/database/write-groups.ts';
+import { ApiError } from '../../platform/errors.ts';
+
+/** An entry of the log. Entries are added, but never changed or deleted. */
+export type StoredEntry = Omit<NewEntry, 'id'> & { _id: string };
+
+export type NewEntry = Omit<AuditEntry, 'target'> & {
+  /** The id of the record that the call is about; null if its input names none. */
+  target: string | null;
+  /** For a read: its reason and counts. For any other call without the values before and after a change: its input. */
+  input?: Record<string, unknown>;
+  /** Absent if the call changed something. */
+  outcome?: 'unchanged' | 'refused' | 'read';
+  error?: ErrorCode;
+};
+
+/** A record with audit entries that are still to be copied to the log. */
+interface Outbox {
+  _id: string;
+  /** The partner that the record belongs to. */
+  partnerId?: string;
+  /** The filter of a bulk job. It may name the partner whose deliveries the job is about. */
+  filter?: { partnerId?: string };
+  audit: AuditEntry[];
+  /** The time of the oldest entry in `audit`. Absent if there is none, so that an index finds the others. */
+  auditAt?: Date;
+}
+
+const collection = 'auditLog';
+export const indexes: IndexDeclaration[] = [
+  { collection, key: { at: -1, _id: -1 } },
+  { collection, key: { target: 1, at: -1, _id: -1 } },
+  { collection, key: { operatorId: 1, at: -1, _id: -1 } },
+  { collection, key: { partnerId: 1, at: -1, _id: -1 } },
+  { collection, key: { requestId: 1 } },
+  // The last characters of a secret before it was replaced: `partners list --search`.
+  { collection, key: { 'before.last4': 1 }, sparse: true },
+  // Bulk jobs of an API key, such as a replay.
+  { collection, key: { 'after.filter.keyId': 1 }, sparse: true },
+];
+
+/**
+ * Returns the partner that an entry is about. The id of a wallet is `partner:mode`. The target of a refund is a charge, so the
+ * wallet in `after` names its partner.
+ */
+function partnerOf(entry: Omit<NewEntry, 'id'>): Pick<NewEntry, 'partnerId'> {
+  const wallet = entry.after?.['wallet'];
+  const record = typeof wallet === 'string' ? wallet : entry.target;
+  const partnerId = entry.partnerId ?? /^ptr_[^:]+/.exec(record ?? '')?.[0];
+  return partnerId === undefined ? {} : { partnerId };
+}
+
+/**
+ * Returns the query of entries about a record. Entries about a partner include those about its wallets. The target of a refund is
+ * a charge, so refunds are found by the wallet in `after`. The target of a bulk job is the job, so it is found by its filter.
+ */
+function ofRecord(target: string): Document {
+  if (target.startsWith('key_')) return { $or: [{ target }, { 'after.filter.keyId': target }] };
+  if (!target.startsWith('ptr_')) return { target };
+  const [partnerId = '', mode] = target.split(':');
+  const wallets = mode === undefined ? Mode.options.map((each) => `${partnerId}:${each}`) : [target];
+  return {
+    $or: [
+      { target: { $in: [target, ...wallets] } },
+      { partnerId, action: 'wallets.refund', 'after.wallet': { $in: wallets } },
+      ...(mode === undefined ? [{ partnerId, action: 'bulk.start' }] : []),
+    ],
+  };
+}
+
+export interface AuditFilter extends Omit<Unpaged<ListAuditLog>, 'user' | 'action'> {
+  /** Only entries of these actions. */
+  actions?: readonly string[] | undefined;
+  /** Only entries about these records. */
+  among?: readonly string[] | undefined;
+  /** Only entries of this operator, and entries of all operators about changes of partners' records. */
+  seenBy?: string | undefined;
+  /** Only entries about changes of this partner, made or refused. Reads by operators are not included. */
+  partnerId?: string | undefined;
+}
+
+/** The condition of entries about records of partners and their wallets, without reads and without users. */
+const ofPartners = { target: /^(ptr|cli|key|int|txn)_/, outcome: { $ne: 'read' } } as const;
+/** Whether an entry meets this condition. */
+export const isOfPartners = ({ target, outcome }: StoredEntry): boolean =>
+  ofPartners.target.test(target ?? '') && outcome !== 'read';
+
+/** Returns the database query of a filter. */
+const conditionsOf = ({
+  target,
+  among,
+  actor,
+  actions,
+  since,
+  until,
+  seenBy,
+  partnerId,
+}: AuditFilter): Document => ({
+  $and: [
+    target ? ofRecord(target) : {},
+    among ? { target: { $in: among } } : {},
+    actions ? { action: { $in: actions } } : {},
+    partnerId ? { partnerId, outcome: { $ne: 'read' } } : {},
+    actor ? { $or: [{ operatorId: actor }, { operatorName: actor }] } : {},
+    period('at', since, until),
+    seenBy ? { $or: [{ operatorId: seenBy }, ofPartners] } : {},
+  ],
+});
+
+/** The collections with documents that carry audit entries until they are copied. */
+export const auditSources: readonly string[] = [
+  'partners',
+  'apiKeys',
+  'clients',
+  'operators',
+  'enrollments',
+  'users',
+  'integrations',
+  'bulkJobs',
+  'members',
+];
+/** The most documents of a collection that one read returns. */
+const outboxesAtOnce = 100;
+/** The query of documents with entries that were not copied yet, the oldest entries first. */
+const ofWaiting = {
+  // Any time is later than 1970. A condition on `auditAt` lets the query use the sparse index of records with entries.
+  filter: { auditAt: { $gt: new Date(0) } },
+  projection: { audit: 1, partnerId: 1, 'filter.partnerId': 1 },
+  sort: { auditAt: 1 },
+  limit: outboxesAtOnce,
+} as const;
+/** Documents of a collection with entries that were not copied yet. */
+interface Waiting {
+  source: string;
+  records: Outbox[];
+}
+const mayBeMore = ({ records }: Waiting): boolean => records.length >= outboxesAtOnce;
+
+export type AuditStore = ReturnType<typeof createAuditStore>;
+
+export function createAuditStore(db: Db) {
+  const log = db.collection<StoredEntry>(collection);
+  const read = createJointReads(db);
+
+  async function add(entries: readonly NewEntry[]): Promise<void> {
+    await insertMissing(
+      log,
+      entries.map(({ id, ...entry }) => ({ _id: id, ...entry, ...partnerOf(entry) })),
+    );
+  }
+
+  /** Finds documents of some collections by one command, because an operator may wait for it. @throws ReplyOverflow */
+  const findTogether = (sources: readonly string[]): Promise<Waiting[]> =>
+    Promise.all(
+      sources.map(async (source) => ({
+        source,
+        records: await read<Outbox>({ collection: source, ...ofWaiting }),
+      })),
+    );
+
+  /** Finds documents of one collection, in as many replies as they need. */
+  async function findAlone(source: string): Promise<Waiting> {
+    const { filter, ...options } = ofWaiting;
+    return { source, records: await db.collection<Outbox>(source).find(filter, options).toArray() };
+  }
+
+  /** Returns the entries of a document for the log, with the partner of the document if there is one. */
+  function entriesOf({ partnerId, filter, audit }: Outbox): AuditEntry[] {
+    const owner = partnerId ?? filter?.partnerId;
+    return owner === undefined ? audit : audit.map((entry) => ({ ...entry, partnerId: owner }));
+  }
+
+  /** Returns the update that removes copied entries from their record. Entries added since then stay. */
+  function removeCopied({ _id, audit }: Outbox) {
+    const copied = audit.map(({ id }) => id);
+    const rest: Document = {
+      $filter: { input: '$audit', cond: { $not: { $in: ['$$this.id', { $literal: copied }] } } },
+    };
+    const update = [
+      { $set: { audit: rest } },
+      { $set: { auditAt: { $cond: [{ $eq: ['$audit', []] }, '$$REMOVE', '$auditAt'] } } },
+    ];
+    return { updateOne: { filter: { _id }, update } };
+  }
+
+  /** Copies entries to the log, then removes them from their records. @returns the ids of their requests */
+  async function move(waiting: readonly Waiting[]): Promise<string[]> {
+    const entries = waiting.flatMap(({ records }) => records.flatMap(entriesOf));
+    await add(entries);
+    for (const { source, records } of waiting)
+      if (records.length > 0)
+        await db.collection<Outbox>(source).bulkWrite(records.map(removeCopied), { ordered: false });
+    return entries.map(({ requestId }) => requestId);
+  }
+
+  return {
+    add,
+
+    /**
+     * Copies the entries that wait in documents of some collections, then removes them there. Idempotent.
+     * @returns the ids of the requests whose entries were copied
+     */
+    async drain(sources: readonly string[]): Promise<string[]> {
+      const requests: string[] = [];
+      async function moveAll(find: () => Promise<Waiting[]>): Promise<void> {
+        for (;;) {
+          const waiting = await find();
+          requests.push(...(await move(waiting)));
+          if (!waiting.some(mayBeMore)) return;
+        }
+      }
+      try {
+        await moveAll(() => findTogether(sources));
+      } catch (error) {
+        if (!(error instanceof ReplyOverflow)) throw error;
+        // After an outage, so many entries may wait that no single reply holds them.
+        for (const source of sources) await moveAll(async () => [await findAlone(source)]);
+      }
+      return requests;
+    },
+
+    find: (id: string): Promise<StoredEntry | null> => log.findOne({ _id: id }),
+
+    /** Those of these ids that are in the log. */
+    async existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
+      const found = await log.find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } }).toArray();
+      return new Set(found.map(({ _id }) => _id));
+    },
+
+    /** The entries about changes, in the log and not yet copied to it. Some may come twice. */
+    async *changes(): AsyncIterable<StoredEntry> {
+      yield* log.find({ outcome: { $exists: false } }).sort({ at: 1, _id: 1 });
+      const { filter, projection } = ofWaiting;
+      for (const source of auditSources)
+        for await (const record of db.collection<Outbox>(source).find(filter, { projection }))
+          for (const { id, ...entry } of entriesOf(record)) yield { _id: id, ...entry, ...partnerOf(entry) };
+    },
+
+    ofRequest: (requestId: string): Promise<StoredEntry[]> =>
+      log.find({ requestId }).sort({ at: 1, _id: 1 }).toArray(),
+
+    count: (filter: AuditFilter): Promise<Total> =>
+      countThrough(log, { indexed: conditionsOf(filter), rest: {} }),
+
+    /** Returns entries, the newest first. @throws ApiError `not_found` if the entry `after` does not exist */
+    async list({
+      limit,
+      after,
+      ...filter
+    }: Omit<ListAuditLog, 'user' | 'action'> & AuditFilter): Promise<StoredEntry[]> {
+      const last = after === undefined ? undefined : await log.findOne({ _id: after });
+      if (after !== undefined && !last)
+        throw new ApiError('not_found', { description: `No audit entry ${after}` });
+      return readPage(log, conditionsOf(filter), { by: 'at', limit, after: last });
+    },
+  };
+}

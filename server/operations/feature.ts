@@ -1,0 +1,95 @@
+import type { AnyRouter } from '@trpc/server';
+import type { FastifyPluginAsync } from 'fastify';
+import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
+import type { ShardsView } from '../../contracts/admin/schema.ts';
+import type { OpsApi } from '../console/ops/ops-api.ts';
+import { opsRoutes, processMetricsRoutes } from '../console/ops/ops-routes.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { PartnerNames } from '../platform/database/partner-names.ts';
+import type { Upgrade } from '../platform/database/schema/upgrade.ts';
+import type { KeyRotation } from '../platform/keys/key-rotation.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
+import { createAuditLog, createAuditLogProcedures } from './audit/audit-log.ts';
+import { createKeyringProcedures } from './keyring.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { type AuthenticationDependencies, createAuthentication } from './operators/authentication.ts';
+import { createOperatorProcedures } from './operators/operators.ts';
+import { createRequestLog, type RequestLogDependencies } from './requests/request-log.ts';
+import { createRequestProcedures } from './requests/request-queries.ts';
+import { adminRoutes } from './routes.ts';
+import { createSchemaProcedures } from './schema.ts';
+import { createSecretProcedures, type SecretDependencies } from './secrets/secrets.ts';
+import { createStatusProcedure, type StatusSources } from './status.ts';
+import type { AdminStores } from './store.ts';
+
+interface Dependencies
+  extends Pick<AuthenticationDependencies, 'firstToken' | 'databaseFault'>,
+    Pick<RequestLogDependencies, 'flushEvery' | 'existing'>,
+    Pick<SecretDependencies, 'findSecret'> {
+  stores: AdminStores;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  partnerNames: PartnerNames;
+  status: Omit<StatusSources, 'clock'>;
+  /** Returns the webhook endpoints in trouble, the worst first. */
+  readEndpoints: () => Promise<EndpointHealth[]>;
+  rotation: KeyRotation;
+  upgrade: Upgrade;
+  /** Returns how the collections of a sharded cluster differ from what they should be. */
+  shards: () => Promise<ShardsView>;
+  /** Returns the ids of a user and the user's enrollments, which are targets of audit entries. */
+  recordsOfUser: (user: string) => Promise<string[]>;
+}
+
+/** Makes the admin API and the pages that operators see. */
+export function createAdmin(dependencies: Dependencies) {
+  const { stores, clock, metrics, status } = dependencies;
+  const auditLog = createAuditLog({ ...dependencies, store: stores.audit });
+  const procedures = {
+    operators: createOperatorProcedures(stores.operators, clock),
+    keyring: createKeyringProcedures(dependencies.rotation, clock),
+    auditLog: createAuditLogProcedures(stores.audit, dependencies.recordsOfUser),
+    requests: createRequestProcedures({ ...dependencies, requests: stores.requests, audit: stores.audit }),
+    schema: createSchemaProcedures(dependencies.upgrade, dependencies.shards),
+    secrets: createSecretProcedures(dependencies),
+    status: createStatusProcedure({ ...dependencies, ...status }),
+  };
+  const authenticate = createAuthentication({ ...dependencies, store: stores.operators });
+  const { observe, flush } = createRequestLog({ ...dependencies, store: stores.requests });
+
+  return {
+    /** The procedures of this feature in the admin API. */
+    procedures,
+    auditLog,
+    /**
+     * Returns the routes to register on the admin listener.
+     * @param api the whole admin API, and a caller of it with the role ops
+     */
+    routesOf:
+      ({ router, ops }: { router: AnyRouter; ops: OpsApi }): FastifyPluginAsync =>
+      async (scope) => {
+        const { environment, baseUrl } = status.about;
+        const { overview, backlog } = stores;
+        await scope.register(adminRoutes({ environment, router, authenticate, clock, auditLog }));
+        await scope.register(
+          opsRoutes({
+            ...dependencies,
+            authenticate,
+            overview,
+            readProcesses: status.readProcesses,
+            backlog,
+            api: ops,
+            guides: `${baseUrl}/docs`,
+          }),
+        );
+      },
+    /** The routes to register on the health listener. */
+    metricsRoutes: processMetricsRoutes(authenticate, metrics),
+    /** Records and counts the responses of the public listener. Call this before its routes are registered. */
+    observe,
+    /** Writes the requests that are still buffered. Call this when the process stops. */
+    flush,
+  };
+}
+export type Admin = ReturnType<typeof createAdmin>;

@@ -1,0 +1,48 @@
+import type { Db } from 'mongodb';
+import type { OperatorRole, OperatorStatus } from '../../../contracts/admin/operators.ts';
+import { type AuditedRecord, createRecordStore, recordIndexes } from '../../platform/database/records.ts';
+import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
+
+/** A person or a script that may call the admin API. */
+export interface Operator extends AuditedRecord {
+  name: string;
+  role: OperatorRole;
+  status: OperatorStatus;
+  /** SHA-256 of the token. */
+  hash: string;
+  /** The last characters of the token. Absent if an older build made the token. */
+  last4?: string;
+  lastUsedAt?: Date;
+  /** Absent if the token does not expire. */
+  expiresAt?: Date;
+  revokedAt?: Date;
+}
+
+const collection = 'operators';
+export const indexes: IndexDeclaration[] = [
+  ...recordIndexes(collection),
+  { collection, key: { hash: 1 }, unique: true },
+];
+
+export type OperatorStore = ReturnType<typeof createOperatorStore>;
+
+export function createOperatorStore(db: Db) {
+  const operators = db.collection<Operator>(collection);
+  return {
+    ...createRecordStore<Operator>(db, collection, 'operator'),
+    findByHash: async (hash: string): Promise<Operator | undefined> =>
+      (await operators.findOne({ hash })) ?? undefined,
+    /** Revokes all operators, because those that were revoked since a backup are present again. @returns how many were active */
+    async revokeAll(at: Date): Promise<number> {
+      const { modifiedCount } = await operators.updateMany(
+        { status: 'active' },
+        { $set: { status: 'revoked', revokedAt: at }, $inc: { revision: 1 } },
+      );
+      return modifiedCount;
+    },
+    /** Stores that the operator has called at this time. */
+    async touch(id: string, at: Date): Promise<void> {
+      await operators.updateOne({ _id: id }, { $max: { lastUsedAt: at } });
+    },
+  };
+}

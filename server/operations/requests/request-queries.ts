@@ -1,0 +1,95 @@
+import { pageFields, Total } from '../../../contracts/admin/references.ts';
+import {
+  FoundRequests,
+  ListRefused,
+  ListRequests,
+  RefusedExchanges,
+  RefusedView,
+  RequestHistory,
+  RequestReference,
+  RequestView,
+} from '../../../contracts/admin/requests.ts';
+import { seesPeople } from '../../platform/admin-api/personal-data.ts';
+import { query, router } from '../../platform/admin-api/procedures.ts';
+import { type Role, scopeOf } from '../../platform/admin-api/roles.ts';
+import { viewAs } from '../../platform/admin-api/view.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { type PartnerNames, withPartnerName } from '../../platform/database/partner-names.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { withoutQuery } from '../../platform/telemetry/masked-address.ts';
+import { viewEntries } from '../audit/audit-log.ts';
+import type { AuditStore } from '../audit/audit-store.ts';
+import { type RequestRecord, type RequestStore, requestRetentionMs } from './request-store.ts';
+
+/** Returns a redirect URI as this role sees it. Its query may contain personal data. */
+function viewRedirectUri(role: Role, uri: string | undefined): string | null {
+  if (uri === undefined) return null;
+  return seesPeople(role) ? uri : withoutQuery(uri);
+}
+
+/** Returns a request as an operator of this role sees it. */
+const viewRequest = (role: Role, record: RequestRecord): RequestView =>
+  viewAs(RequestView, {
+    ...record,
+    id: record._id,
+    redirectUri: viewRedirectUri(role, record.redirectUri),
+  });
+
+/** A row of the refused exchanges before the names of partners are added. */
+const RefusalWithoutName = RefusedView.omit({ partnerName: true });
+
+interface Sources {
+  requests: RequestStore;
+  audit: Pick<AuditStore, 'ofRequest'>;
+  clock: Pick<Clock, 'now'>;
+  partnerNames: PartnerNames;
+}
+
+/** The procedures of `svcadmin request ID`, `svcadmin requests …` and `svcadmin tail`. */
+export function createRequestProcedures({ requests, audit, clock, partnerNames }: Sources) {
+  /** Returns the start of a list. Rows are not shown after their retention, although the database deletes them later. */
+  function startOf(since: string | undefined): string {
+    const oldest = new Date(clock.now() - requestRetentionMs).toISOString();
+    return since !== undefined && since > oldest ? since : oldest;
+  }
+
+  return router({
+    show: query(RequestReference, RequestHistory, async ({ requestId }, { operator }) => {
+      const [found, entries] = await Promise.all([
+        requests.find(requestId, new Date(clock.now())),
+        audit.ofRequest(requestId),
+      ]);
+      const changes = viewEntries(operator, entries);
+      if (!found && changes.length === 0) {
+        const seesOwnChangesOnly = scopeOf(operator.role, 'auditLog.list') === 'own';
+        const scopeRemark = seesOwnChangesOnly
+          ? '; changes by other operators are shown only for records of partners'
+          : '';
+        throw new ApiError('not_found', {
+          description: `No request ${requestId}: kept for a week where it names a known client, key, integration or session, and a sample under load${scopeRemark}`,
+        });
+      }
+      return { id: requestId, request: found ? viewRequest(operator.role, found) : null, changes };
+    }),
+
+    list: query(ListRequests, FoundRequests, async ({ after, since, ...wanted }, { operator }) => {
+      const last = after === undefined ? undefined : await requests.find(after, new Date(clock.now()));
+      if (after !== undefined && !last) {
+        throw new ApiError('not_found', { description: `No request ${after}` });
+      }
+      const { rows, stoppedAfter } = await requests.list({ ...wanted, since: startOf(since), after: last });
+      const views = rows.map((row) => viewRequest(operator.role, row));
+      return { rows: await withPartnerName(views, partnerNames), stoppedAfter };
+    }),
+
+    count: query(ListRequests.omit(pageFields), Total, ({ since, ...wanted }) =>
+      requests.count({ ...wanted, since: startOf(since) }),
+    ),
+
+    refused: query(ListRefused, RefusedExchanges, async ({ since, ...wanted }) => {
+      const { rows, countedSince } = await requests.refused({ ...wanted, since: startOf(since) });
+      const views = rows.map((row) => viewAs(RefusalWithoutName, row));
+      return { rows: await withPartnerName(views, partnerNames), countedSince: countedSince.toISOString() };
+    }),
+  });
+}

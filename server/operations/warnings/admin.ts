@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { PartnerReference } from '../../../contracts/admin/partners.ts';
+import { pageFields, Total } from '../../../contracts/admin/references.ts';
+import {
+  ListWarnings,
+  SetWarnings,
+  WarningSettings,
+  WarningView,
+} from '../../../contracts/admin/warnings.ts';
+import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
+import { viewAs } from '../../platform/admin-api/view.ts';
+import type { Actor } from '../../platform/database/audit/audit-entry.ts';
+import type { Warning } from './warning.ts';
+import type { WarningStore } from './warning-store.ts';
+
+interface Dependencies {
+  store: Pick<WarningStore, 'list' | 'count'>;
+  settings: {
+    /** @throws ApiError not_found */
+    read(partnerId: string): Promise<WarningSettings>;
+    set(wanted: SetWarnings, actor: Actor): Promise<WarningSettings>;
+  };
+}
+
+const view = (warning: Warning): WarningView =>
+  viewAs(WarningView, {
+    ...warning,
+    id: warning._id,
+    state: warning.overAt ? 'over' : 'raised',
+    told: warning.untold === undefined,
+  });
+
+/** Makes the procedures that `svcadmin warnings` calls. */
+export const createWarningProcedures = ({ store, settings }: Dependencies) =>
+  router({
+    list: query(ListWarnings, z.array(WarningView), async (input) => (await store.list(input)).map(view)),
+    count: query(ListWarnings.omit(pageFields), Total, (input) => store.count(input)),
+    settings: query(PartnerReference, WarningSettings, ({ partnerId }) => settings.read(partnerId)),
+    set: mutation(SetWarnings, WarningSettings, (input, actor) => settings.set(input, actor)),
+  });

@@ -1,0 +1,247 @@
+import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
+import type { OidcSettings } from '../../contracts/oidc-sources.ts';
+import { type KeyDirectory, sessionQueryRoutes } from '../api/verify/hvf-session.ts';
+import { createIdentityWallets, type FetchStatusList } from '../identity-wallet/port.ts';
+import { createVerificationProcedures } from '../people/admin.ts';
+import type { SessionDependencies } from '../people/admin-sessions.ts';
+import { createSnapshots } from '../people/enrollments/claims-snapshot.ts';
+import { createEnrolling } from '../people/enrollments/enroll.ts';
+import { createEnrolledUsers } from '../people/enrollments/find-enrolled.ts';
+import {
+  createFreshness,
+  createHasFreshClaims,
+  type Lifetimes,
+  longestLifetime,
+} from '../people/enrollments/freshness.ts';
+import { createGrants } from '../people/enrollments/grants.ts';
+import { createOutbox } from '../people/enrollments/outbox.ts';
+import { createSnapshotInvalidation } from '../people/enrollments/snapshot-invalidation.ts';
+import { createErasure, type Erased, type Traces } from '../people/erasure/erasure.ts';
+import { createEndingOfAccesses, createWithdrawal } from '../people/erasure/withdrawal.ts';
+import { type Ceremony, type CeremonyOutcome, createPasskeys } from '../people/passkeys/passkeys.ts';
+import type { VerificationStores } from '../people/store.ts';
+import type { UserDependencies } from '../people/users/admin-users.ts';
+import { createBlocking } from '../people/users/blocking.ts';
+import { createForgetting } from '../people/users/forgetting.ts';
+import { createKeepUser } from '../people/users/keep-user.ts';
+import type { Imprint } from '../platform/config/imprint.ts';
+import type { Publish, Sweep } from '../platform/database/event-draft.ts';
+import type { RequestLimit } from '../platform/http/limits/request-limits.ts';
+import type { Keyring } from '../platform/keys/keyring.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
+import { createChallenges } from '../platform/webauthn/challenges.ts';
+import { createRelyingParty } from '../platform/webauthn/relying-party.ts';
+import type { MethodOutcome } from '../sessions/methods.ts';
+import { createSessionAccess } from '../sessions/session-access.ts';
+import { createAuthorizationRequests } from '../sessions/sources/authorization-request.ts';
+import { createIdentityWalletSource } from '../sessions/sources/identity-wallet/source.ts';
+import { createOidcSource } from '../sessions/sources/oidc.ts';
+import { createSourceOverview } from '../sessions/sources/overview.ts';
+import { createSandbox } from '../sessions/sources/sandbox.ts';
+import { createSessionSources } from '../sessions/sources/session-source.ts';
+import { createAuthentication } from './flow/authenticate.ts';
+import { createCompletion } from './flow/complete.ts';
+import { createFlow } from './flow/flow.ts';
+import { createSessionPasskeys } from './flow/session-passkeys.ts';
+import { type ClientDirectory, createStart } from './flow/start.ts';
+import { createVerify } from './flow/verify.ts';
+import { createPairing } from './hand-off/pairing.ts';
+import { createIdentityWalletAnswers } from './identity-wallet/answers.ts';
+import { pageRoutes } from './routes.ts';
+import { createPages } from './views/pages.ts';
+import { createYourDataPages } from './your-data/pages.ts';
+import { createUserSignIn } from './your-data/sign-in.ts';
+import { createYourData } from './your-data/your-data.ts';
+
+type YourDataSettings = Parameters<typeof createYourData>[0];
+
+interface Dependencies
+  extends Pick<SessionDependencies, 'chargeOf' | 'chargedCodes' | 'partnerNames'>,
+    Pick<UserDependencies, 'customerHash'> {
+  stores: VerificationStores;
+  /** `trusted`: whether the clock may judge the validity of attestations. */
+  clock: { now(): number; trusted?(): boolean };
+  keyring: Pick<Keyring, 'code' | 'id' | 'pairwise'>;
+  directory: ClientDirectory & KeyDirectory;
+  publish: Publish;
+  logger: Logger;
+  /** Root of all links and `iss`, without a trailing slash. */
+  baseUrl: string;
+  limit: RequestLimit;
+  /** Sessions that one address may start with one client in a minute; undefined for no limit. */
+  startsPerMinute: number | undefined;
+  /** Whether some integration exchanges the codes of a storefront client. */
+  hasIntegration: (clientId: string) => Promise<boolean>;
+  /** OpenID providers that authenticate users, besides the sandbox. */
+  oidcSources: readonly OidcSettings[];
+  /** European identity wallets that authenticate users. */
+  identityWalletSources: readonly IdentityWalletSettings[];
+  /** Gets the status list of an attestation, from public addresses only. */
+  fetchStatusList: FetchStatusList;
+  /** The lifetime of each claim. */
+  claimLifetimes: Lifetimes;
+  /** The relying party id of users' passkeys, which is a host name. Undefined if passkeys are off. */
+  passkeyRpId: string | undefined;
+  /** Called when a ceremony of a passkey has ended. */
+  onPasskey: (ceremony: Ceremony, outcome: CeremonyOutcome) => void;
+  /** Logos of partners, by their id. */
+  findLogo: (id: string) => Promise<Buffer | undefined>;
+  /** Called when a method of a session has ended, with its outcome. */
+  onMethod: (source: string, outcome: MethodOutcome) => void;
+  /** The operator of this installation. */
+  imprint: Imprint;
+  /** Ends the accesses to a user's claims that were charged up to a given time. Idempotent. */
+  endAccesses: Parameters<typeof createEndingOfAccesses>[0]['endAccesses'];
+  /** The charges for a user's claims that the ledger still holds, in any order. */
+  sharedOf: YourDataSettings['sharedOf'];
+  /** Adds entries to the audit log. Idempotent. */
+  record: YourDataSettings['record'];
+  /** Deletes a user's data that other features keep. */
+  eraseElsewhere: (traces: Traces) => Promise<Pick<Erased, 'accesses' | 'events'>>;
+}
+
+/** The hosted flow, the session query, and the grants of codes (interface 3.1, 4.1, 4.5). */
+export function createVerification(dependencies: Dependencies) {
+  const { stores, clock, keyring, directory, limit, logger, baseUrl, imprint, claimLifetimes } = dependencies;
+  const { chargeOf, chargedCodes, eraseElsewhere, passkeyRpId, record, sharedOf } = dependencies;
+  const { onMethod, publish } = dependencies;
+  const { sessions, users, enrollments } = stores;
+  /** Most parts of this feature depend on some of these. */
+  const base = { sessions, users, enrollments, directory, keyring, clock, logger };
+  const { origin, hostname } = new URL(baseUrl);
+
+  const { verifiers, testIdentityWallet } = createIdentityWallets({
+    settings: dependencies.identityWalletSources,
+    baseUrl,
+    key: keyring.id,
+    requestKeys: keyring.code,
+    clock,
+    logger,
+    fetchStatusList: dependencies.fetchStatusList,
+  });
+  const verifierOf = new Map(verifiers.map((verifier) => [verifier.name, verifier]));
+  const allSources = [
+    createSandbox(),
+    ...dependencies.oidcSources.map((settings) => createOidcSource(settings, { baseUrl, clock, logger })),
+    ...verifiers.map((verifier) =>
+      createIdentityWalletSource(verifier, { logger, testIdentityWallet: `${baseUrl}/verify/test-wallet` }),
+    ),
+  ];
+  const sources = new Map(allSources.map((source) => [source.name, source]));
+  const overview = createSourceOverview({ sources, verifiers: verifierOf, sessions, clock });
+
+  const claimLifetime = longestLifetime(claimLifetimes);
+  const forgetOldClaims = createForgetting({ users, claimLifetime, clock });
+  const isFresh = createFreshness(claimLifetimes);
+  const hasFreshClaims = createHasFreshClaims(isFresh, clock);
+  const findSnapshot = createSnapshots({ users, enrollments });
+  const endAccesses = createEndingOfAccesses({ ...base, endAccesses: dependencies.endAccesses });
+  const invalidate = createSnapshotInvalidation({ ...base, endAccesses });
+  const block = createBlocking({ ...base, invalidate });
+  const enrolling = createEnrolling({ ...base, findSnapshot });
+
+  const passkeysOn = passkeyRpId !== undefined;
+  const passkeys = createPasskeys({
+    store: stores.passkeys,
+    users,
+    keepUser: createKeepUser({ users, enrollments, claimLifetime, clock }),
+    key: keyring.id,
+    challenges: createChallenges(keyring.id, clock),
+    relyingParty: createRelyingParty({ id: passkeyRpId ?? hostname, name: 'SVC Identity', origin }),
+    onCeremony: dependencies.onPasskey,
+    clock,
+  });
+  const erasure = createErasure({ ...base, invalidate, removePasskeys: passkeys.removeAll, eraseElsewhere });
+
+  const sessionAccess = createSessionAccess({ sessions, keyring });
+  const outbox = createOutbox({ ...base, enrolling, publish });
+  const authentication = createAuthentication({ ...base, enrolling, outbox, hasFreshClaims, onMethod });
+  const flow = createFlow({
+    ...createSessionSources(sources),
+    sessionAccess,
+    authentication,
+    authorizationRequests: createAuthorizationRequests(keyring.id),
+    enrolling,
+    passkeys: createSessionPasskeys({
+      ...base,
+      passkeysOn,
+      passkeys,
+      enrolling,
+      findSnapshot,
+      hasFreshClaims,
+    }),
+    verify: createVerify({ ...base, findSnapshot, enrolling, invalidate, block, hasFreshClaims }),
+    completion: createCompletion({ ...base, findSnapshot, chargeOf, issuer: baseUrl }),
+    outbox,
+    keyring,
+    clock,
+  });
+
+  const { startsPerMinute, hasIntegration, findLogo, partnerNames, customerHash } = dependencies;
+  const pages = createPages({ directory, baseUrl, clock, imprint, claimLifetime });
+  const withdraw = createWithdrawal({ enrollments, invalidate, clock });
+
+  return {
+    /** To be mounted at `/verify`, in a scope with cookies and form bodies. */
+    routes: pageRoutes({
+      starts: createStart({ ...base, hasIntegration, sources, limit, startsPerMinute, issuer: baseUrl }),
+      flow,
+      identityWallets: createIdentityWalletAnswers({
+        ...base,
+        verifiers: verifierOf,
+        sessionAccess,
+        authentication,
+      }),
+      testIdentityWallet: { ...testIdentityWallet, baseUrl, limit },
+      pairing: createPairing({ ...base, authentication }),
+      pages,
+      yourData: {
+        passkeysOn,
+        limit,
+        signIn: createUserSignIn({ passkeys, store: stores.passkeys, users, clock }),
+        yourData: createYourData({ ...base, passkeys, sharedOf, withdraw, erasure, record }),
+        pages: createYourDataPages({ plain: pages.plain, imprint }),
+      },
+      findLogo,
+      findSession: sessions.find,
+      ownsSession: sessionAccess.owns,
+      baseUrl,
+    }),
+    /** To be mounted at `/api/verify`. */
+    sessionQueryRoutes: sessionQueryRoutes({ sessions, directory, limit, clock }),
+    /** Renders the consent page of a client with the given settings. */
+    previewConsent: pages.previewConsent,
+    /** Sessions and claims of authorization codes, for their exchange. */
+    grants: createGrants({ sessions, findSnapshot }),
+    rememberCustomer: enrollments.rememberCustomer,
+    /** Finds an enrolled user with the claims that are still fresh. */
+    enrolled: createEnrolledUsers({ enrollments, users, isFresh, clock }),
+    /** Finishes changes of sessions and enrollments, and deletes what has expired. */
+    sweep: {
+      name: 'verification events',
+      async sweep() {
+        await invalidate.sweep();
+        await forgetOldClaims();
+        await sessions.forgetCodeSnapshots(new Date(clock.now()));
+        await outbox.sweep();
+      },
+    } satisfies Sweep,
+    /** Finishes erasures. */
+    erasureSweep: erasure.sweep,
+    /** Certificates that sources depend on. */
+    certificates: overview.certificates,
+    procedures: createVerificationProcedures({
+      ...base,
+      sources: overview,
+      block,
+      passkeys,
+      erasure,
+      isFresh,
+      customerHash,
+      chargeOf,
+      chargedCodes,
+      partnerNames,
+    }),
+  };
+}
+export type Verification = ReturnType<typeof createVerification>;

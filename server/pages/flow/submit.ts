@@ -1,0 +1,259 @@
+import type { Enrolling } from '../../people/enrollments/enroll.ts';
+import type { Outbox } from '../../people/enrollments/outbox.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { isTokenOf } from '../../platform/http/browser/csrf.ts';
+import { sha256 } from '../../platform/ids.ts';
+import type { Keyring } from '../../platform/keys/keyring.ts';
+import type { DeviceName } from '../../sessions/hand-off/devices.ts';
+import { handoffCancelled, handoffConfirmed, handoffOffered } from '../../sessions/hand-off/handoff.ts';
+import { isChoosing, methodChosen, methodLeft } from '../../sessions/methods.ts';
+import type { Session } from '../../sessions/session.ts';
+import type { BrowserContext, SessionAccess } from '../../sessions/session-access.ts';
+import { type SessionSources, sourceSession } from '../../sessions/sources/session-source.ts';
+import type { Authenticated, Failed } from '../../sessions/sources/source.ts';
+import { formVersionOf, isLive, stepOf } from '../../sessions/steps.ts';
+import { consented, failed } from '../../sessions/transitions.ts';
+import type { Authentication } from './authenticate.ts';
+import type { SessionPasskeys } from './session-passkeys.ts';
+
+/** What the user decides by a button of a page. A form that only chooses a method or a person has none. */
+export const decisions = [
+  /** The answers to the consent page. */
+  'accept',
+  'decline',
+  /** Ends the session, from any page of the computer or the phone. */
+  'cancel',
+  /** At the computer: continue on the phone, or stay here. */
+  'phone',
+  'stay',
+  /** At the phone: the computer is the user's own, or it is not, which ends the session. */
+  'confirm',
+  'deny',
+  /** Leaves the chosen method for the list of methods. */
+  'other-method',
+  /** The user does not want to save a passkey. */
+  'no-passkey',
+] as const;
+
+export interface Submission {
+  /** The version of the form. */
+  step?: string | undefined;
+  csrf?: string | undefined;
+  decision?: (typeof decisions)[number] | undefined;
+  /** The verification source that the user has chosen. */
+  method?: string | undefined;
+  /** The value `can` means that the browser can make a passkey. */
+  passkey?: string | undefined;
+  /** The fields of the verification source's own form. */
+  input: Readonly<Record<string, string>>;
+  /** `User-Agent` of the browser. */
+  deviceName: DeviceName;
+}
+
+/** The result of a form. */
+export interface Submitted {
+  /** Undefined if another request changed the session first: it has to be read again. */
+  session: Session | undefined;
+  /** The secret that the browser's cookie must have from now on. */
+  secret: string;
+  /** Whether the form has issued the code. */
+  isNew?: boolean;
+  /** The passkey mark, a cookie. While it lasts, this browser does not ask the user again to save a passkey. */
+  mark?: { value: string; days: number };
+}
+
+/** A browser that has the session's secret. */
+type Entered = BrowserContext & { secret: string };
+
+interface Dependencies extends Pick<SessionSources, 'sourceOf' | 'offeredTo'> {
+  sessionAccess: SessionAccess;
+  authentication: Authentication;
+  enrolling: Pick<Enrolling, 'idsOf'>;
+  passkeys: Pick<SessionPasskeys, 'areAllowed'>;
+  declinePasskey: (session: Session, secret: string) => Promise<Submitted>;
+  outbox: Pick<Outbox, 'drain'>;
+  keyring: Pick<Keyring, 'id'>;
+  clock: { now(): number };
+}
+
+/**
+ * Some sources verify the user in the same step as they authenticate them. If such a verification fails, the step `verify` would
+ * end the session. In a session with several methods, only the method fails instead: the user can then choose another one.
+ */
+function failMethodEarly({ methods }: Session, outcome: Authenticated | Failed): Authenticated | Failed {
+  const result = outcome.kind === 'authenticated' ? outcome.result : undefined;
+  return methods && result?.kind === 'failed' ? result : outcome;
+}
+
+const methodNotOnPage = () =>
+  new ApiError('invalid_request', { description: 'method must be one of the methods on the page' });
+
+/** Handles the forms of the hosted pages. */
+export function createSubmit(dependencies: Dependencies) {
+  const { sessionAccess, authentication, sourceOf, offeredTo, enrolling } = dependencies;
+  const { passkeys, declinePasskey, outbox, keyring, clock } = dependencies;
+  const { move, authenticate } = authentication;
+  const now = () => new Date(clock.now());
+
+  /**
+   * Handles a form. A form of an earlier step (back button, second tab, double click) changes nothing: the browser is
+   * shown the present step.
+   * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that this browser was not shown
+   */
+  async function submit(browser: BrowserContext, form: Submission): Promise<Submitted> {
+    const { csrf = '', decision } = form;
+    const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, csrf);
+    const unchanged = { session, secret };
+    const step = stepOf(session, clock.now());
+    // The same form was handled before, or the session has ended.
+    if (!isCurrent || !isLive(step)) return unchanged;
+    const isGenuine = isTokenOf(secret, csrf);
+    // A user can cancel from a page of an earlier step too.
+    if (isGenuine && (decision === 'cancel' || decision === 'deny'))
+      return { session: await move(session, failed(session, 'abandoned', now())), secret };
+    const isOfEarlierStep = form.step !== undefined && form.step !== formVersionOf(session, step);
+    if (isOfEarlierStep) return unchanged;
+    if (!isGenuine) throw new ApiError('cross_site_request');
+    const { device } = browser;
+    switch (step) {
+      case 'consent':
+        return device === 'computer' ? { session: await answerConsent(session, form), secret } : unchanged;
+      case 'authenticate':
+        return submitToAuthenticate(session, { ...browser, secret }, form);
+      case 'confirm':
+        return device === 'phone' ? { session: await confirm(session, form), secret } : unchanged;
+      case 'issue':
+        return decision === 'no-passkey' ? declinePasskey(session, secret) : unchanged;
+      case 'verify':
+      case 'completed':
+      case 'failed':
+      case 'expired':
+      case 'over':
+        return unchanged;
+    }
+  }
+
+  /** Handles a form before the user has authenticated: about the device, about the method, or of the method itself. */
+  async function submitToAuthenticate(
+    session: Session,
+    browser: Entered,
+    form: Submission,
+  ): Promise<Submitted> {
+    // Only the computer can hand the session off.
+    const aboutDevice =
+      browser.device === 'computer' ? await chooseDevice(session, browser, form) : undefined;
+    const answered = aboutDevice ?? (await chooseMethod(session, browser, form));
+    return answered ?? authenticateByForm(session, browser, form);
+  }
+
+  /**
+   * Handles the choice of a method in the list, and the way back to the list.
+   * @returns undefined if the form is about something else
+   */
+  async function chooseMethod(
+    session: Session,
+    { secret }: Entered,
+    { decision, method }: Submission,
+  ): Promise<Submitted | undefined> {
+    const { methods } = session;
+    const isListShown = isChoosing(session);
+    const isAboutMethod = method !== undefined || decision === 'other-method';
+    // A form of the list has to name a method.
+    if (!isAboutMethod && isListShown) throw methodNotOnPage();
+    if (!isAboutMethod) return undefined;
+    if (!methods) throw new ApiError('invalid_request', { description: 'There is no other method' });
+    if (method === undefined) {
+      const moved = isListShown ? session : await move(session, methodLeft(session, methods, now()));
+      return { session: moved, secret };
+    }
+    const isOffered = offeredTo(session, clock.now()).some(({ name }) => name === method);
+    if (!isOffered) throw methodNotOnPage();
+    return { session: await move(session, methodChosen(session, methods, method, now())), secret };
+  }
+
+  /** Handles a form on a page of the source that this service renders. */
+  async function authenticateByForm(
+    session: Session,
+    browser: Entered,
+    { csrf = '', input }: Submission,
+  ): Promise<Submitted> {
+    const { authenticate: authenticateBySource } = sourceOf(session);
+    if (!authenticateBySource)
+      throw new ApiError('invalid_request', { description: 'This page takes no form' });
+    const answered = await authenticateBySource(sourceSession(session, browser.language), input);
+    const outcome = failMethodEarly(session, answered);
+    // The cookie's secret is rotated when the session gets its user. An attacker may have planted the cookie, and would
+    // otherwise share the session with that user. After a failure the session has no user yet, so the secret stays.
+    const renewed =
+      outcome.kind === 'failed' ? browser.secret : sessionAccess.rotatedSecret(browser, browser.secret, csrf);
+    const moved = await authenticate({ session, browser, renewed }, outcome);
+    return sessionAccess.afterRotation(moved, { browser, renewed, token: csrf });
+  }
+
+  /** The user accepts or declines to share the claims. */
+  async function answerConsent(session: Session, form: Submission): Promise<Session | undefined> {
+    const { decision } = form;
+    if (decision === 'accept') {
+      // The user is asked to save a passkey later, so what the browser can do is stored now.
+      const canSave = form.passkey === 'can' && (await passkeys.areAllowed(session));
+      return move(session, consented(now(), { canSave }));
+    }
+    if (decision === 'decline') return move(session, failed(session, 'consent_declined', now()));
+    throw new ApiError('invalid_request', { description: 'decision must be accept, decline or cancel' });
+  }
+
+  /** After the authentication at the phone, the user confirms that the page on the computer is their own. */
+  async function confirm(session: Session, { decision }: Submission): Promise<Session | undefined> {
+    const { handoff, userId } = session;
+    // A refusal (`deny`) has ended the session before. No page of ours sends another decision.
+    if (decision !== 'confirm' || handoff?.state !== 'claimed' || !userId)
+      throw new ApiError('cross_site_request');
+    const newBrowserHash = sha256(sessionAccess.secretAfterConfirmation(session));
+    const user = enrolling.idsOf(session, userId);
+    const moved = await move(
+      session,
+      handoffConfirmed({ handoff, browserHash: session.browserHash }, { user, newBrowserHash, at: now() }),
+    );
+    // The enrollment's event is published now, because the computer may return much later.
+    if (moved) outbox.drain(moved);
+    return moved;
+  }
+
+  /**
+   * Handles the choice between computer and phone. While a phone has the session, the computer can only take it back.
+   * @returns undefined if the form is about something else
+   */
+  async function chooseDevice(
+    session: Session,
+    browser: Entered,
+    form: Submission,
+  ): Promise<Submitted | undefined> {
+    const { handoff } = session;
+    const unchanged = { session, secret: browser.secret };
+    if (form.decision === 'stay' && handoff) {
+      // Wrong codes, or an earlier form, have cancelled the hand-off already.
+      if (handoff.state === 'cancelled') return unchanged;
+      return { ...unchanged, session: await move(session, handoffCancelled(handoff, now())) };
+    }
+    const isAtPhone = handoff?.state === 'claimed';
+    if (isAtPhone) return unchanged;
+    return form.decision === 'phone' ? offerHandoff(session, browser, form) : undefined;
+  }
+
+  /** Shows a link and a code for the phone. The cookie's secret is rotated, because the cookie may have been planted. */
+  async function offerHandoff(
+    session: Session,
+    browser: Entered,
+    { deviceName, csrf = '' }: Submission,
+  ): Promise<Submitted> {
+    const { secret } = browser;
+    const renewed = sessionAccess.rotatedSecret(browser, secret, csrf);
+    const computer = { computer: deviceName, newBrowserHash: sha256(renewed), at: now() };
+    const offered = handoffOffered(keyring.id, session, computer);
+    // The session has had the most links that it may have.
+    if (!offered) return { session, secret };
+    return sessionAccess.afterRotation(await move(session, offered), { browser, renewed, token: csrf });
+  }
+
+  return submit;
+}

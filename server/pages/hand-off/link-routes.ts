@@ -1,0 +1,59 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ApiError } from '../../platform/errors.ts';
+import { isOwnOrigin, issueToken, isTokenOf } from '../../platform/http/browser/csrf.ts';
+import { deviceName } from '../../sessions/hand-off/devices.ts';
+import { newBrowserSecret } from '../../sessions/session-access.ts';
+import { choiceAddress } from '../views/language-choice.ts';
+import type { Pages } from '../views/pages.ts';
+import type { Responses } from '../views/responses.ts';
+import type { Pairing } from './pairing.ts';
+
+interface Dependencies {
+  pairing: Pairing;
+  pages: Pages;
+  responses: Responses;
+}
+
+const Params = z.object({ token: z.string().max(64) });
+const Form = z.object({ csrf: z.string().max(256), code: z.string().max(32) });
+
+/** The name of a cookie that binds the form to the browser that loaded it. No other site can submit a code then. */
+const formCookie = 'svc_link';
+
+/** The link that a phone opens, to be mounted at `/verify/p`. */
+export function linkRoutes({ pairing, pages, responses }: Dependencies): FastifyPluginAsyncZod {
+  const { origin, root, languageOf, sendPage, setCookie, toPage } = responses;
+
+  return async (app) => {
+    app.get('/:token', { schema: { params: Params }, exposeHeadRoute: false }, async (request, reply) => {
+      const { token } = request.params;
+      const link = await pairing.findOpenLink(token);
+      const formSecret = newBrowserSecret();
+      setCookie(reply, { name: formCookie, value: formSecret, at: `${root}/p` });
+      const page = await pages.link(link, {
+        language: languageOf(request, link.session),
+        choiceAddress: choiceAddress(request),
+        action: `${root}/p/${token}`,
+        csrf: issueToken(formSecret),
+        // The redirect after a wrong code, below, leads here.
+        wrong: Object.hasOwn(request.query as object, 'wrong'),
+      });
+      return sendPage(reply, page);
+    });
+
+    app.post('/:token', { schema: { params: Params, body: Form } }, async (request, reply) => {
+      const { headers, params, body, cookies } = request;
+      const formSecret = cookies[formCookie];
+      const isGenuine =
+        formSecret !== undefined && isTokenOf(formSecret, body.csrf) && isOwnOrigin(headers, origin);
+      if (!isGenuine) throw new ApiError('cross_site_request');
+      const phone = deviceName(headers['user-agent']);
+      const form = { secret: formSecret, csrf: body.csrf };
+      const joined = await pairing.join(params.token, { code: body.code, phone, form });
+      if (!joined) return reply.redirect(`${origin}${root}/p/${params.token}?wrong`, 303);
+      const browser = { device: 'phone', sessionId: joined.sessionId, secret: undefined } as const;
+      return toPage(reply, browser, joined.secret);
+    });
+  };
+}

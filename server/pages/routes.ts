@@ -1,0 +1,243 @@
+import helmet from '@fastify/helmet';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Device } from '../../contracts/verification.ts';
+import { StartQuery } from '../../contracts/verification.ts';
+import { ApiError } from '../platform/errors.ts';
+import { notePartner } from '../platform/http/answer-log.ts';
+import { isOwnOrigin } from '../platform/http/browser/csrf.ts';
+import { pageHeaders } from '../platform/http/browser/pages.ts';
+import { renderErrors } from '../platform/http/errors.ts';
+import { prepareQuery } from '../platform/http/parameters.ts';
+import { readTraceparent } from '../platform/telemetry/trace-context.ts';
+import { deviceName } from '../sessions/hand-off/devices.ts';
+import type { BrowserContext } from '../sessions/session-access.ts';
+import { parseState } from '../sessions/sources/authorization-request.ts';
+import type { createFlow } from './flow/flow.ts';
+import { createHostRedirect } from './flow/other-host.ts';
+import type { createStart } from './flow/start.ts';
+import { decisions, type Submitted } from './flow/submit.ts';
+import { linkRoutes } from './hand-off/link-routes.ts';
+import type { Pairing } from './hand-off/pairing.ts';
+import type { IdentityWalletAnswers } from './identity-wallet/answers.ts';
+import { identityWalletReturnRoutes, identityWalletRoutes } from './identity-wallet/routes.ts';
+import { testIdentityWalletRoutes } from './test-identity-wallet/routes.ts';
+import { assetRoutes } from './views/assets.ts';
+import { followChoice } from './views/language-choice.ts';
+import { createResponses, type ResponseDependencies, type Responses } from './views/responses.ts';
+import { contentSecurityPolicy } from './views/security-headers.ts';
+import { yourDataRoutes } from './your-data/routes.ts';
+
+export interface PageDependencies extends ResponseDependencies {
+  starts: ReturnType<typeof createStart>;
+  flow: ReturnType<typeof createFlow>;
+  pairing: Pairing;
+  identityWallets: IdentityWalletAnswers;
+  testIdentityWallet: Parameters<typeof testIdentityWalletRoutes>[0];
+  yourData: Parameters<typeof yourDataRoutes>[0];
+  findLogo: (id: string) => Promise<Buffer | undefined>;
+}
+
+const Params = z.object({ session_id: z.string().max(64) });
+const Form = z.object({
+  step: z.string().max(32).optional(),
+  csrf: z.string().max(256).optional(),
+  decision: z.enum(decisions).optional(),
+  /** One of the people of the sandbox. */
+  person: z.string().max(64).optional(),
+  method: z.string().max(64).optional(),
+  /** `can` if the browser can make a passkey. */
+  passkey: z.string().max(8).optional(),
+});
+const PasskeyForm = Form.pick({ step: true, csrf: true }).extend({
+  credential: z.string().max(32_768).optional(),
+});
+
+/** The query of a request, with repeated and empty parameters. */
+const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?')[1]);
+
+/** Options of a GET about a session. */
+const ofSession = { schema: { params: Params }, exposeHeadRoute: false };
+
+/** The pages of a session on one of its devices. */
+function deviceRoutes(
+  device: Device,
+  flow: PageDependencies['flow'],
+  responses: Responses,
+): FastifyPluginAsyncZod {
+  const { origin, browserOf, toPage, sendView } = responses;
+  const sendNext = sendNextTo(flow, responses);
+
+  return async (app) => {
+    app.get('/:session_id', ofSession, async (request, reply) => {
+      const browser = browserOf(request, device, request.params.session_id);
+      const view = await flow.show(browser);
+      return view.kind === 'renew' ? toPage(reply, browser, view.secret) : sendView(reply, view, browser);
+    });
+
+    app.post('/:session_id', { schema: { params: Params, body: Form } }, async (request, reply) => {
+      const { headers, params, body } = request;
+      if (!isOwnOrigin(headers, origin)) throw new ApiError('cross_site_request');
+      const browser = browserOf(request, device, params.session_id);
+      const { person, ...fields } = body;
+      const input = person === undefined ? {} : { person };
+      const name = deviceName(headers['user-agent']);
+      return sendNext(reply, browser, await flow.submit(browser, { ...fields, input, deviceName: name }));
+    });
+
+    const ofReturn = {
+      schema: { params: Params.extend({ source: z.string().max(64) }) },
+      exposeHeadRoute: false,
+    };
+    app.get('/:session_id/return/:source', ofReturn, async (request, reply) => {
+      const { session_id: sessionId, source } = request.params;
+      const browser = browserOf(request, device, sessionId);
+      const secret = await flow.handleReturn(browser, { source, answer: queryOf(request) });
+      return toPage(reply, browser, secret);
+    });
+
+    app.get('/:session_id/state', ofSession, async (request, reply) => {
+      const browser = browserOf(request, device, request.params.session_id);
+      const { session } = await flow.show(browser);
+      // Every change makes the timeline longer. The page's script reloads the page when this number changes.
+      return reply.type('text/plain').send(String(session.timeline.length));
+    });
+  };
+}
+
+/**
+ * Answers a form: sends the browser to the partner, or to the page of the next step. The form may set the passkey mark,
+ * a cookie that suppresses the question whether to save a passkey.
+ */
+const sendNextTo =
+  (flow: PageDependencies['flow'], { bind, markPasskey, sendView, toPage }: Responses) =>
+  async (reply: FastifyReply, browser: BrowserContext, submitted: Submitted): Promise<FastifyReply> => {
+    const { session, secret, mark } = submitted;
+    if (session) notePartner(reply.request, session.partnerId);
+    bind(reply, browser, secret);
+    if (mark) markPasskey(reply, mark);
+    // The browser sends the mark from its next request on, but the next step has to know it now.
+    const marked = mark ? { ...browser, passkeyMark: mark.value } : browser;
+    const view = await flow.exitAfterForm(submitted, marked);
+    return view ? sendView(reply, view, marked) : toPage(reply, browser);
+  };
+
+/** Passkeys in a session. The phone of a hand-off is offered none, so the routes are for the computer only. */
+function passkeyRoutes(flow: PageDependencies['flow'], responses: Responses): FastifyPluginAsyncZod {
+  const { origin, browserOf } = responses;
+  const sendNext = sendNextTo(flow, responses);
+  const forms = { use: flow.usePasskey, save: flow.savePasskey };
+
+  return async (app) => {
+    for (const [name, submit] of Object.entries(forms)) {
+      const schema = { params: Params, body: PasskeyForm };
+      app.post(`/:session_id/passkey/${name}`, { schema }, async (request, reply) => {
+        if (!isOwnOrigin(request.headers, origin)) throw new ApiError('cross_site_request');
+        const browser = browserOf(request, 'computer', request.params.session_id);
+        return sendNext(reply, browser, await submit(browser, request.body));
+      });
+    }
+
+    app.get('/:session_id/passkey/options', ofSession, async (request) =>
+      flow.passkeyOptions(browserOf(request, 'computer', request.params.session_id)),
+    );
+  };
+}
+
+/** `GET /verify/start`. An error is a page, or with OpenID Connect a redirect to the partner. */
+function startRoute(
+  { starts, baseUrl }: Pick<PageDependencies, 'starts' | 'baseUrl'>,
+  responses: Responses,
+): FastifyPluginAsyncZod {
+  const { origin, path, bind, sendError } = responses;
+  const redirectToBaseUrl = createHostRedirect(baseUrl);
+
+  return async (app) => {
+    renderErrors(app, async (error, request, reply) => {
+      const location = await starts.errorRedirect(request.query, error);
+      return location === undefined ? sendError(error, request, reply) : reply.redirect(location, 302);
+    });
+
+    app.get(
+      '/start',
+      {
+        schema: { querystring: StartQuery },
+        exposeHeadRoute: false,
+        preValidation: prepareQuery,
+      },
+      async (request, reply) => {
+        const atBaseUrl = redirectToBaseUrl(request);
+        if (atBaseUrl !== undefined) return reply.redirect(atBaseUrl, 302);
+        const trace = readTraceparent(request.headers['traceparent']);
+        const { sessionId, partnerId, browserSecret } = await starts.start(request.query, {
+          address: request.ip,
+          traceparent: trace?.traceparent,
+        });
+        notePartner(request, partnerId);
+        const browser = { device: 'computer', sessionId, secret: undefined } as const;
+        bind(reply, browser, browserSecret);
+        return reply.redirect(`${origin}${path(browser)}`, 302);
+      },
+    );
+  };
+}
+
+/**
+ * The hosted pages, to be mounted at `/verify`: `start`, `session/{id}`, `callback/{source}` and `assets/…`. For the
+ * phone: `p/{link}` and `phone/{id}`. For identity wallets: `wallet/{source}/{token}` and `test-wallet`. For users: `you`.
+ * Expects the cookie and form body plugins in its scope.
+ */
+export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZod {
+  const { flow, pairing, pages, findLogo, identityWallets, testIdentityWallet, yourData } = dependencies;
+  const responses = createResponses(dependencies);
+  const { secure, path, sendError } = responses;
+
+  return async (app) => {
+    await app.register(helmet, pageHeaders(secure));
+    app.addHook('onRequest', async (request, reply) => {
+      void reply
+        .header('cache-control', 'no-store')
+        .header('content-security-policy', contentSecurityPolicy({}));
+      const isAnswered = followChoice(request, reply, responses);
+      return isAnswered ? reply : undefined;
+    });
+    renderErrors(app, sendError);
+    app.setNotFoundHandler(({ url }) => {
+      // The framework has no 405, so a path that exists is recognised here: the request has another method.
+      const [knownPath] = /\/(?:start|(?:session|phone|p)\/[^/?]+)(?=\?|$)/.exec(url) ?? [];
+      if (!knownPath) throw new ApiError('route_not_found');
+      const allow = knownPath === '/start' ? 'GET' : 'GET, POST';
+      throw new ApiError('method_not_allowed', { headers: { allow } });
+    });
+    await app.register(assetRoutes(findLogo), { prefix: '/assets' });
+    for (const [device, prefix] of [
+      ['computer', '/session'],
+      ['phone', '/phone'],
+    ] as const) {
+      await app.register(deviceRoutes(device, flow, responses), { prefix });
+      await app.register(identityWalletReturnRoutes(device, identityWallets, responses), { prefix });
+    }
+    await app.register(passkeyRoutes(flow, responses), { prefix: '/session' });
+    await app.register(identityWalletRoutes(identityWallets, responses), { prefix: '/wallet' });
+    await app.register(testIdentityWalletRoutes(testIdentityWallet, responses), { prefix: '/test-wallet' });
+    await app.register(linkRoutes({ pairing, pages, responses }), { prefix: '/p' });
+    await app.register(yourDataRoutes(yourData, responses), { prefix: '/you' });
+
+    await app.register(startRoute(dependencies, responses));
+
+    // A source has one redirect URI for all sessions, but a session's cookie is sent to the session's own path only. So
+    // the browser is redirected to that path, with the whole response.
+    app.get(
+      '/callback/:source',
+      { schema: { params: z.object({ source: z.string().max(64) }) }, exposeHeadRoute: false },
+      async (request, reply) => {
+        const query = queryOf(request);
+        const destination = parseState(query.get('state') ?? '');
+        if (!destination) throw new ApiError('cross_site_request');
+        const source = encodeURIComponent(request.params.source);
+        return reply.redirect(`${responses.origin}${path(destination)}/return/${source}?${query}`, 303);
+      },
+    );
+  };
+}

@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import {
+  type BrandChanges,
+  BrandReference,
+  BrandRequest,
+  ListBrands,
+  RefuseBrand,
+  WaitingBrand,
+} from '../../../contracts/admin/brands.ts';
+import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
+import { viewAs } from '../../platform/admin-api/view.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Actor } from '../../platform/database/audit/audit-entry.ts';
+import { type PartnerNames, withPartnerName } from '../../platform/database/partner-names.ts';
+import type { AuditedRecord } from '../../platform/database/records.ts';
+import type { Client, ClientStore } from '../clients/client-store.ts';
+import { createCachedChange, type Directory } from '../directory/directory.ts';
+import type { Partner, PartnerStore } from '../partner-store.ts';
+import { type Branded, presentBrand, requireWaiting, storedRequest } from './brand-requests.ts';
+import type { LogoStore } from './logo-store.ts';
+
+/** The decision about a member's change of a live brand, for the member who asked for it. */
+export interface BrandDecision {
+  /** The client, or the partner of a logo. */
+  id: string;
+  partnerId: string;
+  memberId: string;
+  /** Why it was refused; undefined if it was approved. */
+  reason?: string | undefined;
+}
+
+interface Dependencies {
+  clients: ClientStore;
+  partners: PartnerStore;
+  logos: LogoStore;
+  clock: Pick<Clock, 'now'>;
+  directory: Pick<Directory, 'changed'>;
+  partnerNames: PartnerNames;
+  /** The address of a stored logo. */
+  logoAddress: (id: string) => string;
+  onDecided: (decision: BrandDecision) => Promise<void>;
+}
+
+/** The pictures that a partner may show. */
+const picturesOf = (partner: Branded | undefined): string[] =>
+  [
+    partner?.logo,
+    partner?.brandRequest?.status === 'waiting' ? partner.brandRequest.changes.logo : null,
+  ].flatMap((id) => id ?? []);
+
+/** Deletes the pictures that a partner does not show any more after a change. */
+export async function removeUnused(
+  logos: Pick<LogoStore, 'remove'>,
+  before: Branded | undefined,
+  after: Branded,
+): Promise<void> {
+  const kept = picturesOf(after);
+  for (const id of picturesOf(before)) if (!kept.includes(id)) await logos.remove(id);
+}
+
+/** Makes the procedures of `svcadmin brands`, by which operators decide about changes of live brands that members asked for. */
+export function createBrandProcedures(dependencies: Dependencies) {
+  const { clients, partners, logos, clock, directory, partnerNames, logoAddress, onDecided } = dependencies;
+  const changeClient = createCachedChange(clients, clock, directory);
+  const changePartner = createCachedChange(partners, clock, directory);
+  const isPartner = (id: string) => id.startsWith('ptr_');
+
+  function viewWaiting(record: Client | Partner): Omit<WaitingBrand, 'partnerName'>[] {
+    const { _id: id, brandRequest } = record;
+    if (!brandRequest) return [];
+    const { changes, requestedAt, requestedBy } = brandRequest;
+    return [
+      {
+        id,
+        partnerId: 'partnerId' in record ? record.partnerId : id,
+        present: presentBrand(record, changes),
+        changes,
+        logoUrl: changes.logo ? logoAddress(changes.logo) : null,
+        requestedAt: requestedAt.toISOString(),
+        requestedBy,
+      },
+    ];
+  }
+
+  /** Ends a waiting request of a client or a partner. @param outcome what becomes of the record */
+  async function decide(
+    { brandId, requestedAt }: { brandId: string; requestedAt?: string | undefined },
+    actor: Actor,
+    outcome: { reason?: string },
+  ): Promise<BrandRequest> {
+    let before: Branded = {};
+    let decided: BrandRequest | undefined;
+    const { reason } = outcome;
+    const decideOn = (current: Branded & AuditedRecord) => {
+      before = current;
+      const request = requireWaiting(current, brandId, requestedAt);
+      decided = viewAs(BrandRequest, { ...request, reason });
+      const present = presentBrand(current, request.changes);
+      if (reason !== undefined)
+        return {
+          set: storedRequest({ ...request, status: 'refused', reason }),
+          before: present,
+          after: { refused: request.changes, reason },
+        };
+      return {
+        set: { ...settingsOf(request.changes), ...storedRequest(undefined) },
+        before: present,
+        after: request.changes,
+      };
+    };
+    const after: Client | Partner = isPartner(brandId)
+      ? await changePartner(brandId, actor, decideOn)
+      : await changeClient(brandId, actor, decideOn);
+    if (isPartner(brandId)) await removeUnused(logos, before, after);
+    if (!decided) throw new Error('a change without a decision');
+    const partnerId = 'partnerId' in after ? after.partnerId : after._id;
+    await onDecided({ id: brandId, partnerId, memberId: decided.requestedBy, reason });
+    return decided;
+  }
+
+  return router({
+    /** The changes that wait, the longest waiting first. */
+    list: query(ListBrands, z.array(WaitingBrand), async ({ partnerId, limit, after }) => {
+      const last = after === undefined ? undefined : await (isPartner(after) ? partners : clients).get(after);
+      const page = { limit, after: last };
+      const found = await Promise.all([
+        clients.brandsWaiting(partnerId, page),
+        partners.brandsWaiting(partnerId, page),
+      ]);
+      const rows = found
+        .flat()
+        .flatMap(viewWaiting)
+        .toSorted((a, b) => a.requestedAt.localeCompare(b.requestedAt) || a.id.localeCompare(b.id));
+      return withPartnerName(rows.slice(0, limit), partnerNames);
+    }),
+
+    show: query(BrandReference, WaitingBrand, async ({ brandId, requestedAt }) => {
+      const record = await (isPartner(brandId) ? partners : clients).get(brandId);
+      requireWaiting(record, brandId, requestedAt);
+      const [waiting] = await withPartnerName(viewWaiting(record), partnerNames);
+      if (!waiting) throw new Error('a request without a view');
+      return waiting;
+    }),
+
+    /** Puts a waiting change on the live pages. */
+    approve: mutation(BrandReference, BrandRequest, (input, actor) => decide(input, actor, {})),
+
+    /** Refuses a waiting change. The members of the partner see the reason. */
+    refuse: mutation(RefuseBrand, BrandRequest, ({ reason, ...input }, actor) =>
+      decide(input, actor, { reason }),
+    ),
+  });
+}
+
+/** The fields of a record for changes; null, the default, removes a field. */
+const settingsOf = (changes: BrandChanges) =>
+  Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, value ?? undefined]));

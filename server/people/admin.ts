@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import {
+  BlockEnrollment,
+  EnrollmentReference,
+  EnrollmentView,
+  ListEnrollments,
+  ReadEnrollment,
+} from '../../contracts/admin/enrollments.ts';
+import { pageFields, Total } from '../../contracts/admin/references.ts';
+import { maskSubject } from '../platform/admin-api/personal-data.ts';
+import { mutation, procedure, query, router } from '../platform/admin-api/procedures.ts';
+import { type Actor, type AuditEntry, auditEntry } from '../platform/database/audit/audit-entry.ts';
+import { endDryRun } from '../platform/database/audit/dry-run.ts';
+import { ApiError } from '../platform/errors.ts';
+import { createSourceProcedures } from '../sessions/sources/admin-sources.ts';
+import type { SourceOverview } from '../sessions/sources/overview.ts';
+import { createSessionProcedures, type SessionDependencies } from './admin-sessions.ts';
+import type { Enrollment, EnrollmentStore } from './enrollments/enrollment-store.ts';
+import { createUserProcedures, type UserDependencies } from './users/admin-users.ts';
+import type { Block } from './users/blocking.ts';
+import { viewEnrollment } from './views.ts';
+
+type Dependencies = SessionDependencies &
+  UserDependencies & { enrollments: Omit<EnrollmentStore, 'block'>; block: Block; sources: SourceOverview };
+
+/** Makes the procedures that `svcadmin sessions`, `enrollments`, `users` and `sources` call. */
+export const createVerificationProcedures = (dependencies: Dependencies) => ({
+  users: createUserProcedures(dependencies),
+  sources: createSourceProcedures(dependencies.sources),
+  sessions: createSessionProcedures(dependencies),
+  enrollments: enrollmentProcedures(dependencies),
+});
+
+function enrollmentProcedures({
+  enrollments,
+  block,
+  clock,
+}: Pick<Dependencies, 'enrollments' | 'block' | 'clock'>) {
+  async function requireEnrollment(id: string): Promise<Enrollment> {
+    const enrollment = await enrollments.find(id);
+    if (!enrollment) throw new ApiError('not_found', { description: `No enrollment ${id}` });
+    return enrollment;
+  }
+
+  /** The audit entry of a change of status. Its id is made of request and enrollment, so a repeated write adds no second entry. */
+  function entryOf(actor: Actor, { _id, status }: Enrollment, after: Record<string, unknown>): AuditEntry {
+    return auditEntry(actor, { id: _id, at: clock.now() }, { before: { status }, after });
+  }
+
+  return router({
+    list: procedure
+      .input(ListEnrollments)
+      .output(z.array(EnrollmentView))
+      .query(async ({ input: { partnerId, sub, reason, limit, after }, ctx }) => {
+        const last = after === undefined ? undefined : await requireEnrollment(after);
+        const found = await enrollments.list({ partnerId, ...(sub ? { sub } : {}) }, { limit, after: last });
+        const modes = found.map(({ mode }) => mode);
+        await ctx.noteRead({ target: partnerId, modes, reason, counts: { enrollments: found.length } });
+        return found.map((enrollment) => maskSubject(ctx.operator.role, viewEnrollment(enrollment)));
+      }),
+
+    // A count shows no record of a person, so it needs no reason and is not noted in the audit log.
+    count: query(ListEnrollments.omit({ ...pageFields, reason: true }), Total, ({ partnerId, sub }) =>
+      enrollments.count({ partnerId, ...(sub ? { sub } : {}) }),
+    ),
+
+    show: procedure
+      .input(ReadEnrollment)
+      .output(EnrollmentView)
+      .query(async ({ input: { enrollmentId, reason }, ctx }) => {
+        const enrollment = await requireEnrollment(enrollmentId);
+        await ctx.noteRead({ target: enrollmentId, modes: [enrollment.mode], reason });
+        return maskSubject(ctx.operator.role, viewEnrollment(enrollment));
+      }),
+
+    block: mutation(BlockEnrollment, EnrollmentView, async ({ enrollmentId, reason }, actor) => {
+      const current = await requireEnrollment(enrollmentId);
+      endDryRun(actor);
+      const entry = entryOf(actor, current, { status: 'blocked', blockReason: reason });
+      return viewEnrollment(await block(enrollmentId, reason, entry));
+    }),
+
+    unblock: mutation(EnrollmentReference, EnrollmentView, async ({ enrollmentId }, actor) => {
+      const current = await requireEnrollment(enrollmentId);
+      if (current.status === 'active') return viewEnrollment(current);
+      const entry = entryOf(actor, current, { status: 'active' });
+      return viewEnrollment(await enrollments.unblock(enrollmentId, entry));
+    }),
+  });
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import {
+  ErasedUser,
+  FindUser,
+  FindUsers,
+  FoundUser,
+  PasskeyReference,
+  RemovedPasskey,
+  UserReference,
+  UserView,
+} from '../../../contracts/admin/users.ts';
+import type { ClaimName } from '../../../contracts/claims.ts';
+import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
+import { endDryRun } from '../../platform/database/audit/dry-run.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { SessionStore } from '../../sessions/session-store.ts';
+import type { EnrollmentStore } from '../enrollments/enrollment-store.ts';
+import type { IsFresh } from '../enrollments/freshness.ts';
+import type { Erasure } from '../erasure/erasure.ts';
+import type { Passkeys } from '../passkeys/passkeys.ts';
+import { viewEnrollment } from '../views.ts';
+import { createUserSearch } from './find-users.ts';
+import { createFindUserId } from './user-id.ts';
+import type { User, UserStore } from './user-store.ts';
+
+export interface UserDependencies {
+  users: Pick<UserStore, 'find'>;
+  enrollments: Pick<EnrollmentStore, 'find' | 'ofUser' | 'ofSubject' | 'ofCustomer' | 'userOfSubject'>;
+  sessions: Pick<SessionStore, 'find' | 'ofUser'>;
+  /** The keyed hash of a shop's customer id. */
+  customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
+  passkeys: Pick<Passkeys, 'ofUser' | 'userOf' | 'remove'>;
+  erasure: Erasure;
+  isFresh: IsFresh;
+  clock: { now(): number };
+}
+
+/** Makes the procedures that `svcadmin users` calls. */
+export function createUserProcedures(dependencies: UserDependencies) {
+  const { users, enrollments, sessions, passkeys, erasure, isFresh, clock } = dependencies;
+
+  const search = createUserSearch(dependencies);
+
+  const findUserId = createFindUserId({ enrollments, userOfPasskey: passkeys.userOf });
+
+  async function view(user: User): Promise<UserView> {
+    const [enrolled, userSessions, userPasskeys] = await Promise.all([
+      enrollments.ofUser(user._id),
+      sessions.ofUser(user._id),
+      passkeys.ofUser(user._id),
+    ]);
+    const now = clock.now();
+    return {
+      id: user._id,
+      mode: user.mode,
+      claims: Object.entries(user.claims).map(([name, claim]) => ({
+        name: name as ClaimName,
+        value: claim.value,
+        evaluatedAt: claim.evaluatedAt.toISOString(),
+        fresh: isFresh(name as ClaimName, claim, now),
+      })),
+      enrollments: enrolled.map(({ _id, partnerId, clientId, sub, status }) => ({
+        id: _id,
+        partnerId,
+        clientId,
+        sub,
+        status,
+      })),
+      passkeys: userPasskeys.map(({ _id, createdAt, lastUsedAt, synced }) => ({
+        id: _id,
+        createdAt: createdAt.toISOString(),
+        lastUsedAt: lastUsedAt?.toISOString() ?? null,
+        synced,
+      })),
+      sessions: userSessions.length,
+      duplicate: user.duplicate ?? false,
+      createdAt: user.createdAt.toISOString(),
+    };
+  }
+
+  return router({
+    show: query(FindUser, UserView, async (input, ctx) => {
+      const id = await findUserId(input.user);
+      const user = id && (await users.find(id));
+      if (!user) throw new ApiError('not_found', { description: `No user ${input.user}` });
+      await ctx.noteRead({ target: user._id, modes: [user.mode], reason: input.reason });
+      return view(user);
+    }),
+
+    find: query(FindUsers, z.array(FoundUser), async (input, ctx) => {
+      const found = await search(input);
+      const users = new Set(found.map(({ userId }) => userId));
+      const [onlyUser = null] = users.size === 1 ? users : [];
+      await ctx.noteRead({
+        // A customer of a shop may be several users. Then the entry names none of them.
+        target: onlyUser,
+        modes: found.map(({ mode }) => mode),
+        reason: input.reason,
+        counts: { users: users.size, enrollments: found.length },
+      });
+      return found.map((enrollment) => ({ userId: enrollment.userId, ...viewEnrollment(enrollment) }));
+    }),
+
+    removePasskey: mutation(PasskeyReference, RemovedPasskey, async ({ userId, passkeyId }, actor) => {
+      await passkeys.remove(userId, passkeyId, () => endDryRun(actor));
+      return { id: passkeyId, userId };
+    }),
+
+    erase: mutation(UserReference, ErasedUser, async ({ userId }, actor) => {
+      const erased = await erasure.erase(userId, actor);
+      if (!erased) throw new ApiError('not_found', { description: `No user ${userId}` });
+      return { id: userId, ...erased };
+    }),
+  });
+}

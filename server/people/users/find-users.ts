@@ -1,0 +1,39 @@
+import type { FindUsers } from '../../../contracts/admin/users.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { SessionStore } from '../../sessions/session-store.ts';
+import type { Enrollment, EnrollmentStore } from '../enrollments/enrollment-store.ts';
+
+interface Dependencies {
+  enrollments: Pick<EnrollmentStore, 'find' | 'ofUser' | 'ofSubject' | 'ofCustomer'>;
+  sessions: Pick<SessionStore, 'find'>;
+  /** The keyed hash of a shop's customer id, which is stored in its place. */
+  customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
+}
+
+const newestFirst = (one: Enrollment, other: Enrollment): number =>
+  other.createdAt.getTime() - one.createdAt.getTime() || (one._id < other._id ? 1 : -1);
+
+/** Finds enrollments of users, newest first, by a customer of a shop or any id that support knows. */
+export function createUserSearch({ enrollments, sessions, customerHash }: Dependencies) {
+  /** The enrollments of the user that an id names, or the ones with a pairwise subject. */
+  async function enrollmentsOf(reference: string): Promise<Enrollment[]> {
+    const ofUser = async (userId: string | undefined) =>
+      userId === undefined ? [] : enrollments.ofUser(userId);
+    if (reference.startsWith('usr_')) return ofUser(reference);
+    if (reference.startsWith('enr_')) return ofUser((await enrollments.find(reference))?.userId);
+    if (reference.startsWith('ses_')) return ofUser((await sessions.find(reference))?.userId);
+    return enrollments.ofSubject(reference);
+  }
+
+  return async ({ of: reference = '', customer, limit, after }: FindUsers): Promise<Enrollment[]> => {
+    const found = customer
+      ? await enrollments.ofCustomer(customerHash(customer))
+      : await enrollmentsOf(reference);
+    const sorted = found.toSorted(newestFirst);
+    // Without `after`, no id is equal to it, and the page begins at 0.
+    const first = sorted.findIndex(({ _id }) => _id === after) + 1;
+    if (after !== undefined && first === 0)
+      throw new ApiError('not_found', { description: `No enrollment ${after} among those found` });
+    return sorted.slice(first, first + limit);
+  };
+}

@@ -1,0 +1,48 @@
+import { oneTimeUserLifetimeMs } from '../enrollments/enroll.ts';
+import type { EnrollmentStore } from '../enrollments/enrollment-store.ts';
+import type { User, UserStore } from './user-store.ts';
+
+interface Dependencies {
+  users: Pick<UserStore, 'keepUntil'>;
+  enrollments: Pick<EnrollmentStore, 'keepUntil'>;
+  /** The longest lifetime of a claim, in milliseconds. */
+  claimLifetime: number;
+  clock: { now(): number };
+}
+
+/**
+ * Keeps one-time users for longer while they have a passkey. A one-time user cannot be recognised again by the source,
+ * and is deleted at `purgeAt`. All other users have no `purgeAt`, and nothing is changed for them.
+ */
+export function createKeepUser({ users, enrollments, claimLifetime, clock }: Dependencies) {
+  /** Changes when a one-time user and their enrollments are deleted. */
+  async function keepUntil(userId: string, until: Date): Promise<void> {
+    if (await users.keepUntil(userId, until)) await enrollments.keepUntil(userId, until);
+  }
+
+  return {
+    /**
+     * When a one-time user with a passkey is to be deleted: when the newest claim expires, because a passkey serves to
+     * return with fresh claims. Undefined for a user who is not a one-time user.
+     */
+    endWithPasskey({ purgeAt, claims }: User): Date | undefined {
+      if (!purgeAt) return undefined;
+      const newestClaimAt = Math.max(
+        ...Object.values(claims).map(({ evaluatedAt }) => evaluatedAt.getTime()),
+      );
+      const lastClaimExpiresAt = newestClaimAt + claimLifetime;
+      // Never earlier than without a passkey. A user without claims has no newest one (-Infinity).
+      return new Date(Math.max(purgeAt.getTime(), lastClaimExpiresAt));
+    },
+
+    keepUntil,
+
+    /**
+     * The last passkey of a user is removed. A one-time user is kept for one more day, as a new one is, because open
+     * sessions and codes still need the user.
+     */
+    keepOneDay: (userId: string): Promise<void> =>
+      keepUntil(userId, new Date(clock.now() + oneTimeUserLifetimeMs)),
+  };
+}
+export type KeepUser = ReturnType<typeof createKeepUser>;

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { hmac, sameText } from '../../ids.ts';
+
+/** A CSRF token for one form. The browser sends the secret in a cookie; the token is valid as long as the secret is. */
+export function issueToken(browserSecret: string): string {
+  const nonce = randomBytes(16).toString('base64url');
+  return `${nonce}.${mac(browserSecret, nonce)}`;
+}
+
+/** Whether a token was issued for the browser with this secret. */
+export function isTokenOf(browserSecret: string, token: string): boolean {
+  const [nonce = '', given = ''] = token.split('.', 2);
+  return sameText(given, mac(browserSecret, nonce));
+}
+
+function mac(browserSecret: string, nonce: string): string {
+  return hmac(Buffer.from(browserSecret), `csrf.${nonce}`);
+}
+
+/** The headers by which a browser tells where a request comes from. Other programs do not send them. */
+interface OriginHeaders {
+  origin?: string | undefined;
+  'sec-fetch-site'?: string | string[] | undefined;
+}
+
+/**
+ * Whether a form can come from our own page, by the headers that browsers send. Programs without these headers have no
+ * cookies that another site could use; for them, only the token decides. The site is `none` for a request that the user, and
+ * no page, has caused.
+ */
+export function isOwnOrigin({ origin, 'sec-fetch-site': site }: OriginHeaders, ownOrigin: string): boolean {
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
+  return origin === undefined || origin === ownOrigin;
+}

@@ -1,0 +1,136 @@
+import type { createWalletsFeature } from '../../billing/wallets/feature.ts';
+import { opsContext } from '../../console/ops/ops-api.ts';
+import { createAdminRouter } from '../../operations/admin-router.ts';
+import { viewEntry } from '../../operations/audit/audit-log.ts';
+import { createAdmin } from '../../operations/feature.ts';
+import type { Metrics } from '../../operations/metrics/metrics.ts';
+import { createOwnRecords } from '../../operations/own-records.ts';
+import { existingNames } from '../../operations/requests/existing-names.ts';
+import { createSecretOwners } from '../../operations/secrets/secret-owners.ts';
+import type { Stores } from '../../operations/stores.ts';
+import type { createWarnings } from '../../operations/warnings/feature.ts';
+import type { Verification } from '../../pages/feature.ts';
+import { languageAccepted } from '../../pages/views/languages.ts';
+import type { PartnersFeature } from '../../partners/feature.ts';
+import type { Integrations } from '../../partners/integrations/admin-integrations.ts';
+import { createMemberProcedures } from '../../partners/members/admin.ts';
+import type { MemberMail } from '../../partners/members/member-mail.ts';
+import { createUserRecords } from '../../people/users/user-records.ts';
+import type { Pace } from '../../platform/config/pace.ts';
+import { version } from '../../platform/config/version.ts';
+import type { PartnerNames } from '../../platform/database/partner-names.ts';
+import { createUpgrade } from '../../platform/database/schema/upgrade.ts';
+import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
+import { createKeyRotation } from '../../platform/keys/key-rotation.ts';
+import { createWebhookProcedures } from '../../webhooks/admin.ts';
+import { createEndpointHealth } from '../../webhooks/operators/endpoints/health.ts';
+import { createRequireKey } from '../../webhooks/operators/endpoints/key-owner.ts';
+import type { Webhooks } from '../../webhooks/webhooks.ts';
+import type { Foundation } from './foundation.ts';
+import { sealedFields } from './sealed-fields.ts';
+import { reportShards } from './shard-report.ts';
+
+interface Parts {
+  stores: Stores;
+  pace: Pace;
+  limit: RequestLimit;
+  partnerNames: PartnerNames;
+  metrics: Metrics;
+  partners: PartnersFeature;
+  wallets: ReturnType<typeof createWalletsFeature>;
+  verification: Verification;
+  integrations: Integrations;
+  warnings: ReturnType<typeof createWarnings>;
+  webhooks: Webhooks;
+  memberMail: MemberMail;
+}
+
+/** Makes the parts for operators and members: the admin API over all features, the pages for ops, and what the portal is made of. */
+export function createOperators(foundation: Foundation, parts: Parts) {
+  const { config, db, maintenance = db, clock, keyring, sealing, processes, logger, adminToken } = foundation;
+  const { schema, databaseFault = () => undefined } = foundation;
+  const { stores, pace, limit, partnerNames, metrics } = parts;
+  const { partners, wallets, verification, integrations, warnings, webhooks } = parts;
+  const { directory } = partners;
+
+  /** Returns until when the webhooks of keys are paused. */
+  const pauses = (keyIds: readonly string[]) => stores.partners.keys.pauses(keyIds, clock.now());
+  const requireKey = createRequireKey(directory.apiKey);
+  const hasWorker = () => processes.hasRole('worker');
+  const readHealth = createEndpointHealth({ ...webhooks.context, requireKey, pauses, hasWorker });
+  const upgrade = createUpgrade({ db, maintenance, schema, processes, clock });
+  const about = { version, contract: '0.8.0', environment: config.environment, baseUrl: config.baseUrl };
+  const admin = createAdmin({
+    stores: stores.admin,
+    clock,
+    log: logger,
+    firstToken: adminToken,
+    metrics,
+    flushEvery: pace.requestsEvery,
+    existing: (names) => existingNames(stores, names),
+    partnerNames,
+    status: { about, readQueue: webhooks.context.deliveryQueries.queue, readProcesses: processes.survey },
+    // The ops page shows only the worst endpoints.
+    readEndpoints: () => readHealth({ limit: 20 }),
+    rotation: createKeyRotation({ db, sealing, keyring, fields: sealedFields, processes, clock }),
+    upgrade,
+    shards: () => reportShards(db),
+    databaseFault,
+    findSecret: createSecretOwners({ db, stores, sealing, clock }),
+    recordsOfUser: createUserRecords(stores.verification),
+  });
+  const router = createAdminRouter({
+    admin: admin.procedures,
+    partners: partners.procedures,
+    wallets: wallets.procedures,
+    verification: verification.procedures,
+    integrations: integrations.procedures,
+    warnings: warnings.procedures,
+    members: createMemberProcedures({
+      stores: stores.members,
+      isOn: config.portal,
+      clock,
+      idKey: keyring.id,
+      requirePartner: partners.partners.show,
+      baseUrl: config.baseUrl,
+      mailOwners: parts.memberMail.toOwners,
+      auditEntriesOf: async (partnerId, page) =>
+        (await stores.admin.audit.list({ partnerId, ...page })).map(viewEntry),
+    }),
+    webhooks: createWebhookProcedures({
+      webhooks,
+      requireKey,
+      partnerNames,
+      pauses,
+      hasWorker,
+      subjectOf: async (id) => (await stores.verification.enrollments.find(id))?.sub,
+    }),
+  });
+
+  // The portal is a client of the admin API, so it stands above this folder. `app.ts` creates it.
+  const portalParts = {
+    stores: stores.members,
+    clock,
+    keyring,
+    baseUrl: config.baseUrl,
+    limit,
+    logger,
+    router,
+    recordCall: admin.auditLog.recordCall,
+    findForeign: createOwnRecords(stores, clock),
+    environment: config.environment,
+    showPartner: partners.partners.show,
+    onShed: metrics.shed,
+    acceptedLanguage: languageAccepted,
+    previewConsent: verification.previewConsent,
+    about,
+  };
+
+  // The ops page reads through the same procedures, as a caller with the role ops.
+  const ops = router.createCaller(opsContext);
+  return {
+    admin: { ...admin, router, routes: admin.routesOf({ router, ops }) },
+    upgrade,
+    portalParts,
+  };
+}

@@ -1,0 +1,315 @@
+import { accountRoutes } from '../../api/account-routes.ts';
+import { createBillableEndpoints } from '../../api/billable-endpoints.ts';
+import { createEventList } from '../../api/events.ts';
+import { authenticateKey } from '../../api/verify/hvf-session.ts';
+import { createBillingFeature } from '../../billing/feature.ts';
+import { createWalletsFeature } from '../../billing/wallets/feature.ts';
+import { createStatementSigner } from '../../billing/wallets/signed-statement.ts';
+import { statusListTypes } from '../../identity-wallet/port.ts';
+import { createMetrics } from '../../operations/metrics/metrics.ts';
+import { createUnpaidWallets } from '../../operations/overview/unpaid-wallets.ts';
+import { createStatusFeature } from '../../operations/service-status/feature.ts';
+import { createStores } from '../../operations/stores.ts';
+import { createWarnings } from '../../operations/warnings/feature.ts';
+import { createVerification } from '../../pages/feature.ts';
+import { createPartnersFeature } from '../../partners/feature.ts';
+import { createIntegrations } from '../../partners/integrations/admin-integrations.ts';
+import { customerHash } from '../../partners/integrations/customer-hash.ts';
+import { createSecretUses } from '../../partners/keys/secret-uses.ts';
+import { createMemberMail } from '../../partners/members/member-mail.ts';
+import { createPartnerNames } from '../../partners/partner-names.ts';
+import { createPersonAccesses } from '../../people/erasure/person-accesses.ts';
+import { version } from '../../platform/config/version.ts';
+import { createCapacity } from '../../platform/http/limits/in-flight.ts';
+import { createRequestLimit } from '../../platform/http/limits/request-limits.ts';
+import { createScheduler } from '../../platform/jobs/scheduler.ts';
+import { createLastUses } from '../../platform/keys/last-uses.ts';
+import { createMailer } from '../../platform/mail.ts';
+import { createChargedCodes } from '../../sessions/charged-codes.ts';
+import type { CodeOfSession } from '../../sessions/session-store.ts';
+import { testIdentityWalletSettings } from '../../sessions/sources/identity-wallet/source.ts';
+import { sandboxSource } from '../../sessions/sources/sandbox.ts';
+import { createWebhookEndpoints, eventRecipient } from '../../webhooks/delivery/endpoint.ts';
+import { checkWebhookUrl } from '../../webhooks/egress/destination.ts';
+import { createPublicGet } from '../../webhooks/egress/public-get.ts';
+import { createWebhooks } from '../../webhooks/webhooks.ts';
+import type { Foundation } from './foundation.ts';
+import { createOperators } from './operators.ts';
+import { tracedStores, tracedWebhooks } from './traced.ts';
+
+/**
+ * The most requests that a process has in flight, by kind of caller. A process answers about 256 requests in 200 ms.
+ * `unauthenticated` may be more, because they need only one batched read to identify the caller. `returning_user` may be more,
+ * because they may wait for their identity provider.
+ */
+const mostInFlight = { authenticated: 256, unauthenticated: 512, user: 256, returning_user: 512 };
+/** The most of these for one partner, and for the users of one identity provider. */
+const mostOfSharer = { authenticated: 192, returning_user: 256 };
+
+/** Creates all features and connects them. This is the only place where features are joined. */
+export function createServices(foundation: Foundation) {
+  const {
+    config,
+    db,
+    maintenance = db,
+    clock,
+    keyring,
+    sealing,
+    processes,
+    logger,
+    ownPorts,
+    pace,
+  } = foundation;
+  const { stores: replaced, processMetrics, tracing, databaseFault = () => undefined } = foundation;
+  const stores = { ...createStores(db, maintenance), ...replaced };
+  const limit = createRequestLimit({ db, clock, key: keyring.id });
+  const publicGet = createPublicGet();
+  const partnerNames = createPartnerNames(stores.partners.partners);
+  const lastUses = createLastUses({ db, clock, logger, flushEvery: pace.usesEvery });
+  const used = createSecretUses(lastUses);
+  const send = config.smtp && createMailer({ ...config.smtp, baseUrl: config.baseUrl });
+  const memberMail = createMemberMail({ stores, send, logger });
+  const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
+
+  const scheduler = createScheduler({ db, logger, processEvery: pace.jobsEvery });
+  const metrics = createMetrics({
+    process: processMetrics,
+    tickAge: scheduler.tickAge,
+    certificates: () => verification.certificates(),
+  });
+
+  const status = createStatusFeature({
+    stores: stores.status,
+    clock,
+    databaseFault,
+    logger,
+    servesApi: config.roles.has('api'),
+  });
+
+  const webhooks = createWebhooks({
+    db,
+    maintenance,
+    clock,
+    idKey: keyring.id,
+    scheduler,
+    logger,
+    sending: metrics.sending,
+    sent(outcome, mode) {
+      metrics.sent(outcome);
+      status.countAttempt(outcome, mode);
+    },
+    published: (count) => metrics.batch('events', count),
+    endpoint: createWebhookEndpoints({
+      apiKey: (keyId) => partners.directory.apiKey(keyId),
+      partner: (id, options) => partners.directory.partner(id, options),
+      sealing,
+      used,
+    }),
+    recipient: (draft) => eventRecipient(draft, partners.directory),
+    retryDelays: config.webhooks.retryDelays,
+    worker: config.roles.has('worker'),
+    userAgent: `SVC-Gateway-Webhooks/${version}`,
+    ...urlRules,
+    ...tracedWebhooks(foundation.webhooks, tracing),
+  });
+
+  const billingStores = tracedStores(stores.billing, tracing);
+  const billing = createBillingFeature({
+    stores: billingStores,
+    clock,
+    idKey: keyring.id,
+    publish: webhooks.publish,
+    onWritten({ walletId, entries }) {
+      metrics.batch('ledger_page', entries.length);
+      wallets.touch(walletId);
+    },
+    onConflict: metrics.pageConflict,
+    record: stores.admin.audit.add,
+    standardPrice: config.priceCents,
+    logger,
+    pace,
+    peers: config.peer && {
+      processes,
+      isWriter: config.roles.has('api'),
+      onPosting: metrics.posting,
+      onBatch: (size) => metrics.batch('hand_over', size),
+      onPeers: metrics.peers,
+    },
+  });
+  const { charges } = billing;
+  const chargeOfCode = ({ codeHash, partnerId, mode }: CodeOfSession) =>
+    charges.past({ partnerId, mode, cause: codeHash });
+
+  const partners = createPartnersFeature({
+    limit,
+    stores: stores.partners,
+    onSecretUsed: used,
+    clock,
+    sealing,
+    partnerNames,
+    openWallets: billing.openWallets,
+    checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
+    onResumed: webhooks.resume,
+    onSuspended: (partnerId) => stores.members.memberSessions.endDevices({ partnerId }),
+    logoAddress: (id) => `${config.baseUrl}/verify/assets/logo/${id}.png`,
+    onBrandDecided: ({ id, partnerId, memberId, reason }) =>
+      memberMail.toMemberAndOwners(memberId, partnerId, {
+        cause: `brand of ${id}, ${clock.now()}`,
+        subject: reason === undefined ? 'Your brand was approved' : 'Your brand was not approved',
+        text: `The change of the brand of ${id} that a member asked for was ${
+          reason === undefined ? 'approved, and is on the live pages' : `refused: ${reason}`
+        }.\n${config.baseUrl}/portal/clients\n`,
+      }),
+    sources: [
+      sandboxSource,
+      ...testIdentityWalletSettings,
+      ...config.oidcSources,
+      ...config.identityWalletSources,
+    ],
+  });
+  const { directory } = partners;
+
+  const wallets = createWalletsFeature({
+    stores: { ...billingStores, ...stores.wallets },
+    billing,
+    clock,
+    key: keyring.id,
+    logger,
+    worker: config.roles.has('worker'),
+    record: stores.admin.audit.add,
+    unpaidWallets: createUnpaidWallets(stores),
+    partnerNames,
+    standardPrice: config.priceCents,
+    partners: partners.partners,
+    signStatement: createStatementSigner({
+      ...{ keyring, issuer: config.baseUrl, clock },
+      turn: billingStores.ledger.turn,
+    }),
+  });
+
+  const integrations = createIntegrations({
+    store: stores.storefront.integrations,
+    sealing,
+    clock,
+    findClient: (clientId) => directory.client(clientId, { fresh: true }),
+    partnerNames,
+  });
+
+  const personAccesses = createPersonAccesses({
+    charges,
+    billing,
+    grantsOf: stores.billing.grants.ofPerson,
+    eraseEvents: stores.webhooks.erasure.erase,
+    forgetAddresses: stores.admin.requests.forgetAddresses,
+  });
+  const verification = createVerification({
+    stores: stores.verification,
+    onMethod: metrics.method,
+    passkeyRpId: config.passkeyRpId,
+    onPasskey: metrics.passkey,
+    clock,
+    keyring,
+    directory,
+    publish: webhooks.publish,
+    logger,
+    baseUrl: config.baseUrl,
+    limit,
+    startsPerMinute: config.startsPerMinute,
+    hasIntegration: integrations.hasActive,
+    oidcSources: config.oidcSources,
+    identityWalletSources: config.identityWalletSources,
+    fetchStatusList: (uri) => publicGet(uri, Object.values(statusListTypes)),
+    claimLifetimes: config.claimLifetimes,
+    imprint: config.imprint,
+    customerHash: (customer) => customerHash(keyring.id, customer),
+    findLogo: stores.partners.logos.find,
+    partnerNames,
+    chargeOf: chargeOfCode,
+    chargedCodes: createChargedCodes({ charges, ledger: billingStores.ledger }),
+    endAccesses: personAccesses.end,
+    sharedOf: personAccesses.shared,
+    record: stores.admin.audit.add,
+    eraseElsewhere: personAccesses.erase,
+  });
+
+  const endpoints = createBillableEndpoints({
+    charges,
+    revokedAt: billingStores.revocations.revokedAt,
+    partners,
+    verification,
+    integrations,
+    keyring,
+    sealing,
+    limit,
+    used,
+    clock,
+    issuer: config.baseUrl,
+    deadline: pace,
+  });
+
+  const warnings = createWarnings({
+    stores,
+    config,
+    send,
+    publish: webhooks.publish,
+    clock,
+    logger,
+    settings: partners.warningSettings,
+  });
+
+  const account = accountRoutes({
+    authenticate: (authorization) => authenticateKey(authorization, directory),
+    listEvents: createEventList({ events: stores.webhooks.events, clock }),
+    readWallet: wallets.read,
+    limit,
+  });
+
+  const operators = createOperators(foundation, {
+    stores,
+    pace,
+    limit,
+    partnerNames,
+    metrics,
+    partners,
+    wallets,
+    verification,
+    integrations,
+    warnings,
+    webhooks,
+    memberMail,
+  });
+
+  return {
+    lastUses,
+    processMetrics,
+    tracing,
+    capacity: createCapacity({
+      most: mostInFlight,
+      mostOfSharer,
+      onShed: metrics.shed,
+      onInFlight: metrics.inFlight,
+      logger,
+    }),
+    ...endpoints,
+    account: { routes: account },
+    verification,
+    admin: operators.admin,
+    billing,
+    wallets,
+    partners,
+    portalParts: operators.portalParts,
+    status,
+    webhooks,
+    sweeps: [
+      ...billing.sweeps,
+      ...wallets.sweeps,
+      operators.upgrade.sweep,
+      verification.sweep,
+      verification.erasureSweep,
+      webhooks.sweep,
+      warnings.sweep,
+      operators.admin.auditLog,
+    ],
+  };
+}
+export type Services = ReturnType<typeof createServices>;

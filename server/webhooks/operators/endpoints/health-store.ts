@@ -1,0 +1,126 @@
+import type { Db } from 'mongodb';
+import type { Mode } from '../../../../contracts/identifiers.ts';
+import { inTurns, limitInTurns } from '../../../platform/database/reads/in-turns.ts';
+import { givenFields } from '../../../platform/database/reads/look-through.ts';
+import type { Delivery, Overdue } from '../../delivery/delivery.ts';
+import { failedByKey, failedOfAnyKey, overdueByKey, overdueOfAnyKey } from '../../delivery/delivery-store.ts';
+import { keysOfWaiting } from '../../delivery/waiting-key-store.ts';
+import type { EndedAttempt } from './endpoint-health.ts';
+import type { KeyOwner } from './key-owner.ts';
+
+const dayMs = 24 * 3_600_000;
+/** How many of a key's newest deliveries are searched for attempted ones. A key may have very many that were not attempted yet. */
+const mostSearched = 2_000;
+/** The most attempted deliveries whose attempts are read. */
+const mostAttempted = 500;
+/** The count of a key's due deliveries ends at this number. */
+const mostQueued = 10_000;
+/** Sorts live before test by the alphabet. */
+const liveFirst = { mode: 1 } as const;
+
+interface Wanted {
+  /** Only keys of this mode. */
+  mode?: Mode | undefined;
+  limit: number;
+}
+
+export type HealthStore = ReturnType<typeof createHealthStore>;
+
+/** Reads deliveries to derive the health of endpoints. Each read uses an index and has a limit. */
+export function createHealthStore(db: Db) {
+  const deliveries = db.collection<Delivery>('deliveries');
+  const keys = db.collection<{ _id: string; partnerId: string; mode: Mode; webhook?: object }>('apiKeys');
+
+  /** Keys with deliveries that have failed since a time, in turns of partners. The first key of a partner is a live one. */
+  const failing = (since: Date, { mode, limit }: Wanted): Promise<KeyOwner[]> =>
+    deliveries
+      .aggregate<KeyOwner>(
+        [
+          { $match: failedOfAnyKey },
+          { $sort: failedByKey },
+          // The database reads only the newest delivery of each key.
+          {
+            $group: {
+              _id: '$keyId',
+              partnerId: { $first: '$partnerId' },
+              mode: { $first: '$mode' },
+              at: { $first: '$createdAt' },
+            },
+          },
+          { $match: { at: { $gt: since }, ...givenFields({ mode }) } },
+          ...limitInTurns({ by: 'partnerId', sort: liveFirst, limit }),
+          { $project: { _id: 0, keyId: '$_id', partnerId: 1, mode: 1 } },
+        ],
+        { hint: failedByKey },
+      )
+      .toArray();
+
+  return {
+    /** Attempts that have ended within a day, in order of time, without those that a process of ours did not complete. */
+    async attempts(keyId: string, now: Date): Promise<EndedAttempt[]> {
+      return deliveries
+        .aggregate<EndedAttempt>([
+          { $match: { keyId, createdAt: { $gt: new Date(now.getTime() - dayMs) } } },
+          { $sort: { createdAt: -1, _id: -1 } },
+          { $limit: mostSearched },
+          { $match: { 'attempts.0': { $exists: true } } },
+          { $limit: mostAttempted },
+          { $unwind: '$attempts' },
+          { $replaceWith: '$attempts' },
+          // An attempt that is under way has neither a status nor an error yet.
+          { $match: { $or: [{ status: { $exists: true } }, { error: { $exists: true } }] } },
+          // An interrupted attempt says nothing of the receiver: a process of ours ended.
+          { $match: { error: { $ne: 'interrupted' } } },
+          { $project: { at: 1, status: 1, error: 1, durationMs: 1 } },
+          { $sort: { at: 1 } },
+        ])
+        .toArray();
+    },
+
+    /** Counts the due deliveries of a key, at most `mostQueued`. */
+    queued: (keyId: string, now: Date): Promise<number> =>
+      deliveries.countDocuments(
+        // All lanes are named, because the index contains the lane between the key and the time.
+        { status: 'pending', keyId, lane: { $in: ['first', 'retry'] }, nextAttemptAt: { $lte: now } },
+        { limit: mostQueued },
+      ),
+
+    /** The deliveries of a key that a process could not send although they were due, and the oldest of them. */
+    async heldBack(keyId: string, now: Date): Promise<{ count: number; oldest: Overdue | undefined }> {
+      const held = { ...overdueOfAnyKey, keyId, 'overdue.reason': { $gt: '' } };
+      const hint = overdueByKey;
+      const [count, oldest] = await Promise.all([
+        // Those that are due by their present time are in `queued`.
+        deliveries.countDocuments({ ...held, nextAttemptAt: { $gt: now } }, { limit: mostQueued, hint }),
+        deliveries.findOne(held, { sort: overdueByKey, hint }),
+      ]);
+      return { count, oldest: oldest?.overdue };
+    },
+
+    /**
+     * Keys with deliveries that have failed within a day, or wait for an attempt. Partners take turns, so that one with many such
+     * keys hides no other. Within a turn, live keys come first.
+     */
+    async troubled(now: Date, wanted: Wanted): Promise<KeyOwner[]> {
+      const [failed, waiting] = await Promise.all([
+        failing(new Date(now.getTime() - dayMs), wanted),
+        keysOfWaiting(deliveries, givenFields({ mode: wanted.mode })),
+      ]);
+      // A key may have both failed and waiting deliveries. The map keeps its first place.
+      const owners = new Map([...failed, ...waiting].map((owner) => [owner.keyId, owner]));
+      const rank = ({ mode }: KeyOwner) => (mode === 'live' ? 0 : 1);
+      const sorted = [...owners.values()].toSorted((one, other) => rank(one) - rank(other));
+      return inTurns(sorted, ({ partnerId }) => partnerId).slice(0, wanted.limit);
+    },
+
+    /** The keys of a partner that have a webhook URL. */
+    async ofPartner(partnerId: string, { mode, limit }: Wanted): Promise<KeyOwner[]> {
+      const found = await keys
+        .find({ partnerId, ...givenFields({ mode }), webhook: { $exists: true } })
+        .sort({ createdAt: -1, _id: -1 })
+        .limit(limit)
+        .toArray();
+      return found.map(({ _id: keyId, mode: modeOfKey }) => ({ keyId, partnerId, mode: modeOfKey }));
+    },
+  };
+}

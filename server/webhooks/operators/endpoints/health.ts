@@ -1,0 +1,65 @@
+import type { EndpointHealth, ReadHealth } from '../../../../contracts/admin/endpoint-health.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { Limits } from '../../delivery/backlog.ts';
+import { type InFlight, noneInFlight } from '../../delivery/delivery.ts';
+import type { DeliveryQueryStore } from '../delivery-query-store.ts';
+import { evaluateEndpoint, worstFirst } from './endpoint-health.ts';
+import type { HealthStore } from './health-store.ts';
+import type { KeyOwner, ReadPauses, RequireKey } from './key-owner.ts';
+
+interface Settings {
+  health: HealthStore;
+  deliveryQueries: Pick<DeliveryQueryStore, 'inFlight'>;
+  pauses: ReadPauses;
+  /** Whether a process that sends is running. */
+  hasWorker: () => Promise<boolean>;
+  requireKey: RequireKey;
+  clock: Pick<Clock, 'now'>;
+  limits: Limits;
+}
+
+export type ReadEndpointHealth = (wanted: ReadHealth) => Promise<EndpointHealth[]>;
+
+/** Reads the health of endpoints, the worst first. @throws ApiError `not_found` for a key that does not exist */
+export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
+  const { health, deliveryQueries, pauses, hasWorker, requireKey, clock, limits } = settings;
+
+  /** The keys whose endpoints are shown: the named one, those of the named partner, or else the troubled ones. */
+  async function findOwners(wanted: ReadHealth, now: Date): Promise<KeyOwner[]> {
+    const { keyId, partnerId, mode } = wanted;
+    if (keyId === undefined)
+      return partnerId === undefined ? health.troubled(now, wanted) : health.ofPartner(partnerId, wanted);
+    const owner = await requireKey(keyId);
+    return mode === undefined || owner.mode === mode ? [owner] : [];
+  }
+
+  return async (wanted) => {
+    const now = new Date(clock.now());
+    const found = await findOwners(wanted, now);
+    const [inFlight, paused, isWorked] = await Promise.all([
+      deliveryQueries.inFlight(),
+      pauses(found.map(({ keyId }) => keyId)),
+      hasWorker(),
+    ]);
+    const sumOfLanes = ({ first, retry }: InFlight): number => first + retry;
+    const allInFlight = [...inFlight.values()].reduce((sum, lanes) => sum + sumOfLanes(lanes), 0);
+    const evaluated: EndpointHealth[] = [];
+    // One endpoint after another, so that these queries do not use all connections of the pool.
+    for (const owner of found) {
+      const { keyId } = owner;
+      const { count, oldest } = await health.heldBack(keyId, now);
+      const facts = {
+        ...owner,
+        attempts: await health.attempts(keyId, now),
+        queued: (await health.queued(keyId, now)) + count,
+        heldBack: oldest,
+        inFlight: sumOfLanes(inFlight.get(keyId) ?? noneInFlight),
+        allInFlight,
+        isWorked,
+        pausedUntil: paused.get(keyId),
+      };
+      evaluated.push(evaluateEndpoint(facts, { limits, now: now.getTime() }));
+    }
+    return evaluated.toSorted(worstFirst);
+  };
+}

@@ -1,0 +1,25 @@
+import type { Mode } from '../../../../contracts/identifiers.ts';
+import { ApiError } from '../../../platform/errors.ts';
+
+/** An API key and its partner. */
+export interface KeyOwner {
+  keyId: string;
+  partnerId: string;
+  mode: Mode;
+}
+
+/** Tells which of these keys are paused, and until when. */
+export type ReadPauses = (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
+
+/** Finds an API key, revoked or not. @throws ApiError `not_found` */
+export type RequireKey = (keyId: string) => Promise<KeyOwner>;
+
+export function createRequireKey(
+  findKey: (keyId: string) => Promise<Omit<KeyOwner, 'keyId'> | undefined>,
+): RequireKey {
+  return async (keyId) => {
+    const key = await findKey(keyId);
+    if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
+    return { keyId, partnerId: key.partnerId, mode: key.mode };
+  };
+}

@@ -1,0 +1,69 @@
+import type { WaitReason } from '../../../../contracts/webhooks.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import { type Limits, retryLimits } from '../../delivery/backlog.ts';
+import { type Delivery, firstDueOf, type InFlight, noneInFlight } from '../../delivery/delivery.ts';
+import type { DeliveryQueryStore } from '../delivery-query-store.ts';
+import type { ReadPauses } from '../endpoints/key-owner.ts';
+import { lateAfterMs } from '../views.ts';
+
+export interface WaitingSettings {
+  deliveryQueries: Pick<DeliveryQueryStore, 'inFlight'>;
+  clock: Pick<Clock, 'now'>;
+  pauses: ReadPauses;
+  /** Whether a process that sends is running. */
+  hasWorker: () => Promise<boolean>;
+  /** The limits of each process. */
+  limits: Limits;
+}
+
+/**
+ * Returns a function that tells why deliveries wait, by their ids. It compares the attempts in flight in all processes with the
+ * limits. A delivery that is not due, or only just due, has no reason.
+ */
+export function createWaiting({ deliveryQueries, clock, pauses, hasWorker, limits }: WaitingSettings) {
+  const forRetries = retryLimits(limits);
+
+  /** Which limit keeps a delivery waiting. A retry also waits for the lower limits of retries. */
+  function reachedLimit({ lane }: Delivery, ofEndpoint: InFlight, ofAll: InFlight): WaitReason | undefined {
+    const isReached = (limit: keyof Limits, { first, retry }: InFlight): boolean =>
+      first + retry >= limits[limit] || (lane === 'retry' && retry >= forRetries[limit]);
+    if (isReached('perEndpoint', ofEndpoint)) return 'endpoint_busy';
+    if (isReached('pool', ofAll)) return 'server_busy';
+    return undefined;
+  }
+
+  return async (deliveries: readonly Delivery[]): Promise<Map<string, WaitReason>> => {
+    const now = clock.now();
+    // Only a pending delivery has a due time.
+    const overdueMs = (delivery: Delivery) => now - (firstDueOf(delivery)?.getTime() ?? now);
+    const due = deliveries.filter((delivery) => overdueMs(delivery) > 0);
+    const reasons = new Map<string, WaitReason>();
+    if (due.length === 0) return reasons;
+    const keyIds = [...new Set(due.map(({ keyId }) => keyId))];
+    const [counts, paused, isWorked] = await Promise.all([
+      deliveryQueries.inFlight(),
+      pauses(keyIds),
+      hasWorker(),
+    ]);
+    const all = sum([...counts.values()]);
+    const reasonOf = (delivery: Delivery): WaitReason | undefined => {
+      if (paused.has(delivery.keyId)) return 'paused';
+      const isLate = overdueMs(delivery) > lateAfterMs;
+      if (isLate && !isWorked) return 'no_worker';
+      if (delivery.overdue?.reason) return delivery.overdue.reason;
+      const busy = reachedLimit(delivery, counts.get(delivery.keyId) ?? noneInFlight, all);
+      return busy ?? (isLate ? 'not_taken_up' : undefined);
+    };
+    for (const delivery of due) {
+      const reason = reasonOf(delivery);
+      if (reason) reasons.set(delivery._id, reason);
+    }
+    return reasons;
+  };
+}
+
+const sum = (counts: readonly InFlight[]): InFlight =>
+  counts.reduce(
+    (all, { first, retry }) => ({ first: all.first + first, retry: all.retry + retry }),
+    noneInFlight,
+  );

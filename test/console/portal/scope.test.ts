@@ -1,0 +1,380 @@
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import type { MemberRole } from '../../../contracts/admin/members.ts';
+import { createInputBinding } from '../../../server/console/portal/calls/bind-input.ts';
+import { identifyingFields, type OwnedKind, scope } from '../../../server/console/portal/calls/scope.ts';
+import type { ApiError } from '../../../server/platform/errors.ts';
+import { call, codeFor, createShop, fields, type Shop, sign } from '../../api/storefront/shop.ts';
+import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
+import { within } from '../../harness/time-limits.ts';
+import { type SignedInMember, signedIn } from './signed-in.ts';
+
+/**
+ * The procedures that each role may call: owner, developer, finance, viewer. All other procedures do not exist for
+ * members.
+ */
+const table: Record<string, string> = {
+  'partners.show': 'odfv',
+  'partners.setLogo': 'od',
+  'partners.removeLogo': 'od',
+  'keys.list': 'odfv',
+  'keys.count': 'odfv',
+  'keys.show': 'odfv',
+  'keys.create': 'od',
+  'keys.rotate': 'od',
+  'keys.revoke': 'od',
+  'clients.list': 'odfv',
+  'clients.count': 'odfv',
+  'clients.show': 'odfv',
+  'clients.create': 'od',
+  'clients.update': 'od',
+  'clients.rotateSecret': 'od',
+  'clients.disable': 'od',
+  'clients.enable': 'od',
+  'integrations.list': 'odfv',
+  'integrations.count': 'odfv',
+  'integrations.show': 'odfv',
+  'integrations.create': 'od',
+  'integrations.update': 'od',
+  'integrations.rotateSecret': 'od',
+  'integrations.disable': 'od',
+  'webhooks.show': 'odfv',
+  'webhooks.health': 'odfv',
+  'webhooks.set': 'od',
+  'webhooks.changeUrl': 'od',
+  'webhooks.unset': 'od',
+  'webhooks.prepareSecret': 'od',
+  'webhooks.switchSecret': 'od',
+  'webhooks.rotateSecret': 'od',
+  'webhooks.pause': 'od',
+  'webhooks.resume': 'od',
+  'webhooks.setNotices': 'od',
+  'webhooks.test': 'od',
+  'webhooks.trigger': 'od',
+  'webhooks.verify': 'od',
+  'webhooks.relay': 'od',
+  'events.list': 'odv',
+  'events.count': 'odv',
+  'events.show': 'odv',
+  'deliveries.list': 'odv',
+  'deliveries.count': 'odv',
+  'deliveries.show': 'odv',
+  'deliveries.resend': 'od',
+  'deliveries.cancel': 'od',
+  'deliveries.reschedule': 'od',
+  'bulk.start': 'od',
+  'bulk.show': 'odv',
+  'bulk.cancel': 'od',
+  'requests.list': 'odv',
+  'requests.count': 'odv',
+  'requests.show': 'odv',
+  'requests.refused': 'odv',
+  'sessions.list': 'odv',
+  'sessions.count': 'odv',
+  'sessions.show': 'odv',
+  'enrollments.list': 'odv',
+  'enrollments.count': 'odv',
+  'enrollments.show': 'odv',
+  'wallets.show': 'ofv',
+  'wallets.statement': 'ofv',
+  'wallets.usage': 'ofv',
+  'wallets.signedStatement': 'ofv',
+  'wallets.entry': 'ofv',
+  'wallets.refill': 'odf',
+  'limits.show': 'odfv',
+  'limits.set': 'of',
+  'prices.show': 'ofv',
+  'warnings.list': 'odfv',
+  'warnings.count': 'odfv',
+  'warnings.settings': 'odfv',
+  'warnings.set': 'odf',
+  'members.list': 'o',
+  'members.count': 'o',
+  'members.show': 'o',
+  'members.acts': 'o',
+  'members.wishes': 'odfv',
+  'members.setWishes': 'odfv',
+  'members.invite': 'o',
+  'members.confirmInvitation': 'o',
+  'members.refuseInvitation': 'o',
+  'members.setRole': 'o',
+  'members.remove': 'o',
+};
+const roles = ['owner', 'developer', 'finance', 'viewer'] as const;
+const letters = { owner: 'o', developer: 'd', finance: 'f', viewer: 'v' };
+
+type Ids = Record<OwnedKind, string>;
+interface Party {
+  shop: Shop;
+  ids: Ids;
+  members: Record<MemberRole, SignedInMember & { token: string }>;
+}
+
+const clock = manualClock();
+let server: TestServer;
+let own: Party;
+let other: Party;
+
+/** A partner with a record of every kind, and a member with every role. */
+async function createParty(): Promise<Party> {
+  const { admin, db } = server;
+  const shop = await createShop(server);
+  const { partnerId, keyId, clientId, integrationId } = shop;
+  await admin.webhooks.set.mutate({ keyId, url: 'http://localhost:9/hooks' });
+  const body = JSON.stringify(fields(await codeFor(server, shop)));
+  expect((await call(server, body, sign(shop, body, clock.now()))).status).toBe(200);
+  const idIn = async (collection: string, filter = {}) =>
+    String((await db.collection(collection).findOne({ partnerId, ...filter }))?._id);
+  for (const name of ['requestLog', 'events', 'deliveries'])
+    await vi.waitFor(async () => expect(await db.collection(name).findOne({ partnerId })).not.toBeNull());
+  const { entries } = await admin.wallets.statement.query({ partnerId, mode: 'test' });
+  const since = new Date(clock.now() - 60_000).toISOString();
+  clock.advance(1_000);
+  const { job } = await admin.bulk.start.mutate({ action: 'replay', filter: { partnerId, keyId, since } });
+  const warning = {
+    ...{ _id: `${partnerId}/low`, partnerId, mode: 'test', kind: 'cap_reached', about: 'test', text: 'Met' },
+    ...{ raisedAt: new Date(), since: new Date() },
+  };
+  await db.collection<{ _id: string }>('warnings').insertOne(warning);
+  const members = {} as Party['members'];
+  for (const role of roles) {
+    const member = await signedIn(server, partnerId, role);
+    members[role] = { ...member, token: await member.csrf() };
+  }
+  const [act] = await members.owner.api.members.acts.query({ partnerId });
+  const ids = {
+    auditEntry: act?.id ?? '',
+    ...{ partner: partnerId, apiKey: keyId, client: clientId, integration: integrationId },
+    ...{ session: await idIn('sessions'), enrollment: await idIn('enrollments') },
+    ...{ event: await idIn('events'), delivery: await idIn('deliveries'), bulkJob: job?.id ?? '' },
+    ...{ entry: entries[0]?.id ?? '', request: await idIn('requestLog'), warning: warning._id },
+    member: members.viewer.id,
+  };
+  for (const id of Object.values(ids)) expect(id.length).toBeGreaterThan(20);
+  return { shop, ids, members };
+}
+
+beforeAll(async () => {
+  server = await startTestServer({ clock, env: { SVC_PORTAL: 'on' } });
+  own = await createParty();
+  clock.advance(60_000);
+  other = await createParty();
+}, within(60_000));
+afterAll(() => server.stop());
+
+const procedures = () =>
+  server.services.admin.router._def.procedures as unknown as Record<string, { _def: { type: string } }>;
+const typeOf = (path: string) =>
+  Object.hasOwn(procedures(), path) ? procedures()[path]?._def.type : undefined;
+const paths = () => Object.keys(procedures());
+
+let sent = 0;
+async function ask({ browser, token }: Party['members'][MemberRole], path: string, input: unknown) {
+  sent += 1;
+  // Requests are limited per minute.
+  if (sent % 200 === 0) clock.advance(60_000);
+  const encoded = JSON.stringify(input);
+  const url = `${server.publicUrl}/portal/trpc/${path}`;
+  const headers = { cookie: browser.cookie(), 'content-type': 'application/json', 'x-csrf-token': token };
+  const answer = await (typeOf(path) === 'mutation'
+    ? fetch(url, { method: 'POST', headers, body: encoded })
+    : fetch(`${url}?input=${encodeURIComponent(encoded)}`, { headers }));
+  const text = await answer.text();
+  const { error } = JSON.parse(text) as { error?: { message: string; data: { error: string } } };
+  return { text, code: error?.data.error ?? 'done', message: error?.message ?? '' };
+}
+
+/** Returns the fields of a procedure's input that name a record, including those of its filter, with the record's kind. */
+function namingFields(path: string): { field: string; kind: OwnedKind; inputOf: (id: string) => unknown }[] {
+  const row = scope[path];
+  const { cursorKind } = row ?? {};
+  const plain = (row?.fields ?? []).flatMap((field) => {
+    const kind = field === 'after' ? cursorKind : identifyingFields.get(field);
+    if (!kind) return [];
+    return [{ field, kind, inputOf: (id: string) => ({ [field]: field.endsWith('Ids') ? [id] : id }) }];
+  });
+  if (path !== 'bulk.start') return plain;
+  const filters = ['partnerId', 'keyId'].map((field) => ({
+    field: `filter.${field}`,
+    kind: identifyingFields.get(field) ?? 'partner',
+    inputOf: (id: string) => ({ action: 'replay', dryRun: true, filter: { [field]: id } }),
+  }));
+  return [...plain, ...filters];
+}
+
+interface Refusal {
+  code: string;
+  message: string;
+}
+
+/** Returns the error with which the scope refuses a call, without HTTP; the code is `done` if it does not. */
+function refusalOfScope(role: MemberRole, path: string, input: unknown): Promise<Refusal> {
+  const bindInput = createInputBinding(async (_kind, ids) =>
+    ids.find((id) => !Object.values(own.ids).includes(id)),
+  );
+  const { id: memberId } = own.members[role];
+  const caller = { memberId, partnerId: own.shop.partnerId, role, isFresh: true };
+  return bindInput(caller, path, input).then(
+    () => ({ code: 'done', message: '' }),
+    ({ code, message }: ApiError) => ({ code, message }),
+  );
+}
+
+/** Returns an unknown id of the same kind. */
+const madeUp = (id: string) => id.replace(/.{6}$/, 'zzzzzz');
+
+it('each mutation that members may call needs a fresh passkey, or the scope says why a stolen cookie does no harm', () => {
+  for (const [path, { needsFreshPasskey, harmless }] of Object.entries(scope)) {
+    const isStated = needsFreshPasskey !== (harmless !== undefined);
+    if (typeOf(path) === 'mutation') expect([path, isStated]).toEqual([path, true]);
+    else expect([path, harmless]).toEqual([path, undefined]);
+  }
+});
+
+describe('the admin API for members of a partner', () => {
+  it(
+    'allows exactly the procedures that the table of this test lists for the role',
+    async () => {
+      const found: Record<string, string> = {};
+      const none = await ask(own.members.owner, 'none.at.all', {});
+      for (const [index, path] of paths().entries()) {
+        // No schema has this field, and it is checked last.
+        const input = { none: 1 };
+        // In the quick tier, one role calls by HTTP: each in turn. The scope decides alone for the others.
+        const answers = roles.map((role, n) =>
+          inject('thorough') || n === index % roles.length
+            ? ask(own.members[role], path, input)
+            : refusalOfScope(role, path, input),
+        );
+        let may = '';
+        for (const [n, { code, message }] of (await Promise.all(answers)).entries()) {
+          if (code === 'route_not_found') expect(message).toBe(none.message.replace('none.at.all', path));
+          else if (code !== 'not_permitted') {
+            expect([path, code]).toEqual([path, 'bad_input']);
+            may += 'odfv'[n];
+          }
+        }
+        if (may !== '') found[path] = may;
+      }
+      expect(found).toEqual(table);
+      expect(Object.keys(scope).toSorted()).toEqual(Object.keys(table).toSorted());
+    },
+    within(60_000),
+  );
+
+  it(
+    "gives every call with another partner's id the same `not_found` as with an unknown id",
+    async () => {
+      const faults: string[] = [];
+      let asked = 0;
+      for (const [index, path] of Object.keys(table).entries()) {
+        const allowed = roles.filter((one) => table[path]?.includes(letters[one]));
+        // In the quick tier, one role calls: each in turn.
+        const callers = inject('thorough') ? allowed : allowed.slice(index % allowed.length).slice(0, 1);
+        const calls = callers.flatMap((role) => namingFields(path).map((field) => ({ role, ...field })));
+        // A process takes only so many requests of one partner at a time.
+        for (const { role, field, kind, inputOf } of calls) {
+          const id = other.ids[kind];
+          const [foreign, absent] = await Promise.all([
+            ask(own.members[role], path, inputOf(id)),
+            ask(own.members[role], path, inputOf(madeUp(id))),
+          ]);
+          const isSame = foreign.text.replaceAll(id, '') === absent.text.replaceAll(madeUp(id), '');
+          if (foreign.code !== 'not_found' || !isSame)
+            faults.push(`${role} ${path} ${field}: ${foreign.text}`);
+          asked += 1;
+        }
+      }
+      expect(faults).toEqual([]);
+      expect(asked).toBeGreaterThan(inject('thorough') ? 200 : 60);
+    },
+    within(120_000),
+  );
+
+  it(
+    'allows every query of own records, and no result names a record of another partner',
+    async () => {
+      const since = new Date(clock.now() - 86_400_000).toISOString();
+      const foreign = Object.values(other.ids);
+      for (const path of Object.keys(table).filter((one) => typeOf(one) === 'query')) {
+        const row = scope[path];
+        const required = namingFields(path).filter(
+          ({ field }) => field !== 'after' && (row?.fields.length === 1 || field === 'keyId'),
+        );
+        const ids = Object.assign({}, ...required.map(({ kind, inputOf }) => inputOf(own.ids[kind])));
+        const extra: Record<string, unknown> = {
+          'members.wishes': { memberId: own.members.owner.id },
+          'requests.refused': { since },
+          'webhooks.verify': { body: 'e30=', encoding: 'base64', signature: 'x' },
+        };
+        const { text, code } = await ask(own.members.owner, path, { ...ids, ...(extra[path] as object) });
+        expect([path, code]).toEqual([path, 'done']);
+        for (const id of foreign) expect(text).not.toContain(id);
+      }
+    },
+    within(60_000),
+  );
+
+  it('hides the subject of a user in events, sessions, enrollments and deliveries', async () => {
+    const [sub] = (await server.admin.enrollments.list.query({ partnerId: own.shop.partnerId })).map(
+      (one) => one.sub,
+    );
+    const { api } = own.members.owner;
+    const { partnerId } = own.shop;
+    const shown = JSON.stringify([
+      await api.events.list.query({ partnerId }),
+      await api.events.show.query({ eventId: own.ids.event }),
+      await api.sessions.show.query({ sessionId: own.ids.session }),
+      await api.enrollments.list.query({ partnerId }),
+      await api.deliveries.show.query({ deliveryId: own.ids.delivery }),
+    ]);
+    expect(sub?.length).toBeGreaterThan(20);
+    expect(shown).not.toContain(sub);
+  });
+
+  it('refuses a request limit and sources, which only operators may set, as "Unrecognized key"', async () => {
+    const { api } = own.members.owner;
+    const clientId = own.ids.client;
+    const wanted = { clientId, tokenRequestsPerMinute: 1_000_000 };
+    await expect(api.clients.update.mutate(wanted)).rejects.toThrow('Unrecognized key');
+    await expect(api.clients.update.mutate({ clientId, sources: ['sandbox'] })).rejects.toThrow(
+      'Unrecognized',
+    );
+    expect(await api.clients.update.mutate({ clientId, name: 'Box' })).toMatchObject({ name: 'Box' });
+  });
+
+  it("records a change and a refusal in the audit log with the member's id and role", async () => {
+    const { id, api } = own.members.developer;
+    const before = await server.admin.auditLog.list.query({ actor: id });
+    await api.clients.update.mutate({ clientId: own.ids.client, name: 'Bar' });
+    await api.limits.set
+      .mutate({ partnerId: own.ids.partner, mode: 'test', perHour: 1 })
+      .catch(() => undefined);
+    const entries = await server.admin.auditLog.list.query({ actor: id });
+    const added = entries.slice(0, entries.length - before.length);
+    expect(
+      added.map(({ action, outcome, operatorName }) => [action, outcome, operatorName]).toSorted(),
+    ).toEqual([
+      ['clients.update', 'changed', 'member (developer)'],
+      ['limits.set', 'refused', 'member (developer)'],
+    ]);
+    const acts = await own.members.owner.api.members.acts.query({ partnerId: own.ids.partner, limit: 500 });
+    expect(acts.map((one) => one.id)).toEqual(expect.arrayContaining(added.map((one) => one.id)));
+    expect(acts.some(({ operatorId }) => operatorId.startsWith('opr_'))).toBe(false);
+  });
+
+  it('allows an owner to remove other members, but not to remove itself or change its own role', async () => {
+    const { api, id: memberId } = own.members.owner;
+    await expect(api.members.remove.mutate({ memberId })).rejects.toThrow('Another owner');
+    await expect(api.members.setRole.mutate({ memberId, role: 'viewer' })).rejects.toThrow('Another owner');
+    const viewer = { memberId: own.ids.member };
+    expect(await api.members.remove.mutate(viewer)).toMatchObject({ status: 'removed', email: null });
+    expect((await ask(own.members.viewer, 'partners.show', {})).code).toBe('unauthorized');
+  });
+});
+
+it('the portal does not exist if SVC_PORTAL is off', async () => {
+  const off = await startTestServer();
+  for (const path of ['/portal', '/portal/', '/portal/sign-in', '/portal/trpc/partners.show'])
+    expect((await fetch(`${off.publicUrl}${path}`)).status).toBe(404);
+  await off.stop();
+});
