@@ -1,15 +1,16 @@
-// Runs the import rules and fails if the tool read fewer modules than git tracks: a checker that
+// Runs the import rules and the rules of the layout, and fails if the tool read fewer modules than git tracks: a checker that
 // silently reads nothing would otherwise pass for ever.
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { cruise } from 'dependency-cruiser';
 import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
+import layout from './floors.json' with { type: 'json' };
+import { folderFaults, importFaults } from './layout.mjs';
 
 const { forbidden, options } = createRequire(import.meta.url)('./dependency-cruiser.cjs');
 const roots = ['server', 'cli', 'contracts', 'embedded-database', 'sdk/typescript/src', 'test', 'bench'];
-const tracked = execFileSync('git', ['ls-files', '--', ...roots], { encoding: 'utf8' })
-  .split('\n')
-  .filter((path) => path.endsWith('.ts'));
+const allFiles = execFileSync('git', ['ls-files', '--', ...roots], { encoding: 'utf8' }).split('\n');
+const tracked = allFiles.filter((path) => path.endsWith('.ts'));
 
 const { output } = await cruise(
   roots,
@@ -22,5 +23,7 @@ const own = modules.filter(({ source }) => roots.some((root) => source.startsWit
 
 for (const { rule, from, to } of summary.violations) console.error(`${rule.name}: ${from} -> ${to}`);
 if (own < tracked.length) console.error(`read ${own} modules, but git tracks ${tracked.length}`);
-if (summary.violations.length > 0 || own < tracked.length) process.exit(1);
+const faults = [...importFaults(modules, layout), ...folderFaults(allFiles)];
+for (const fault of faults) console.error(fault);
+if (summary.violations.length > 0 || faults.length > 0 || own < tracked.length) process.exit(1);
 console.log(`import rules hold in ${own} modules`);

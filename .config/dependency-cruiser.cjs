@@ -1,7 +1,4 @@
-/** Import rules of the layout: see "Layout" in the README. */
-const features =
-  'partners|members|verification|oauth|billing|storefront|checkbox|account|warnings|webhooks|site|status';
-
+/** Import rules besides the floors of server/, which `.config/floors.json` lists and `layout.mjs` checks. */
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
@@ -12,22 +9,7 @@ module.exports = {
       to: { pathNot: '^contracts/|^node_modules/zod/' },
     },
     {
-      name: 'platform-knows-no-feature',
-      severity: 'error',
-      from: { path: '^server/platform/' },
-      to: { path: `^server/(${features}|portal|wallets|admin|wiring)/|^server/[a-z-]+\\.ts$` },
-    },
-    {
-      name: 'a-feature-imports-itself-platform-and-contracts',
-      severity: 'error',
-      from: { path: `^server/(${features})/` },
-      to: {
-        path: '^server/|^cli/',
-        pathNot: ['^server/$1/', '^server/platform/', '^server/identity-wallet/port\\.ts$'],
-      },
-    },
-    {
-      name: 'the-identity-wallet-stands-apart',
+      name: 'the-identity-wallet-needs-four-files-of-platform',
       severity: 'error',
       from: { path: '^server/identity-wallet/' },
       to: {
@@ -36,50 +18,40 @@ module.exports = {
       },
     },
     {
-      name: 'the-identity-wallet-has-one-entrance',
-      severity: 'error',
-      from: { path: '^(server|cli)/', pathNot: '^server/identity-wallet/' },
-      to: { path: '^server/identity-wallet/', pathNot: '^server/identity-wallet/port\\.ts$' },
-    },
-    {
-      name: 'admin-imports-itself-platform-and-contracts',
-      severity: 'error',
-      from: { path: '^server/operations/' },
-      to: { path: '^(server|cli|embedded-database)/', pathNot: '^server/(admin|platform)/' },
-    },
-    {
       // Its pages and its browser code are a client of the admin API, as the command line is.
       name: 'the-portal-imports-members-platform-contracts-and-one-type',
       severity: 'error',
       from: { path: '^server/console/portal/' },
       to: {
         path: '^(server|cli|embedded-database)/',
-        pathNot: ['^server/(portal|members|platform)/', '^server/wiring/admin-router\\.ts$'],
+        pathNot: [
+          '^server/(console/portal|partners/members|platform)/',
+          '^server/operations/admin-router\\.ts$',
+        ],
       },
     },
     {
-      name: 'the-portal-takes-only-types-from-wiring',
+      name: 'the-portal-takes-only-types-from-operations',
       severity: 'error',
       from: { path: '^server/console/portal/' },
-      to: { path: '^server/process/wiring/', dependencyTypesNot: ['type-only'] },
+      to: { path: '^server/operations/', dependencyTypesNot: ['type-only'] },
     },
     {
-      // The portal stands above the place where features are joined.
       name: 'only-the-app-knows-the-portal',
       severity: 'error',
-      from: { path: '^(server|cli|embedded-database|contracts)/', pathNot: '^server/(portal/|app\\.ts$)' },
+      from: {
+        path: '^(server|cli|embedded-database|contracts)/',
+        pathNot: '^server/(console/portal/|process/app\\.ts$)',
+      },
       to: { path: '^server/console/portal/' },
-    },
-    {
-      name: 'wallets-stands-on-billing',
-      severity: 'error',
-      from: { path: '^server/billing/wallets/' },
-      to: { path: '^server/|^cli/', pathNot: '^server/(wallets|billing|platform)/' },
     },
     {
       name: 'only-admin-procedures-know-the-admin-api',
       severity: 'error',
-      from: { path: `^server/(${features}|wallets)/`, pathNot: '/admin[a-z-]*\\.ts$' },
+      from: {
+        path: '^server/(partners|webhooks|billing|sessions|people|pages|api)/',
+        pathNot: '/admin[a-z-]*\\.ts$',
+      },
       to: { path: '^server/platform/admin-api/', pathNot: '/(changed-list|view)\\.ts$' },
     },
     {
@@ -91,20 +63,23 @@ module.exports = {
     {
       name: 'only-databases-and-backup-load-the-embedded-database',
       severity: 'error',
-      from: { path: '^(server|cli|contracts)/', pathNot: '^server/(databases|backup)\\.ts$' },
+      from: {
+        path: '^(server|cli|contracts)/',
+        pathNot: '^server/process/(databases|backup/backup)\\.ts$',
+      },
       to: { path: '^embedded-database/' },
     },
     {
       name: 'only-stores-and-platform-touch-the-database',
       severity: 'error',
-      from: { path: '^server/', pathNot: '^server/platform/|[a-z-]*store\\.ts$' },
+      from: { path: '^server/', pathNot: '^server/platform/|[a-z-]*stores?\\.ts$' },
       to: { path: '^node_modules/(mongodb|agenda|@agendajs)/' },
     },
     {
       name: 'cli-knows-contracts-only',
       severity: 'error',
       from: { path: '^cli/' },
-      to: { path: '^server/', pathNot: '^server/wiring/admin-router\\.ts$' },
+      to: { path: '^server/', pathNot: '^server/operations/admin-router\\.ts$' },
     },
     {
       name: 'cli-takes-only-types-from-the-server',

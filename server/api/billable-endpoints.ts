@@ -9,6 +9,7 @@ import { ApiError } from '../platform/errors.ts';
 import type { RequestLimit } from '../platform/http/limits/request-limits.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
+import type { SessionStore } from '../sessions/session-store.ts';
 import { createCheckboxResolve } from './checkbox/resolve.ts';
 import { checkboxRoutes } from './checkbox/routes.ts';
 import { createUnbilledLimit } from './checkbox/unbilled.ts';
@@ -22,10 +23,11 @@ import { createRevocation } from './oauth/revoke.ts';
 import { oauthRoutes } from './oauth/routes.ts';
 import { createTokenExchange } from './oauth/token.ts';
 import { createUserinfo } from './oauth/userinfo.ts';
-import { authenticateKey } from './verify/hvf-session.ts';
+import { authenticateKey, sessionQueryRoutes } from './verify/hvf-session.ts';
 
 interface Dependencies {
   charges: Charges;
+  sessions: Pick<SessionStore, 'find'>;
   revokedAt: (accessId: string) => Promise<Date | undefined>;
   partners: Pick<PartnersFeature, 'directory' | 'clientSecrets'>;
   verification: Pick<Verification, 'grants' | 'enrolled' | 'rememberCustomer'>;
@@ -41,7 +43,10 @@ interface Dependencies {
   deadline: Deadline;
 }
 
-/** Makes the endpoints of OAuth, storefront and checkbox. Each gets the user from verification and a charge from billing. */
+/**
+ * Makes the endpoints of OAuth, storefront and checkbox, each of which gets the user from verification and a charge from
+ * billing, and the session query.
+ */
 export function createBillableEndpoints(dependencies: Dependencies) {
   const { charges, partners, verification, integrations, keyring, sealing, limit, clock, deadline } =
     dependencies;
@@ -109,5 +114,12 @@ export function createBillableEndpoints(dependencies: Dependencies) {
     deadline,
   });
 
-  return { oauth: { routes: oauth }, storefront: { routes: storefront }, checkbox: { routes: checkbox } };
+  return {
+    oauth: { routes: oauth },
+    storefront: { routes: storefront },
+    checkbox: { routes: checkbox },
+    sessionQuery: {
+      routes: sessionQueryRoutes({ sessions: dependencies.sessions, directory, limit, clock }),
+    },
+  };
 }

@@ -1,9 +1,4 @@
-import type { AnyRouter } from '@trpc/server';
-import type { FastifyPluginAsync } from 'fastify';
-import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
 import type { ShardsView } from '../../contracts/admin/schema.ts';
-import type { OpsApi } from '../console/ops/ops-api.ts';
-import { opsRoutes, processMetricsRoutes } from '../console/ops/ops-routes.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { PartnerNames } from '../platform/database/partner-names.ts';
 import type { Upgrade } from '../platform/database/schema/upgrade.ts';
@@ -16,7 +11,6 @@ import { type AuthenticationDependencies, createAuthentication } from './operato
 import { createOperatorProcedures } from './operators/operators.ts';
 import { createRequestLog, type RequestLogDependencies } from './requests/request-log.ts';
 import { createRequestProcedures } from './requests/request-queries.ts';
-import { adminRoutes } from './routes.ts';
 import { createSchemaProcedures } from './schema.ts';
 import { createSecretProcedures, type SecretDependencies } from './secrets/secrets.ts';
 import { createStatusProcedure, type StatusSources } from './status.ts';
@@ -32,8 +26,6 @@ interface Dependencies
   metrics: Metrics;
   partnerNames: PartnerNames;
   status: Omit<StatusSources, 'clock'>;
-  /** Returns the webhook endpoints in trouble, the worst first. */
-  readEndpoints: () => Promise<EndpointHealth[]>;
   rotation: KeyRotation;
   upgrade: Upgrade;
   /** Returns how the collections of a sharded cluster differ from what they should be. */
@@ -42,9 +34,9 @@ interface Dependencies
   recordsOfUser: (user: string) => Promise<string[]>;
 }
 
-/** Makes the admin API and the pages that operators see. */
+/** Makes what operators see of all features: the audit log, requests, the keyring and the status. */
 export function createAdmin(dependencies: Dependencies) {
-  const { stores, clock, metrics, status } = dependencies;
+  const { stores, clock, status } = dependencies;
   const auditLog = createAuditLog({ ...dependencies, store: stores.audit });
   const procedures = {
     operators: createOperatorProcedures(stores.operators, clock),
@@ -62,30 +54,7 @@ export function createAdmin(dependencies: Dependencies) {
     /** The procedures of this feature in the admin API. */
     procedures,
     auditLog,
-    /**
-     * Returns the routes to register on the admin listener.
-     * @param api the whole admin API, and a caller of it with the role ops
-     */
-    routesOf:
-      ({ router, ops }: { router: AnyRouter; ops: OpsApi }): FastifyPluginAsync =>
-      async (scope) => {
-        const { environment, baseUrl } = status.about;
-        const { overview, backlog } = stores;
-        await scope.register(adminRoutes({ environment, router, authenticate, clock, auditLog }));
-        await scope.register(
-          opsRoutes({
-            ...dependencies,
-            authenticate,
-            overview,
-            readProcesses: status.readProcesses,
-            backlog,
-            api: ops,
-            guides: `${baseUrl}/docs`,
-          }),
-        );
-      },
-    /** The routes to register on the health listener. */
-    metricsRoutes: processMetricsRoutes(authenticate, metrics),
+    authenticate,
     /** Records and counts the responses of the public listener. Call this before its routes are registered. */
     observe,
     /** Writes the requests that are still buffered. Call this when the process stops. */

@@ -1,6 +1,5 @@
 import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import type { OidcSettings } from '../../contracts/oidc-sources.ts';
-import { type KeyDirectory, sessionQueryRoutes } from '../api/verify/hvf-session.ts';
 import { createIdentityWallets, type FetchStatusList } from '../identity-wallet/port.ts';
 import { createVerificationProcedures } from '../people/admin.ts';
 import type { SessionDependencies } from '../people/admin-sessions.ts';
@@ -62,7 +61,7 @@ interface Dependencies
   /** `trusted`: whether the clock may judge the validity of attestations. */
   clock: { now(): number; trusted?(): boolean };
   keyring: Pick<Keyring, 'code' | 'id' | 'pairwise'>;
-  directory: ClientDirectory & KeyDirectory;
+  directory: ClientDirectory;
   publish: Publish;
   logger: Logger;
   /** Root of all links and `iss`, without a trailing slash. */
@@ -207,8 +206,6 @@ export function createVerification(dependencies: Dependencies) {
       ownsSession: sessionAccess.owns,
       baseUrl,
     }),
-    /** To be mounted at `/api/verify`. */
-    sessionQueryRoutes: sessionQueryRoutes({ sessions, directory, limit, clock }),
     /** Renders the consent page of a client with the given settings. */
     previewConsent: pages.previewConsent,
     /** Sessions and claims of authorization codes, for their exchange. */

@@ -86,7 +86,7 @@ export async function createPublicApp(services: Services, context: Context): Pro
     await bounded.register(services.checkbox.routes, { prefix: '/api/checkbox' });
     await bounded.register(services.account.routes, { prefix: '/api' });
   });
-  await app.register(services.verification.sessionQueryRoutes, { prefix: '/api/verify' });
+  await app.register(services.sessionQuery.routes, { prefix: '/api/verify' });
   await app.register(
     async (scope) => {
       boundInFlight(scope, services.capacity, pageCallerPlace);

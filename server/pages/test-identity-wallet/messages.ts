@@ -1,5 +1,5 @@
 import type { Act, HolderName } from '../../identity-wallet/port.ts';
-import type { Language } from '../views/languages.ts';
+import type { Language } from '../../sessions/language.ts';
 
 /** The texts of the page in English. A language without one of them does not compile. */
 const en = {

@@ -1,4 +1,5 @@
 import { directionControls } from '../../../contracts/display-text.ts';
+import type { Language } from '../../sessions/language.ts';
 import { ar } from '../messages/ar.ts';
 import { de } from '../messages/de.ts';
 import type { Messages } from '../messages/en.ts';
@@ -6,8 +7,8 @@ import { en } from '../messages/en.ts';
 import { es } from '../messages/es.ts';
 import { fr } from '../messages/fr.ts';
 
-export const languages = { en, de, fr, es, ar } as const satisfies Record<string, Messages>;
-export type Language = keyof typeof languages;
+/** The messages of the hosted pages. */
+export const languages: Readonly<Record<Language, Messages>> = { en, de, fr, es, ar };
 
 /** The languages, each with its own name for itself, in the order of the menu. */
 export const languageNames = Object.entries(languages).map(([code, { name, direction }]) => ({

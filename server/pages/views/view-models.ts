@@ -1,11 +1,12 @@
 import type { DeviceName } from '../../sessions/hand-off/devices.ts';
+import type { Language } from '../../sessions/language.ts';
 import type { Method } from '../../sessions/sources/source.ts';
 import { claimsAskedFor, isReturnUnderWay } from '../../sessions/steps.ts';
 import type { View } from '../flow/view.ts';
 import { qrCode } from '../hand-off/qr.ts';
 import type { Messages } from '../messages/en.ts';
 import { minutesAgoInWords } from './formatters.ts';
-import { type Language, languages } from './languages.ts';
+import { languages } from './languages.ts';
 import { usesOf } from './purpose.ts';
 
 export interface RequestContext {

@@ -1,7 +1,8 @@
 import type { ClaimValue } from '../../../contracts/claims.ts';
 import type { Imprint } from '../../platform/config/imprint.ts';
+import type { Language } from '../../sessions/language.ts';
 import { dayInWords, momentInWords } from '../views/formatters.ts';
-import { isolated, type Language, languages, withoutDirectionControls } from '../views/languages.ts';
+import { isolated, languages, withoutDirectionControls } from '../views/languages.ts';
 import { helpOf } from '../views/legal.ts';
 import type { Page, PageContext, Pages } from '../views/pages.ts';
 import { ar } from './messages/ar.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Stores } from '../../operations/stores.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { SendMail } from '../../platform/mail.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
+import type { MembersStores } from './store.ts';
 
 /** A text for members of a partner. `cause` makes the message id, so that a repeated message is shown once. */
 export interface MemberText {
@@ -15,7 +15,7 @@ export interface MemberText {
 const retryDelays = [5_000, 60_000];
 
 interface Dependencies {
-  stores: Pick<Stores, 'members'>;
+  stores: Pick<MembersStores, 'members'>;
   /** Undefined if no mail server is configured. */
   send: SendMail | undefined;
   logger: Pick<Logger, 'warn'>;
@@ -43,15 +43,15 @@ export function createMemberMail({ stores: { members }, send, logger }: Dependen
   return {
     /** Sends an e-mail to each active owner of the partner. */
     async toOwners(partnerId: string, text: MemberText): Promise<void> {
-      if (send) deliverAll(await members.members.ownerEmails(partnerId), text);
+      if (send) deliverAll(await members.ownerEmails(partnerId), text);
     },
 
     /** Sends an e-mail to an active member, and to each active owner. */
     async toMemberAndOwners(memberId: string, partnerId: string, text: MemberText): Promise<void> {
       if (!send) return;
-      const member = await members.members.find(memberId);
+      const member = await members.find(memberId);
       const own = member?.status === 'active' ? [member.email ?? []].flat() : [];
-      deliverAll([...new Set([...own, ...(await members.members.ownerEmails(partnerId))])], text);
+      deliverAll([...new Set([...own, ...(await members.ownerEmails(partnerId))])], text);
     },
   };
 }

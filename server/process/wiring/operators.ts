@@ -1,11 +1,14 @@
+import type { FastifyPluginAsync } from 'fastify';
 import type { createWalletsFeature } from '../../billing/wallets/feature.ts';
 import { opsContext } from '../../console/ops/ops-api.ts';
+import { opsRoutes, processMetricsRoutes } from '../../console/ops/ops-routes.ts';
 import { createAdminRouter } from '../../operations/admin-router.ts';
 import { viewEntry } from '../../operations/audit/audit-log.ts';
 import { createAdmin } from '../../operations/feature.ts';
 import type { Metrics } from '../../operations/metrics/metrics.ts';
 import { createOwnRecords } from '../../operations/own-records.ts';
 import { existingNames } from '../../operations/requests/existing-names.ts';
+import { adminRoutes } from '../../operations/routes.ts';
 import { createSecretOwners } from '../../operations/secrets/secret-owners.ts';
 import type { Stores } from '../../operations/stores.ts';
 import type { createWarnings } from '../../operations/warnings/feature.ts';
@@ -70,8 +73,6 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     existing: (names) => existingNames(stores, names),
     partnerNames,
     status: { about, readQueue: webhooks.context.deliveryQueries.queue, readProcesses: processes.survey },
-    // The ops page shows only the worst endpoints.
-    readEndpoints: () => readHealth({ limit: 20 }),
     rotation: createKeyRotation({ db, sealing, keyring, fields: sealedFields, processes, clock }),
     upgrade,
     shards: () => reportShards(db),
@@ -127,9 +128,31 @@ export function createOperators(foundation: Foundation, parts: Parts) {
   };
 
   // The ops page reads through the same procedures, as a caller with the role ops.
-  const ops = router.createCaller(opsContext);
+  const api = router.createCaller(opsContext);
+  const { authenticate, auditLog } = admin;
+  const { overview, backlog } = stores.admin;
+  const { environment, baseUrl } = about;
+  const routes: FastifyPluginAsync = async (scope) => {
+    await scope.register(adminRoutes({ environment, router, authenticate, clock, auditLog }));
+    await scope.register(
+      opsRoutes({
+        authenticate,
+        overview,
+        backlog,
+        readProcesses: processes.survey,
+        // The page shows only the worst endpoints.
+        readEndpoints: () => readHealth({ limit: 20 }),
+        metrics,
+        clock,
+        log: logger,
+        databaseFault,
+        api,
+        guides: `${baseUrl}/docs`,
+      }),
+    );
+  };
   return {
-    admin: { ...admin, router, routes: admin.routesOf({ router, ops }) },
+    admin: { ...admin, router, routes, metricsRoutes: processMetricsRoutes(authenticate, metrics) },
     upgrade,
     portalParts,
   };

@@ -68,7 +68,7 @@ export function createServices(foundation: Foundation) {
   const lastUses = createLastUses({ db, clock, logger, flushEvery: pace.usesEvery });
   const used = createSecretUses(lastUses);
   const send = config.smtp && createMailer({ ...config.smtp, baseUrl: config.baseUrl });
-  const memberMail = createMemberMail({ stores, send, logger });
+  const memberMail = createMemberMail({ stores: stores.members, send, logger });
   const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
 
   const scheduler = createScheduler({ db, logger, processEvery: pace.jobsEvery });
@@ -233,6 +233,7 @@ export function createServices(foundation: Foundation) {
   });
 
   const endpoints = createBillableEndpoints({
+    sessions: stores.verification.sessions,
     charges,
     revokedAt: billingStores.revocations.revokedAt,
     partners,

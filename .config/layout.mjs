@@ -1,0 +1,63 @@
+// The rules of the layout of server/, as functions: see .config/floors.json. `check-imports.mjs` runs them.
+
+/**
+ * The room of a file of server/. Entries such as `server/main.ts` belong to the top floor.
+ * @returns undefined for a file elsewhere
+ */
+function roomOf(path, { floors, entries }) {
+  if (entries.includes(path)) return floors.at(-1).room;
+  return /^server\/(?:([^/]+)\/)?/.exec(path)?.[1] ?? (path.startsWith('server/') ? '' : undefined);
+}
+
+/**
+ * Finds imports that lead up, and imports that pass by the entrance of a room.
+ * @param modules `{ source, dependencies: [{ resolved }] }`, as dependency-cruiser lists them
+ * @returns one line for each fault
+ */
+export function importFaults(modules, layout) {
+  const { floors, apart } = layout;
+  const rooms = floors.map(({ room }) => room);
+  const faults = [];
+  for (const { source, dependencies } of modules) {
+    const room = roomOf(source, layout);
+    if (room === undefined) continue;
+    if (!rooms.includes(room) && !(room in apart)) {
+      faults.push(`${source} is in no room of .config/floors.json`);
+      continue;
+    }
+    for (const { resolved } of dependencies) {
+      const other = roomOf(resolved, layout);
+      if (other === undefined || other === room) continue;
+      const line = `${source} -> ${resolved}`;
+      if (room in apart) faults.push(`${room} stands apart: ${line}`);
+      else if (other in apart && room !== rooms.at(-1)) faults.push(`${other} stands apart: ${line}`);
+      else if (rooms.indexOf(other) > rooms.indexOf(room)) faults.push(`an import leads up: ${line}`);
+      const { entrance } = floors.find((floor) => floor.room === other) ?? {};
+      if (entrance && resolved !== `server/${other}/${entrance}`) faults.push(`not by the entrance: ${line}`);
+    }
+  }
+  return faults;
+}
+
+/** The most files of a folder. */
+const mostFiles = 15;
+
+/**
+ * Finds folders of server/ with too many files, and folders of a single file. In api/, the path is the URL, so a folder there may
+ * hold one.
+ * @param paths the files of the repository
+ */
+export function folderFaults(paths) {
+  const folders = new Map();
+  for (const path of paths.filter((each) => /^server\/.*\//.test(each))) {
+    const folder = path.replace(/\/[^/]*$/, '');
+    folders.set(folder, [...(folders.get(folder) ?? []), path]);
+  }
+  const faults = [];
+  for (const [folder, files] of folders) {
+    const hasFolders = [...folders.keys()].some((other) => other.startsWith(`${folder}/`));
+    if (files.length > mostFiles) faults.push(`${folder} has ${files.length} files, more than ${mostFiles}`);
+    if (files.length === 1 && !hasFolders && !folder.startsWith('server/api/')) faults.push(`${folder} has a single file`);
+  }
+  return faults;
+}
