@@ -36,6 +36,7 @@ import { createWebhooks } from '../../webhooks/webhooks.ts';
 import type { Foundation } from './foundation.ts';
 import { createOperators } from './operators.ts';
 import { tracedStores, tracedWebhooks } from './traced.ts';
+import { createUpwardCalls } from './upward-calls.ts';
 
 /**
  * The most requests that a process has in flight, by kind of caller. A process answers about 256 requests in 200 ms.
@@ -71,11 +72,12 @@ export function createServices(foundation: Foundation) {
   const memberMail = createMemberMail({ stores: stores.members, send, logger });
   const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
 
+  const upward = createUpwardCalls();
   const scheduler = createScheduler({ db, logger, processEvery: pace.jobsEvery });
   const metrics = createMetrics({
     process: processMetrics,
     tickAge: scheduler.tickAge,
-    certificates: () => verification.certificates(),
+    certificates: upward.certificates,
   });
 
   const status = createStatusFeature({
@@ -86,60 +88,6 @@ export function createServices(foundation: Foundation) {
     servesApi: config.roles.has('api'),
   });
 
-  const webhooks = createWebhooks({
-    db,
-    maintenance,
-    clock,
-    idKey: keyring.id,
-    scheduler,
-    logger,
-    sending: metrics.sending,
-    sent(outcome, mode) {
-      metrics.sent(outcome);
-      status.countAttempt(outcome, mode);
-    },
-    published: (count) => metrics.batch('events', count),
-    endpoint: createWebhookEndpoints({
-      apiKey: (keyId) => partners.directory.apiKey(keyId),
-      partner: (id, options) => partners.directory.partner(id, options),
-      sealing,
-      used,
-    }),
-    recipient: (draft) => eventRecipient(draft, partners.directory),
-    retryDelays: config.webhooks.retryDelays,
-    worker: config.roles.has('worker'),
-    userAgent: `SVC-Gateway-Webhooks/${version}`,
-    ...urlRules,
-    ...tracedWebhooks(foundation.webhooks, tracing),
-  });
-
-  const billingStores = tracedStores(stores.billing, tracing);
-  const billing = createBillingFeature({
-    stores: billingStores,
-    clock,
-    idKey: keyring.id,
-    publish: webhooks.publish,
-    onWritten({ walletId, entries }) {
-      metrics.batch('ledger_page', entries.length);
-      wallets.touch(walletId);
-    },
-    onConflict: metrics.pageConflict,
-    record: stores.admin.audit.add,
-    standardPrice: config.priceCents,
-    logger,
-    pace,
-    peers: config.peer && {
-      processes,
-      isWriter: config.roles.has('api'),
-      onPosting: metrics.posting,
-      onBatch: (size) => metrics.batch('hand_over', size),
-      onPeers: metrics.peers,
-    },
-  });
-  const { charges } = billing;
-  const chargeOfCode = ({ codeHash, partnerId, mode }: CodeOfSession) =>
-    charges.past({ partnerId, mode, cause: codeHash });
-
   const partners = createPartnersFeature({
     limit,
     stores: stores.partners,
@@ -147,9 +95,9 @@ export function createServices(foundation: Foundation) {
     clock,
     sealing,
     partnerNames,
-    openWallets: billing.openWallets,
+    openWallets: upward.openWallets,
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
-    onResumed: webhooks.resume,
+    onResumed: upward.resume,
     onSuspended: (partnerId) => stores.members.memberSessions.endDevices({ partnerId }),
     logoAddress: (id) => `${config.baseUrl}/verify/assets/logo/${id}.png`,
     onBrandDecided: ({ id, partnerId, memberId, reason }) =>
@@ -168,6 +116,60 @@ export function createServices(foundation: Foundation) {
     ],
   });
   const { directory } = partners;
+
+  const webhooks = createWebhooks({
+    db,
+    maintenance,
+    clock,
+    idKey: keyring.id,
+    scheduler,
+    logger,
+    sending: metrics.sending,
+    sent(outcome, mode) {
+      metrics.sent(outcome);
+      status.countAttempt(outcome, mode);
+    },
+    published: (count) => metrics.batch('events', count),
+    endpoint: createWebhookEndpoints({
+      apiKey: directory.apiKey,
+      partner: directory.partner,
+      sealing,
+      used,
+    }),
+    recipient: (draft) => eventRecipient(draft, directory),
+    retryDelays: config.webhooks.retryDelays,
+    worker: config.roles.has('worker'),
+    userAgent: `SVC-Gateway-Webhooks/${version}`,
+    ...urlRules,
+    ...tracedWebhooks(foundation.webhooks, tracing),
+  });
+
+  const billingStores = tracedStores(stores.billing, tracing);
+  const billing = createBillingFeature({
+    stores: billingStores,
+    clock,
+    idKey: keyring.id,
+    publish: webhooks.publish,
+    onWritten({ walletId, entries }) {
+      metrics.batch('ledger_page', entries.length);
+      upward.touch(walletId);
+    },
+    onConflict: metrics.pageConflict,
+    record: stores.admin.audit.add,
+    standardPrice: config.priceCents,
+    logger,
+    pace,
+    peers: config.peer && {
+      processes,
+      isWriter: config.roles.has('api'),
+      onPosting: metrics.posting,
+      onBatch: (size) => metrics.batch('hand_over', size),
+      onPeers: metrics.peers,
+    },
+  });
+  const { charges } = billing;
+  const chargeOfCode = ({ codeHash, partnerId, mode }: CodeOfSession) =>
+    charges.past({ partnerId, mode, cause: codeHash });
 
   const wallets = createWalletsFeature({
     stores: { ...billingStores, ...stores.wallets },
@@ -230,6 +232,13 @@ export function createServices(foundation: Foundation) {
     sharedOf: personAccesses.shared,
     record: stores.admin.audit.add,
     eraseElsewhere: personAccesses.erase,
+  });
+
+  upward.connect({
+    openWallets: billing.openWallets,
+    resume: webhooks.resume,
+    touch: wallets.touch,
+    certificates: verification.certificates,
   });
 
   const endpoints = createBillableEndpoints({
