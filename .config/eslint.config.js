@@ -21,7 +21,12 @@ const unclearTitles = calls.flatMap((call) =>
   })),
 );
 
-export default tseslint.config({
+/** Code that the wiring may not have: it only makes the parts of the service and connects them. */
+const logic =
+  'IfStatement, ForStatement, ForInStatement, ForOfStatement, WhileStatement, SwitchStatement, TryStatement, ThrowStatement';
+
+export default tseslint.config(
+{
   files: ['**/*.ts'],
   languageOptions: {
     parser: tseslint.parser,
@@ -38,4 +43,14 @@ export default tseslint.config({
     '@typescript-eslint/switch-exhaustiveness-check': 'error',
     '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: true }],
   },
-});
+},
+{
+  files: ['server/process/wiring/**/*.ts'],
+  ignores: ['server/process/wiring/upward-calls.ts'],
+  rules: {
+    // A name that is used before its definition is a room that knows a room above it.
+    '@typescript-eslint/no-use-before-define': ['error', { functions: false, typedefs: false }],
+    'no-restricted-syntax': ['error', { selector: logic, message: 'The wiring only makes parts. Put this into a room.' }],
+  },
+},
+);

@@ -11,7 +11,7 @@ import { type AuthenticationDependencies, createAuthentication } from './operato
 import { createOperatorProcedures } from './operators/operators.ts';
 import { createRequestLog, type RequestLogDependencies } from './requests/request-log.ts';
 import { createRequestProcedures } from './requests/request-queries.ts';
-import { createSchemaProcedures } from './schema.ts';
+import { createSchemaProcedures } from './schema/admin-schema.ts';
 import { createSecretProcedures, type SecretDependencies } from './secrets/secrets.ts';
 import { createStatusProcedure, type StatusSources } from './status.ts';
 import type { AdminStores } from './store.ts';

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../../platform/clock.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { SendMail } from '../../platform/mail.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
+import type { BrandDecision } from '../brands/admin-brands.ts';
 import type { MembersStores } from './store.ts';
 
 /** A text for members of a partner. `cause` makes the message id, so that a repeated message is shown once. */
@@ -18,11 +20,14 @@ interface Dependencies {
   stores: Pick<MembersStores, 'members'>;
   /** Undefined if no mail server is configured. */
   send: SendMail | undefined;
+  clock: Pick<Clock, 'now'>;
   logger: Pick<Logger, 'warn'>;
+  /** The root of the addresses in texts. */
+  baseUrl: string;
 }
 
 /** Sends e-mails to members about acts of support. No call waits for the mail server. */
-export function createMemberMail({ stores: { members }, send, logger }: Dependencies) {
+export function createMemberMail({ stores: { members }, send, clock, logger, baseUrl }: Dependencies) {
   async function deliver(to: string, { cause, subject, text }: MemberText): Promise<void> {
     const id = sha256(`${cause}|${to}`).slice(0, 32);
     for (const delay of [...retryDelays, undefined]) {
@@ -36,7 +41,7 @@ export function createMemberMail({ stores: { members }, send, logger }: Dependen
       }
     }
   }
-  const deliverAll = (addresses: readonly string[], text: MemberText) => {
+  const deliverAll = (addresses: Iterable<string>, text: MemberText) => {
     for (const address of addresses) void deliver(address, text);
   };
 
@@ -46,12 +51,18 @@ export function createMemberMail({ stores: { members }, send, logger }: Dependen
       if (send) deliverAll(await members.ownerEmails(partnerId), text);
     },
 
-    /** Sends an e-mail to an active member, and to each active owner. */
-    async toMemberAndOwners(memberId: string, partnerId: string, text: MemberText): Promise<void> {
+    /** Tells the member who asked for a change of a live brand, and each active owner, that it was decided. */
+    async brandDecided({ id, partnerId, memberId, reason }: BrandDecision): Promise<void> {
       if (!send) return;
       const member = await members.find(memberId);
       const own = member?.status === 'active' ? [member.email ?? []].flat() : [];
-      deliverAll([...new Set([...own, ...(await members.ownerEmails(partnerId))])], text);
+      const addresses = new Set([...own, ...(await members.ownerEmails(partnerId))]);
+      const decision = reason === undefined ? 'approved, and is on the live pages' : `refused: ${reason}`;
+      deliverAll(addresses, {
+        cause: `brand of ${id}, ${clock.now()}`,
+        subject: reason === undefined ? 'Your brand was approved' : 'Your brand was not approved',
+        text: `The change of the brand of ${id} that a member asked for was ${decision}.\n${baseUrl}/portal/clients\n`,
+      });
     },
   };
 }

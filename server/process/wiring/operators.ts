@@ -9,6 +9,7 @@ import type { Metrics } from '../../operations/metrics/metrics.ts';
 import { createOwnRecords } from '../../operations/own-records.ts';
 import { existingNames } from '../../operations/requests/existing-names.ts';
 import { adminRoutes } from '../../operations/routes.ts';
+import { reportShards } from '../../operations/schema/shard-report.ts';
 import { createSecretOwners } from '../../operations/secrets/secret-owners.ts';
 import type { Stores } from '../../operations/stores.ts';
 import type { createWarnings } from '../../operations/warnings/feature.ts';
@@ -31,7 +32,6 @@ import { createRequireKey } from '../../webhooks/operators/endpoints/key-owner.t
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Foundation } from './foundation.ts';
 import { sealedFields } from './sealed-fields.ts';
-import { reportShards } from './shard-report.ts';
 
 interface Parts {
   stores: Stores;

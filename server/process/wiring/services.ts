@@ -3,6 +3,7 @@ import { createBillableEndpoints } from '../../api/billable-endpoints.ts';
 import { createEventList } from '../../api/events.ts';
 import { authenticateKey } from '../../api/verify/hvf-session.ts';
 import { createBillingFeature } from '../../billing/feature.ts';
+import { tracedStores } from '../../billing/ledger/traced-ledger.ts';
 import { createWalletsFeature } from '../../billing/wallets/feature.ts';
 import { createStatementSigner } from '../../billing/wallets/signed-statement.ts';
 import { statusListTypes } from '../../identity-wallet/port.ts';
@@ -32,10 +33,10 @@ import { sandboxSource } from '../../sessions/sources/sandbox.ts';
 import { createWebhookEndpoints, eventRecipient } from '../../webhooks/delivery/endpoint.ts';
 import { checkWebhookUrl } from '../../webhooks/egress/destination.ts';
 import { createPublicGet } from '../../webhooks/egress/public-get.ts';
+import { tracedWebhooks } from '../../webhooks/egress/traced-post.ts';
 import { createWebhooks } from '../../webhooks/webhooks.ts';
 import type { Foundation } from './foundation.ts';
 import { createOperators } from './operators.ts';
-import { tracedStores, tracedWebhooks } from './traced.ts';
 import { createUpwardCalls } from './upward-calls.ts';
 
 /**
@@ -69,7 +70,13 @@ export function createServices(foundation: Foundation) {
   const lastUses = createLastUses({ db, clock, logger, flushEvery: pace.usesEvery });
   const used = createSecretUses(lastUses);
   const send = config.smtp && createMailer({ ...config.smtp, baseUrl: config.baseUrl });
-  const memberMail = createMemberMail({ stores: stores.members, send, logger });
+  const memberMail = createMemberMail({
+    stores: stores.members,
+    send,
+    clock,
+    logger,
+    baseUrl: config.baseUrl,
+  });
   const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
 
   const upward = createUpwardCalls();
@@ -100,14 +107,7 @@ export function createServices(foundation: Foundation) {
     onResumed: upward.resume,
     onSuspended: (partnerId) => stores.members.memberSessions.endDevices({ partnerId }),
     logoAddress: (id) => `${config.baseUrl}/verify/assets/logo/${id}.png`,
-    onBrandDecided: ({ id, partnerId, memberId, reason }) =>
-      memberMail.toMemberAndOwners(memberId, partnerId, {
-        cause: `brand of ${id}, ${clock.now()}`,
-        subject: reason === undefined ? 'Your brand was approved' : 'Your brand was not approved',
-        text: `The change of the brand of ${id} that a member asked for was ${
-          reason === undefined ? 'approved, and is on the live pages' : `refused: ${reason}`
-        }.\n${config.baseUrl}/portal/clients\n`,
-      }),
+    onBrandDecided: memberMail.brandDecided,
     sources: [
       sandboxSource,
       ...testIdentityWalletSettings,

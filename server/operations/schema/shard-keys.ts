@@ -1,6 +1,5 @@
 import { shardKey as ledger } from '../../billing/ledger/ledger-store.ts';
 import { shardKey as revocations } from '../../billing/revocation-store.ts';
-import { shardKey as requestLog } from '../../operations/requests/request-store.ts';
 import { shardKey as enrollments } from '../../people/enrollments/enrollment-store.ts';
 import { shardKey as passkeys } from '../../people/passkeys/passkey-store.ts';
 import { shardKey as users } from '../../people/users/user-store.ts';
@@ -9,6 +8,7 @@ import { shardKey as requestCounters } from '../../platform/http/limits/request-
 import { shardKey as sessions } from '../../sessions/session-store.ts';
 import { shardKey as deliveries } from '../../webhooks/delivery/delivery-store.ts';
 import { shardKey as events } from '../../webhooks/delivery/event-store.ts';
+import { shardKey as requestLog } from '../requests/request-store.ts';
 
 /** The shard keys of collections, for a database that is a sharded cluster. */
 export const shardKeys: readonly ShardDeclaration[] = [

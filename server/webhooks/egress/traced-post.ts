@@ -1,35 +1,7 @@
 import { SpanKind } from '@opentelemetry/api';
-import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
-import type { BillingStores } from '../../billing/store.ts';
 import { type Tracing, traceparentOf } from '../../platform/telemetry/tracing.ts';
-import type { Post } from '../../webhooks/egress/post.ts';
-import type { Parts, WebhookSettings } from '../../webhooks/webhooks.ts';
-
-/**
- * Adds a span to each insert of ledger pages. One insert writes the entries of several requests, because a group commit collects
- * them. The span is a child of the first request's span, and is linked to the others.
- */
-function tracedLedger(ledger: LedgerStore, tracing: Tracing): LedgerStore {
-  return {
-    ...ledger,
-    insert: (pages) =>
-      tracing.span(
-        {
-          name: 'ledger page insert',
-          causes: pages.flatMap(({ entries }) => entries.map(({ traceparent }) => traceparent)),
-          attributes: {
-            'svc.pages': pages.length,
-            'svc.entries': pages.reduce((sum, { entries }) => sum + entries.length, 0),
-          },
-        },
-        () => ledger.insert(pages),
-      ),
-  };
-}
-
-/** Returns the stores of billing, with spans if tracing is on. */
-export const tracedStores = (stores: BillingStores, tracing: Tracing | undefined): BillingStores =>
-  tracing ? { ...stores, ledger: tracedLedger(stores.ledger, tracing) } : stores;
+import type { Parts, WebhookSettings } from '../webhooks.ts';
+import type { Post } from './post.ts';
 
 /** Adds a span to each webhook attempt. It belongs to the trace of the request that caused the event. */
 function tracedPost(post: Post, tracing: Tracing): Post {

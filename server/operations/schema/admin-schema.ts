@@ -1,7 +1,7 @@
-import { FinishedSchema, SchemaView, ShardsView } from '../../contracts/admin/schema.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
-import { endDryRun } from '../platform/database/audit/dry-run.ts';
-import type { Upgrade, UpgradeState } from '../platform/database/schema/upgrade.ts';
+import { FinishedSchema, SchemaView, ShardsView } from '../../../contracts/admin/schema.ts';
+import { procedure, router } from '../../platform/admin-api/procedures.ts';
+import { endDryRun } from '../../platform/database/audit/dry-run.ts';
+import type { Upgrade, UpgradeState } from '../../platform/database/schema/upgrade.ts';
 
 const viewState = <S extends UpgradeState>({ oldestBuild, bothUntil, ...state }: S) => ({
   ...state,
