@@ -1,11 +1,12 @@
 // Runs the import rules and the rules of the layout, and fails if the tool read fewer modules than git tracks: a checker that
 // silently reads nothing would otherwise pass for ever.
 import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cruise } from 'dependency-cruiser';
 import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
 import layout from './floors.json' with { type: 'json' };
-import { folderFaults, importFaults } from './layout.mjs';
+import { collectionFaults, folderFaults, importFaults } from './layout.mjs';
 
 const { forbidden, options } = createRequire(import.meta.url)('./dependency-cruiser.cjs');
 const roots = ['server', 'cli', 'contracts', 'embedded-database', 'sdk/typescript/src', 'test', 'bench'];
@@ -23,7 +24,10 @@ const own = modules.filter(({ source }) => roots.some((root) => source.startsWit
 
 for (const { rule, from, to } of summary.violations) console.error(`${rule.name}: ${from} -> ${to}`);
 if (own < tracked.length) console.error(`read ${own} modules, but git tracks ${tracked.length}`);
-const faults = [...importFaults(modules, layout), ...folderFaults(allFiles)];
+const sources = tracked
+  .filter((path) => path.startsWith('server/') && existsSync(path))
+  .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+const faults = [...importFaults(modules, layout), ...folderFaults(allFiles), ...collectionFaults(sources)];
 for (const fault of faults) console.error(fault);
 if (summary.violations.length > 0 || faults.length > 0 || own < tracked.length) process.exit(1);
 console.log(`import rules hold in ${own} modules`);

@@ -9,3 +9,4 @@ interface Layout {
 }
 export function importFaults(modules: readonly Module[], layout: Layout): string[];
 export function folderFaults(paths: readonly string[]): string[];
+export function collectionFaults(files: readonly { path: string; text: string }[]): string[];

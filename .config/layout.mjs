@@ -61,3 +61,28 @@ export function folderFaults(paths) {
   }
   return faults;
 }
+
+/** The declaration of a collection's name, in the store that owns the collection. */
+const declaration = /^(?:export )?const \w*[cC]ollection = '(\w+)'/gm;
+/** Places where a name in quotes would read a collection: an accessor, a look-up and a union. */
+const uses = /\.collection(?:<[^()]*>)?\(\s*'(\w+)'|\b(?:from|coll|collection): '(\w+)'/g;
+
+/**
+ * Finds collections whose name is written in two stores, and reads of a collection by its name. A room that reads the
+ * collection of another one imports the name from its store, so that the floors hold for the read too.
+ * @param files `{ path, text }` of each file of server/
+ */
+export function collectionFaults(files) {
+  const owners = new Map();
+  const faults = [];
+  for (const { path, text } of files)
+    for (const [, name] of text.matchAll(declaration)) {
+      if (owners.has(name)) faults.push(`${path} and ${owners.get(name)} both name the collection ${name}`);
+      owners.set(name, path);
+    }
+  for (const { path, text } of files)
+    for (const [, accessed, looked] of text.matchAll(uses))
+      if (accessed !== undefined || owners.has(looked))
+        faults.push(`${path} names the collection ${accessed ?? looked}: import the name from its store`);
+  return faults;
+}

@@ -1,6 +1,6 @@
 import type { Db, Filter } from 'mongodb';
 import type { Grant, LedgerEntry, LedgerPage } from './ledger/ledger-page.ts';
-import { filterOfPages } from './ledger/ledger-store.ts';
+import { filterOfPages, collection as ledgerCollection } from './ledger/ledger-store.ts';
 
 /** The ids by which the grants of one user are found in the ledger of one wallet. */
 export interface Traces {
@@ -18,7 +18,7 @@ const mostPagesPerRemoval = 500;
 
 /** Reads and removes grants in the `ledger` collection. Nothing else is ever removed from a ledger. */
 export function createGrantStore(db: Db) {
-  const ledger = db.collection<LedgerPage>('ledger');
+  const ledger = db.collection<LedgerPage>(ledgerCollection);
 
   return {
     /** Returns the entries of a user that have a grant. */

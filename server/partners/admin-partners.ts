@@ -30,12 +30,14 @@ import type { LogoStore } from './brands/logo-store.ts';
 import { assertRedirectUris } from './clients/admin-clients.ts';
 import { createCachedChange, type Directory } from './directory/directory.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
-import type { SearchStore } from './search-store.ts';
+import { isLastFour, type Match, type SearchStore } from './search-store.ts';
 import { viewPartner } from './views.ts';
 
 interface Dependencies {
   store: PartnerStore;
   searches: SearchStore;
+  /** Finds secrets that were replaced or removed, by their last four characters. */
+  findReplaced: (lastFour: string) => Promise<Match[]>;
   logos: LogoStore;
   makeLogo: MakeLogo;
   limit: RequestLimit;
@@ -61,6 +63,7 @@ export function createPartners(dependencies: Dependencies) {
   const {
     store,
     searches,
+    findReplaced,
     logos,
     makeLogo,
     limit,
@@ -156,7 +159,8 @@ export function createPartners(dependencies: Dependencies) {
       count: query(ListPartners.omit(pageFields), Total, (filter) => store.count(filter)),
       /** Finds the partners that match a text, the newest first, each with its matches. */
       search: query(SearchPartners, z.array(FoundPartner), async ({ text, status, limit, after }) => {
-        const matches = await searches.matches(text);
+        const replaced = isLastFour(text) ? await findReplaced(text) : [];
+        const matches = [...(await searches.matches(text)), ...replaced];
         const found = await store.findAll([...new Set(matches.map(({ partnerId }) => partnerId))]);
         const partners = found
           .flatMap((partner) => partner ?? [])

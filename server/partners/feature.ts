@@ -13,6 +13,7 @@ import { createEndpointProcedures } from './keys/admin-endpoints.ts';
 import { createKeyProcedures } from './keys/admin-keys.ts';
 import type { ApiKey } from './keys/key-store.ts';
 import { createClientSecrets } from './keys/secrets.ts';
+import type { Match } from './search-store.ts';
 import type { PartnersStores } from './store.ts';
 import { createWarningSettings } from './warning-settings.ts';
 
@@ -28,6 +29,7 @@ interface Dependencies {
   partnerNames: PartnerNames;
   /** Creates the test wallet and the live wallet of a partner. Idempotent. */
   openWallets: (partnerId: string) => Promise<void>;
+  findReplaced: (lastFour: string) => Promise<Match[]>;
   /** Returns why events may not be sent to `url` for a key of this mode; undefined if they may. */
   checkWebhookUrl: (url: string, mode: Mode) => string | undefined;
   /** Called when an operator or member has ended the pause of a key's webhooks, so that waiting events can be sent. */
@@ -55,6 +57,7 @@ export function createPartnersFeature(dependencies: Dependencies) {
   const { procedures, ...partners } = createPartners({
     store: stores.partners,
     searches: stores.search,
+    findReplaced: dependencies.findReplaced,
     logos: stores.logos,
     makeLogo: createLogoMaking(),
     limit,

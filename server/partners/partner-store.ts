@@ -25,7 +25,7 @@ export interface Partner extends AuditedRecord {
   brandWaitsSince?: Date;
 }
 
-const collection = 'partners';
+export const collection = 'partners';
 export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
   // For searches by name.

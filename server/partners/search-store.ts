@@ -1,5 +1,9 @@
 import type { Db, Document } from 'mongodb';
 import { type IdentifierKind, identifierKind } from '../../contracts/identifiers.ts';
+import { collection as clientCollection } from './clients/client-store.ts';
+import { integrationCollection } from './integrations/integration-store.ts';
+import { collection as keyCollection } from './keys/key-store.ts';
+import { collection as partnerCollection } from './partner-store.ts';
 
 /** A match of a search: the partner, and a text that says where the match was found. */
 export interface Match {
@@ -23,14 +27,17 @@ function hostIn(text: string): string {
 
 /** The fields that contain the last four characters of secrets, each with the words that name the secret in a match. */
 const lastFourFields = [
-  { collection: 'apiKeys', field: 'last4', secret: 'API key' },
-  { collection: 'apiKeys', field: 'oldSecrets.last4', secret: 'old secret of API key' },
-  { collection: 'apiKeys', field: 'webhook.last4', secret: 'signing secret of' },
-  { collection: 'apiKeys', field: 'webhook.next.last4', secret: 'prepared signing secret of' },
-  { collection: 'clients', field: 'secrets.last4', secret: 'client secret of' },
-  { collection: 'integrations', field: 'last4', secret: 'integration secret of' },
-  { collection: 'integrations', field: 'oldSecret.last4', secret: 'old secret of integration' },
+  { collection: keyCollection, field: 'last4', secret: 'API key' },
+  { collection: keyCollection, field: 'oldSecrets.last4', secret: 'old secret of API key' },
+  { collection: keyCollection, field: 'webhook.last4', secret: 'signing secret of' },
+  { collection: keyCollection, field: 'webhook.next.last4', secret: 'prepared signing secret of' },
+  { collection: clientCollection, field: 'secrets.last4', secret: 'client secret of' },
+  { collection: integrationCollection, field: 'last4', secret: 'integration secret of' },
+  { collection: integrationCollection, field: 'oldSecret.last4', secret: 'old secret of integration' },
 ];
+
+/** Whether a text may be the last four characters of a secret. */
+export const isLastFour = (text: string): boolean => /^[0-9A-Za-z]{4}$/.test(text);
 
 interface FoundRecord {
   _id: string;
@@ -43,38 +50,23 @@ interface Query {
   filter: Document;
   /** The index of the searched field. The query reads all its keys, but only those documents that match. */
   hint: Document;
-  /** The fields that the query returns besides the id. The default is those of `FoundRecord`. */
-  fields?: Document;
-}
-
-/** An entry of the audit log about a secret that was replaced or removed. */
-interface ReplacedSecret {
-  partnerId: string;
-  target: string;
-  operatorName: string;
-  at: Date;
 }
 
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
 /** Searches partners by name, host, id or key. */
 export function createSearchStore(db: Db) {
-  const query = <Found extends Document = FoundRecord>({
-    collection,
-    filter,
-    hint,
-    fields = { partnerId: 1, redirectUris: 1 },
-  }: Query): Promise<Found[]> =>
+  const query = ({ collection, filter, hint }: Query): Promise<FoundRecord[]> =>
     db
       .collection(collection)
       .find(filter, { hint, maxTimeMS: queryTimeoutMs })
-      .project<Found>(fields)
+      .project<FoundRecord>({ partnerId: 1, redirectUris: 1 })
       .limit(mostMatches)
       .toArray();
 
   async function byName(text: string): Promise<Match[]> {
     const filter = { name: { $regex: literal(text), $options: 'i' } };
-    const found = await query({ collection: 'partners', filter, hint: { name: 1 } });
+    const found = await query({ collection: partnerCollection, filter, hint: { name: 1 } });
     return found.map(({ _id }) => ({ partnerId: _id, found: 'name' }));
   }
 
@@ -84,7 +76,7 @@ export function createSearchStore(db: Db) {
     // The host ends at the first slash, question mark or hash after `://`.
     const pattern = new RegExp(`^https?://[^/?#]*${host}`, 'i');
     const filter = { redirectUris: { $regex: pattern } };
-    const found = await query({ collection: 'clients', filter, hint: { redirectUris: 1 } });
+    const found = await query({ collection: clientCollection, filter, hint: { redirectUris: 1 } });
     return found.map(({ _id, partnerId, redirectUris = [] }) => {
       const uri = redirectUris.find((candidate) => pattern.test(candidate)) ?? '';
       return { partnerId, found: `redirect URI ${uri} of ${_id}` };
@@ -101,25 +93,11 @@ export function createSearchStore(db: Db) {
     return found.flat();
   }
 
-  /** Finds secrets that were replaced or removed. The audit log keeps their last characters forever. */
-  async function byReplaced(text: string): Promise<Match[]> {
-    const entries = await query<ReplacedSecret>({
-      collection: 'auditLog',
-      filter: { 'before.last4': text, partnerId: { $exists: true } },
-      hint: { 'before.last4': 1 },
-      fields: { partnerId: 1, target: 1, operatorName: 1, at: 1 },
-    });
-    return entries.map(({ partnerId, target, operatorName, at }) => ({
-      partnerId,
-      found: `secret of ${target} …${text} until ${operatorName} replaced or removed it at ${at.toISOString()}`,
-    }));
-  }
-
   const collections: Partial<Record<IdentifierKind, string>> = {
-    partner: 'partners',
-    client: 'clients',
-    apiKey: 'apiKeys',
-    integration: 'integrations',
+    partner: partnerCollection,
+    client: clientCollection,
+    apiKey: keyCollection,
+    integration: integrationCollection,
   };
 
   /** Finds records by their id, or by its beginning. */
@@ -139,11 +117,10 @@ export function createSearchStore(db: Db) {
       const kind = identifierKind(text);
       if (kind) return byId(text, kind);
       const canBeHost = /^\S+$/.test(text);
-      const canBeLastFour = /^[0-9A-Za-z]{4}$/.test(text);
       const found = await Promise.all([
         byName(text),
         ...(canBeHost ? [byRedirectHost(text)] : []),
-        ...(canBeLastFour ? [byLastFour(text), byReplaced(text)] : []),
+        ...(isLastFour(text) ? [byLastFour(text)] : []),
       ]);
       return found.flat();
     },

@@ -1,11 +1,13 @@
 import type { Db } from 'mongodb';
 import type { Session } from '../sessions/session.ts';
+import { collection as sessionCollection } from '../sessions/session-store.ts';
 import type { Passkey } from './passkeys/passkey-store.ts';
+import { collection as passkeyCollection } from './passkeys/passkey-store.ts';
 
 /** Ends what a restored database must not continue: sessions, codes and sign-ins of users. */
 export function createRestoreStore(db: Db) {
-  const sessions = db.collection<Session>('sessions');
-  const passkeys = db.collection<Passkey>('passkeys');
+  const sessions = db.collection<Session>(sessionCollection);
+  const passkeys = db.collection<Passkey>(passkeyCollection);
   return {
     /**
      * Ends sessions and authorization codes that have not expired at `at`. A code may have been exchanged after the

@@ -14,7 +14,7 @@ import { readSourceUse } from './source-use-store.ts';
 import { pendingIn } from './sources/identity-wallet/pending.ts';
 import { applied, type Transition } from './transitions.ts';
 
-const collection = 'sessions';
+export const collection = 'sessions';
 export const indexes: IndexDeclaration[] = [
   { collection, key: { userId: 1 }, sparse: true },
   // Lists for operators.

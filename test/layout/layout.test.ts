@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import layout from '../../.config/floors.json' with { type: 'json' };
-import { folderFaults, importFaults } from '../../.config/layout.mjs';
+import { collectionFaults, folderFaults, importFaults } from '../../.config/layout.mjs';
 
 const faultsOf = (source: string, resolved: string) =>
   importFaults([{ source, dependencies: [{ resolved }] }], layout);
@@ -46,5 +46,27 @@ describe('folders of server/', () => {
   it('have more than one file, except where the path is a URL', () => {
     expect(folderFaults(folder(1))).toEqual(['server/billing/ledger has a single file']);
     expect(folderFaults(['server/api/verify/hvf-session.ts'])).toEqual([]);
+  });
+});
+
+describe('the name of a collection', () => {
+  const owner = { path: 'server/partners/keys/key-store.ts', text: "export const collection = 'apiKeys';\n" };
+  const faultsIn = (text: string) =>
+    collectionFaults([owner, { path: 'server/billing/other-store.ts', text }]).length;
+
+  it('is declared in one store', () => {
+    expect(faultsIn("const keyCollection = 'apiKeys';\n")).toBe(1);
+    expect(faultsIn("const collection = 'grants';\n")).toBe(0);
+  });
+
+  it.each([
+    "db.collection('apiKeys')",
+    "db.collection<{ _id: string; mode: Mode }>('apiKeys')",
+    "{ $lookup: { from: 'apiKeys', as: 'key' } }",
+    "{ $unionWith: { coll: 'apiKeys' } }",
+    "read({ collection: 'apiKeys', filter })",
+  ])('is imported where another store reads the collection, so %s is refused', (text) => {
+    expect(faultsIn(text)).toBe(1);
+    expect(faultsIn(text.replace("'apiKeys'", 'keyCollection'))).toBe(0);
   });
 });

@@ -10,7 +10,7 @@ import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts
 import type { ShardDeclaration } from '../../platform/database/schema/sharding.ts';
 import { entryKeyOf, type LedgerEntry, type LedgerPage, pageIdOf } from './ledger-page.ts';
 
-const collection = 'ledger';
+export const collection = 'ledger';
 /** The entries that a reader of many pages reads in one turn of the event loop: about 2 ms of work. A page counts as some entries. */
 const entriesPerTurn = 128;
 const costOfPage = 8;

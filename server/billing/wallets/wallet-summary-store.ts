@@ -4,7 +4,7 @@ import { isDuplicateKey } from '../../platform/database/failures.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import { updateEach } from '../../platform/database/write-groups.ts';
 
-const collection = 'walletSummaries';
+export const collection = 'walletSummaries';
 
 /** The figures of a wallet that lists need. They are derived from the ledger and may be some seconds old. */
 export interface WalletSummary {

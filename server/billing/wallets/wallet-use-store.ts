@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import { type LedgerPage, pageIdOf } from '../ledger/ledger-page.ts';
+import { collection } from '../ledger/ledger-store.ts';
 import type { WalletState } from '../ledger/wallet-rules.ts';
 import type { ManualMove, Sample } from './wallet-use.ts';
 
-const collection = 'ledger';
 /** The condition of pages with an entry of an operator: only such entries have an actor. */
 const byOperators = { 'entries.memo.actor': { $exists: true } };
 

@@ -3,6 +3,13 @@ import type { ListAuditLog } from '../../../contracts/admin/audit-log.ts';
 import type { Total, Unpaged } from '../../../contracts/admin/references.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import { Mode } from '../../../contracts/identifiers.ts';
+import { collection as clientCollection } from '../../partners/clients/client-store.ts';
+import { integrationCollection } from '../../partners/integrations/integration-store.ts';
+import { collection as keyCollection } from '../../partners/keys/key-store.ts';
+import { collection as memberCollection } from '../../partners/members/member-store.ts';
+import { collection as partnerCollection } from '../../partners/partner-store.ts';
+import { collection as enrollmentCollection } from '../../people/enrollments/enrollment-store.ts';
+import { userCollection } from '../../people/users/identity-store.ts';
 import type { AuditEntry } from '../../platform/database/audit/audit-entry.ts';
 import { createJointReads, ReplyOverflow } from '../../platform/database/reads/joint-reads.ts';
 import { countThrough, period } from '../../platform/database/reads/look-through.ts';
@@ -10,6 +17,8 @@ import { readPage } from '../../platform/database/reads/pages.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import { insertMissing } from '../../platform/database/write-groups.ts';
 import { ApiError } from '../../platform/errors.ts';
+import { collection as bulkCollection } from '../../webhooks/bulk/bulk-store.ts';
+import { collection as operatorCollection } from '../operators/operator-store.ts';
 
 /** An entry of the log. Entries are added, but never changed or deleted. */
 export type StoredEntry = Omit<NewEntry, 'id'> & { _id: string };
@@ -36,7 +45,7 @@ interface Outbox {
   auditAt?: Date;
 }
 
-const collection = 'auditLog';
+export const collection = 'auditLog';
 export const indexes: IndexDeclaration[] = [
   { collection, key: { at: -1, _id: -1 } },
   { collection, key: { target: 1, at: -1, _id: -1 } },
@@ -119,15 +128,15 @@ const conditionsOf = ({
 
 /** The collections with documents that carry audit entries until they are copied. */
 export const auditSources: readonly string[] = [
-  'partners',
-  'apiKeys',
-  'clients',
-  'operators',
-  'enrollments',
-  'users',
-  'integrations',
-  'bulkJobs',
-  'members',
+  partnerCollection,
+  keyCollection,
+  clientCollection,
+  operatorCollection,
+  enrollmentCollection,
+  userCollection,
+  integrationCollection,
+  bulkCollection,
+  memberCollection,
 ];
 /** The most documents of a collection that one read returns. */
 const outboxesAtOnce = 100;
@@ -139,6 +148,14 @@ const ofWaiting = {
   sort: { auditAt: 1 },
   limit: outboxesAtOnce,
 } as const;
+/** An entry about a secret that was replaced or removed. */
+interface ReplacedSecret {
+  partnerId: string;
+  target: string;
+  operatorName: string;
+  at: Date;
+}
+
 /** Documents of a collection with entries that were not copied yet. */
 interface Waiting {
   source: string;
@@ -204,6 +221,24 @@ export function createAuditStore(db: Db) {
   }
 
   return {
+    /**
+     * Finds at most 500 secrets that were replaced or removed, by their last four characters. The audit log keeps those forever.
+     * @returns the partner of each, and a text that names the secret
+     */
+    async findReplacedSecrets(lastFour: string) {
+      const found = await log
+        .find({ 'before.last4': lastFour, partnerId: { $exists: true } } as Document)
+        .hint({ 'before.last4': 1 })
+        .project<ReplacedSecret>({ partnerId: 1, target: 1, operatorName: 1, at: 1 })
+        .maxTimeMS(2_000)
+        .limit(500)
+        .toArray();
+      return found.map(({ partnerId, target, operatorName, at }) => ({
+        partnerId,
+        found: `secret of ${target} …${lastFour} until ${operatorName} replaced or removed it at ${at.toISOString()}`,
+      }));
+    },
+
     add,
 
     /**

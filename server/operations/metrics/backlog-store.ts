@@ -1,5 +1,10 @@
 import type { Db, Document } from 'mongodb';
 import type { EndpointHealth } from '../../../contracts/admin/endpoint-health.ts';
+import { collection as ledgerCollection } from '../../billing/ledger/ledger-store.ts';
+import { auditCollection, faultCollection } from '../../billing/wallets/audit/fault-store.ts';
+import { collection as keyCollection } from '../../partners/keys/key-store.ts';
+import { collection as jobCollection } from '../../platform/jobs/scheduler.ts';
+import { collection as deliveryCollection } from '../../webhooks/delivery/delivery-store.ts';
 
 /** Work that is pending in the database. Each figure is bounded and read from an index. */
 export interface Backlog {
@@ -50,12 +55,12 @@ const allJobs = { name: { $gt: '' } };
 export type BacklogStore = ReturnType<typeof createBacklogStore>;
 
 export function createBacklogStore(db: Db) {
-  const deliveries = db.collection<Queued>('deliveries');
-  const keys = db.collection<{ _id: string }>('apiKeys');
-  const jobs = db.collection<{ nextRunAt: Date | null }>('jobs');
-  const ledger = db.collection<{ at: Date }>('ledger');
-  const faults = db.collection<{ _id: string }>('ledgerFaults');
-  const audits = db.collection<{ _id: string; endedAt?: Date; lastEndedAt?: Date }>('ledgerAudits');
+  const deliveries = db.collection<Queued>(deliveryCollection);
+  const keys = db.collection<{ _id: string }>(keyCollection);
+  const jobs = db.collection<{ nextRunAt: Date | null }>(jobCollection);
+  const ledger = db.collection<{ at: Date }>(ledgerCollection);
+  const faults = db.collection<{ _id: string }>(faultCollection);
+  const audits = db.collection<{ _id: string; endedAt?: Date; lastEndedAt?: Date }>(auditCollection);
 
   /** Counts entries of an index. `countDocuments` would read the documents. */
   async function count(collection: string, query: Document): Promise<number> {

@@ -18,7 +18,7 @@ export interface Operator extends AuditedRecord {
   revokedAt?: Date;
 }
 
-const collection = 'operators';
+export const collection = 'operators';
 export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
   { collection, key: { hash: 1 }, unique: true },

@@ -1,9 +1,14 @@
 import type { Db } from 'mongodb';
 import type { Mode } from '../../../contracts/identifiers.ts';
+import { collection as summaryCollection } from '../../billing/wallets/wallet-summary-store.ts';
+import { collection as clientCollection } from '../../partners/clients/client-store.ts';
+import { collection as partnerCollection } from '../../partners/partner-store.ts';
 import { limitInTurns } from '../../platform/database/reads/in-turns.ts';
 import { minute } from '../../platform/http/limits/windows.ts';
+import { collection as deliveryCollection } from '../../webhooks/delivery/delivery-store.ts';
 import { type Backlog, type BacklogStore, dueBefore, lateAfterMs } from '../metrics/backlog-store.ts';
 import type { RecentError, RequestStore } from '../requests/request-store.ts';
+import { collection as warningCollection } from '../warnings/warning-store.ts';
 import { findTroubledCallers, type TroubledCaller } from './troubled-caller-store.ts';
 
 /** The partner and the mode that a row belongs to. */
@@ -88,8 +93,8 @@ export function createOverviewStore(
   backlog: Pick<BacklogStore, 'read'>,
   requests: Pick<RequestStore, 'recentErrors' | 'failures'>,
 ) {
-  const deliveries = db.collection('deliveries');
-  const wallets = db.collection<WalletSummary>('walletSummaries');
+  const deliveries = db.collection(deliveryCollection);
+  const wallets = db.collection<WalletSummary>(summaryCollection);
 
   async function readLateByMode(at: Date): Promise<Overview['lateByMode']> {
     const [late, moved] = dueBefore(new Date(at.getTime() - lateAfterMs));
@@ -126,7 +131,7 @@ export function createOverviewStore(
           ...limitInTurns({ by: 'partnerId', sort: { mode: 1 }, limit: mostKeys }),
           {
             $lookup: {
-              from: 'deliveries',
+              from: deliveryCollection,
               localField: '_id',
               foreignField: 'keyId',
               pipeline: [
@@ -190,7 +195,7 @@ export function createOverviewStore(
   async function withModes(errors: readonly RecentError[]): Promise<Part<'recentErrors'>> {
     const ids = errors.flatMap(({ clientId }) => clientId ?? []);
     const found = await db
-      .collection<{ _id: string; mode: Mode }>('clients')
+      .collection<{ _id: string; mode: Mode }>(clientCollection)
       .find({ _id: { $in: ids } }, { projection: { mode: 1 } })
       .toArray();
     const modes = new Map(found.map(({ _id, mode }) => [_id, mode]));
@@ -229,7 +234,7 @@ export function createOverviewStore(
   /** Reads the open warnings. A problem without `raisedAt` has not lasted long enough to be a warning. */
   const readWarnings = (): Promise<Part<'warnings'>> =>
     db
-      .collection('warnings')
+      .collection(warningCollection)
       .aggregate<Part<'warnings'>[number]>([
         { $match: { open: true, raisedAt: { $exists: true } } },
         { $sort: { since: -1, _id: -1 } },
@@ -243,7 +248,7 @@ export function createOverviewStore(
   async function createNaming(rows: readonly { partnerId?: string | undefined }[]) {
     const ids = [...new Set(rows.flatMap(({ partnerId }) => partnerId ?? []))];
     const found = await db
-      .collection<{ _id: string; name: string }>('partners')
+      .collection<{ _id: string; name: string }>(partnerCollection)
       .find({ _id: { $in: ids } }, { projection: { name: 1 } })
       .toArray();
     const names = new Map(found.map(({ _id, name }) => [_id, name]));

@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { collection as partnerCollection } from '../../partners/partner-store.ts';
 import type { RecentError, RequestStore } from '../requests/request-store.ts';
 
 /** A partner whose requests are refused although it should send none, or much more often than usual. */
@@ -35,7 +36,7 @@ export async function findTroubledCallers(
   const counts = new Map<string, number>();
   for (const { partnerId, count } of errors) counts.set(partnerId, (counts.get(partnerId) ?? 0) + count);
   const suspended = await db
-    .collection<{ _id: string; status: string }>('partners')
+    .collection<{ _id: string; status: string }>(partnerCollection)
     .find({ _id: { $in: [...counts.keys()] }, status: 'suspended' }, { projection: { _id: 1 } })
     .toArray();
   const suspendedIds = new Set(suspended.map(({ _id }) => _id));

@@ -1,5 +1,8 @@
 import type { Db, Document } from 'mongodb';
 import type { Mode } from '../../../contracts/identifiers.ts';
+import { collection as clientCollection } from '../../partners/clients/client-store.ts';
+import { integrationCollection } from '../../partners/integrations/integration-store.ts';
+import { collection as keyCollection } from '../../partners/keys/key-store.ts';
 import { limitInTurns } from '../../platform/database/reads/in-turns.ts';
 
 /** An old secret that expires soon and is still in use. */
@@ -21,9 +24,9 @@ interface Period {
 
 /** The collections and fields that contain secrets with an expiry. */
 const secretFields = [
-  { collection: 'clients', field: 'secrets' },
-  { collection: 'apiKeys', field: 'oldSecrets' },
-  { collection: 'integrations', field: 'oldSecret' },
+  { collection: clientCollection, field: 'secrets' },
+  { collection: keyCollection, field: 'oldSecrets' },
+  { collection: integrationCollection, field: 'oldSecret' },
 ];
 /** The most secrets that are read from one collection. */
 const mostPerCollection = 500;

@@ -7,7 +7,7 @@ import { readPage } from '../../platform/database/reads/pages.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import type { UnsentWarning, Warning } from './warning.ts';
 
-const collection = 'warnings';
+export const collection = 'warnings';
 const turnCollection = 'warningTurns';
 
 export const indexes: IndexDeclaration[] = [

@@ -7,11 +7,13 @@ interface Logo {
   png: Binary;
 }
 
+const collection = 'logos';
+
 export type LogoStore = ReturnType<typeof createLogoStore>;
 
 /** Stores logos apart from partners, because every exchange reads the record of a partner. */
 export function createLogoStore(db: Db) {
-  const logos = db.collection<Logo>('logos');
+  const logos = db.collection<Logo>(collection);
 
   return {
     /** Stores a picture. Idempotent. */

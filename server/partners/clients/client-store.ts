@@ -67,7 +67,7 @@ export interface ClientSecret {
   expiresAt?: Date;
 }
 
-const collection = 'clients';
+export const collection = 'clients';
 export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
   // For lists of the clients of a partner or of a key.

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
+import { metaCollection } from '../../platform/database/meta.ts';
 
 export interface Changes {
   /** The number of changes since the installation. A reader knows from it how many changes it has missed. */
@@ -15,7 +16,7 @@ const mostListed = 64;
 
 /** Stores changes in one document of `meta`. Processes read it to learn which cached partners and clients are out of date. */
 export function createChangeStore(db: Db) {
-  const meta = db.collection<Changes & { _id: 'directory' }>('meta');
+  const meta = db.collection<Changes & { _id: 'directory' }>(metaCollection);
 
   async function add(id: string): Promise<void> {
     await meta.updateOne(

@@ -53,7 +53,7 @@ export interface OldKeySecret {
   lastUsedAt?: Date;
 }
 
-const collection = 'apiKeys';
+export const collection = 'apiKeys';
 export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
   // For authentication.

@@ -1,6 +1,8 @@
 import type { LastUses } from '../../platform/keys/last-uses.ts';
+import { collection as clientCollection } from '../clients/client-store.ts';
 import type { Integration } from '../integrations/integration-store.ts';
 import type { ApiKey } from './key-store.ts';
+import { collection as keyCollection } from './key-store.ts';
 
 /**
  * Makes the functions that note when a secret was last used. The time is stored next to the secret. The filter names the secret
@@ -23,7 +25,7 @@ export function createSecretUses({ note }: Pick<LastUses, 'note'>) {
     /** Notes that the secret with this hash has identified a client. */
     client(_id: string, hash: string, lastUsedAt: Date | undefined): void {
       const filter = { _id, 'secrets.hash': hash };
-      note({ collection: 'clients', filter, field: 'secrets.$.lastUsedAt', lastUsedAt });
+      note({ collection: clientCollection, filter, field: 'secrets.$.lastUsedAt', lastUsedAt });
     },
 
     /** Notes that the secret with this version has signed a request of an integration. */
@@ -41,7 +43,12 @@ export function createSecretUses({ note }: Pick<LastUses, 'note'>) {
     endpoint({ _id, webhook }: ApiKey): void {
       if (!webhook) return;
       const filter = { _id, 'webhook.secretVersion': webhook.secretVersion };
-      note({ collection: 'apiKeys', filter, field: 'webhook.lastUsedAt', lastUsedAt: webhook.lastUsedAt });
+      note({
+        collection: keyCollection,
+        filter,
+        field: 'webhook.lastUsedAt',
+        lastUsedAt: webhook.lastUsedAt,
+      });
     },
   };
 }

@@ -39,7 +39,7 @@ export interface Member extends AuditedRecord {
 /** The most members of one partner that get an e-mail. */
 const mostEmails = 1_000;
 
-const collection = 'members';
+export const collection = 'members';
 export const indexes: IndexDeclaration[] = [
   // For audit entries that wait to be copied to the audit log.
   { collection, key: { auditAt: 1 }, sparse: true },

@@ -41,7 +41,7 @@ export interface Enrollment extends SnapshotOwner {
   auditAt?: Date;
 }
 
-const collection = 'enrollments';
+export const collection = 'enrollments';
 export const indexes: IndexDeclaration[] = [
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { sub: 1 } },

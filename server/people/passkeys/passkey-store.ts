@@ -22,7 +22,7 @@ export interface Passkey extends Omit<PasskeyKey, 'publicKey'> {
   purgeAt?: Date;
 }
 
-const collection = 'passkeys';
+export const collection = 'passkeys';
 export const indexes: IndexDeclaration[] = [
   { collection, key: { userId: 1 } },
   { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },

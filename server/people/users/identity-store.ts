@@ -39,7 +39,9 @@ export const identityOf = ({
 });
 
 /** Identities are in the collection of users, so that one command can insert both. */
-const collectionOf = (db: Db) => db.collection<Identity | User>('users');
+export const userCollection = 'users';
+
+const collectionOf = (db: Db) => db.collection<Identity | User>(userCollection);
 
 /** Removes the identity of a user. Idempotent. */
 export async function forgetIdentity(db: Db, { _id, identity }: Owner): Promise<void> {
@@ -54,7 +56,7 @@ export function createIdentities(db: Db) {
     async run(hashes) {
       const distinct = [...new Set(hashes)];
       const $match = { _id: { $in: distinct.map(idOf) } };
-      const users = { from: 'users', localField: 'userId', foreignField: '_id', as: 'users' };
+      const users = { from: userCollection, localField: 'userId', foreignField: '_id', as: 'users' };
       const rows = await documents.aggregate<IdentityWithUser>([{ $match }, { $lookup: users }]).toArray();
       const byId = new Map(rows.map((row) => [row._id, row]));
       return hashes.map((hash) => {

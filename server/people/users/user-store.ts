@@ -6,12 +6,11 @@ import { unavailable } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
 import type { Verified } from '../../sessions/sources/source.ts';
 import { invalidationIndex, invalidationsOf } from '../enrollments/invalidation-store.ts';
-import { createIdentities, forgetIdentity } from './identity-store.ts';
+import { userCollection as collection, createIdentities, forgetIdentity } from './identity-store.ts';
 import type { User } from './user.ts';
 
 export type { User };
 
-const collection = 'users';
 /** How often a change is tried when concurrent changes make it fail. */
 const maxConflictTries = 5;
 export const indexes: IndexDeclaration[] = [

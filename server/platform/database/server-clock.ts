@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { isUnavailable } from './failures.ts';
+import { metaCollection } from './meta.ts';
 
 /** Asks for `$$NOW` by a query over one empty document. Undefined if the server does not support such a query. */
 const readByQuery = async (db: Db): Promise<Date | undefined> => {
@@ -32,7 +33,7 @@ interface ClockDocument {
 /** Makes the server that stores `meta` write its time. A router would answer a query with its own time. */
 const readByUpdate = async (db: Db): Promise<Date | undefined> => {
   const written = await db
-    .collection<ClockDocument>('meta')
+    .collection<ClockDocument>(metaCollection)
     .findOneAndUpdate(
       { _id: 'clock' },
       { $currentDate: { at: true } },

@@ -21,7 +21,7 @@ interface Settings {
 
 type StoredJob = { _id: ObjectId } & Record<string, unknown>;
 
-const collection = 'jobs';
+export const collection = 'jobs';
 
 /**
  * How long a job stays locked after its process has died, in milliseconds. Then another process runs it. Agenda's default of

@@ -4,7 +4,7 @@ import { createAuditStore, type StoredEntry } from '../../operations/audit/audit
 import { createStores } from '../../operations/stores.ts';
 import { createPartnerNames } from '../../partners/partner-names.ts';
 import { connect, type Database, longestScanMs } from '../../platform/database/connect.ts';
-import { createRecordOwners } from '../../platform/database/record-owners.ts';
+import { createRecordOwners } from './record-owner-store.ts';
 
 /** Something of the old database that the restored one lacks: a change from the audit log, or a ledger entry. */
 export interface Lost {

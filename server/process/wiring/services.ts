@@ -103,6 +103,7 @@ export function createServices(foundation: Foundation) {
     sealing,
     partnerNames,
     openWallets: upward.openWallets,
+    findReplaced: stores.admin.audit.findReplacedSecrets,
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
     onResumed: upward.resume,
     onSuspended: (partnerId) => stores.members.memberSessions.endDevices({ partnerId }),

@@ -3,11 +3,13 @@ import type { BulkAction, BulkFilter } from '../../../contracts/admin/bulk.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import { createRecordStore, recordIndexes } from '../../platform/database/records.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
+import { collection as deliveryCollection } from '../delivery/delivery-store.ts';
+import { collection as eventCollection } from '../delivery/event-store.ts';
 import { queryOf } from '../operators/delivery-query-store.ts';
 import { countByKey, firstOwner, type KeyCount } from '../operators/schedule/key-count-store.ts';
 import { type BulkJob, type ClosedFilter, nextPart, type Part } from './bulk-job.ts';
 
-const collection = 'bulkJobs';
+export const collection = 'bulkJobs';
 const paceCollection = 'bulkPaces';
 
 export const indexes: IndexDeclaration[] = [
@@ -80,7 +82,7 @@ export function createBulkStore(db: Db, counting: Db = db) {
   const leaveOutArriving = [
     {
       $lookup: {
-        from: 'deliveries',
+        from: deliveryCollection,
         localField: '_id',
         foreignField: 'eventId',
         pipeline: [
@@ -97,7 +99,7 @@ export function createBulkStore(db: Db, counting: Db = db) {
   /** Whether the query finds few enough deliveries to look up the other deliveries of their events. */
   async function findsFew(query: Document): Promise<boolean> {
     const limit = mostLookedUp + 1;
-    return (await counting.collection('deliveries').countDocuments(query, { limit })) < limit;
+    return (await counting.collection(deliveryCollection).countDocuments(query, { limit })) < limit;
   }
 
   return {
@@ -142,7 +144,7 @@ export function createBulkStore(db: Db, counting: Db = db) {
      */
     async count(action: BulkAction, filter: BulkFilter): Promise<Counted> {
       const query = bulkQuery(action, filter);
-      const documents = counting.collection(action === 'replay' ? 'events' : 'deliveries');
+      const documents = counting.collection(action === 'replay' ? eventCollection : deliveryCollection);
       const stages: Document[] = [{ $match: query }];
       if (action === 'resend') stages.push(groupByEvent);
       const leavesOutArriving = action === 'resend' && !sendsDelivered({ action, filter });

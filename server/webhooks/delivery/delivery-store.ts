@@ -11,10 +11,11 @@ import {
   type Leased,
   type Overdue,
 } from './delivery.ts';
+import { collection as eventCollection } from './event-store.ts';
 import type { Verdict } from './retry-schedule.ts';
 import { keysOfWaiting } from './waiting-key-store.ts';
 
-const collection = 'deliveries';
+export const collection = 'deliveries';
 const pending = { partialFilterExpression: { status: 'pending' } };
 /** The index of failed deliveries by key: with it, the newest of each key is found without reading the others. */
 export const failedByKey = { status: 1, keyId: 1, createdAt: -1, _id: -1 } as const;
@@ -102,7 +103,7 @@ export function createDeliveryStore(db: Db) {
       .aggregate<Leased>([
         // With the ids, the router of a cluster asks only their shards.
         { $match: { _id: { $in: [...ids] }, 'lease.token': token } },
-        { $lookup: { from: 'events', localField: 'eventId', foreignField: '_id', as: 'event' } },
+        { $lookup: { from: eventCollection, localField: 'eventId', foreignField: '_id', as: 'event' } },
         // Empty if the event is not stored yet: a first delivery is inserted beside its event.
         { $set: { body: { $ifNull: [{ $first: '$event.body' }, ''] } } },
         { $unset: 'event' },

@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { Delivery, StoredEvent } from './delivery.ts';
-import { unsetAnswers } from './delivery-store.ts';
+import { collection as deliveryCollection, unsetAnswers } from './delivery-store.ts';
+import { collection as eventCollection } from './event-store.ts';
 
 /** The body of an event without the data of its user. */
 function withoutUser(body: string): string {
@@ -12,8 +13,8 @@ function withoutUser(body: string): string {
 
 /** Removes the data of users from stored events and their deliveries. */
 export function createEventErasure(db: Db) {
-  const events = db.collection<StoredEvent>('events');
-  const deliveries = db.collection<Delivery>('deliveries');
+  const events = db.collection<StoredEvent>(eventCollection);
+  const deliveries = db.collection<Delivery>(deliveryCollection);
 
   return {
     /** Erases a user's events. An erased event keeps its id, and can still be sent again. @returns how many were erased */

@@ -7,7 +7,7 @@ import type { ShardDeclaration } from '../../platform/database/schema/sharding.t
 import { insertMissing } from '../../platform/database/write-groups.ts';
 import type { StoredEvent } from './delivery.ts';
 
-const collection = 'events';
+export const collection = 'events';
 
 export const indexes: IndexDeclaration[] = [
   { collection, key: { keyId: 1, createdAt: -1, _id: -1 } },

@@ -9,9 +9,8 @@ import {
 } from '../../platform/database/reads/look-through.ts';
 import { type Page, readPage } from '../../platform/database/reads/pages.ts';
 import { type Delivery, firstDueOf, type InFlight, type Lane, noneInFlight } from '../delivery/delivery.ts';
-import { overdueOfAnyKey } from '../delivery/delivery-store.ts';
+import { collection, overdueOfAnyKey } from '../delivery/delivery-store.ts';
 
-const collection = 'deliveries';
 const longestDueFirst = { nextAttemptAt: 1 } as const;
 const longestOverdueFirst = { 'overdue.since': 1 } as const;
 

@@ -13,9 +13,11 @@ export interface Checkpoint {
   seal: string;
 }
 
-/** The `ledgerCheckpoints` collection: the last correct page of each wallet, from its last audit. */
+const checkpointCollection = 'ledgerCheckpoints';
+
+/** The collection with the last correct page of each wallet, from its last audit. */
 export function createCheckpointStore(db: Db) {
-  const checkpoints = db.collection<Checkpoint>('ledgerCheckpoints');
+  const checkpoints = db.collection<Checkpoint>(checkpointCollection);
   const sealOf = ({ _id, n, digest, auditedAt }: Omit<Checkpoint, 'seal'>, key: Uint8Array) =>
     hmac(key, JSON.stringify(['checkpoint', _id, n, digest, auditedAt]));
 

@@ -24,10 +24,13 @@ export interface AuditRun {
   lastEndedAt?: Date;
 }
 
+export const faultCollection = 'ledgerFaults';
+export const auditCollection = 'ledgerAudits';
+
 /** Stores which ledgers are at fault, and how far the nightly audit is. */
 export function createFaultStore(db: Db) {
-  const faults = db.collection<Fault>('ledgerFaults');
-  const runs = db.collection<AuditRun>('ledgerAudits');
+  const faults = db.collection<Fault>(faultCollection);
+  const runs = db.collection<AuditRun>(auditCollection);
   const _id = 'nightly' as const;
 
   return {

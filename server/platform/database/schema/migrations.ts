@@ -1,5 +1,6 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import { isDuplicateKey } from '../failures.ts';
+import { metaCollection } from '../meta.ts';
 
 interface Common {
   name: string;
@@ -61,7 +62,7 @@ const leaseMs = 60_000;
 
 /** Runs migrations page by page. Any process can continue where another one has stopped. */
 export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: Settings) {
-  const meta: Collection<Progress> = db.collection<Progress>('meta');
+  const meta: Collection<Progress> = db.collection<Progress>(metaCollection);
   const idOf = ({ name }: Migration) => `migration:${name}`;
   const documents = ({ collection }: Migration) => db.collection<{ _id: string }>(collection);
 

@@ -2,6 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import { ConfigError } from '../../config/config.ts';
 import { version as build } from '../../config/version.ts';
 import { duplicateKey, isDuplicateKey, isUnavailable } from '../failures.ts';
+import { metaCollection } from '../meta.ts';
 import type { Migration } from './migrations.ts';
 
 /** The versions of documents that a build knows. */
@@ -37,7 +38,7 @@ interface SchemaDocument {
 export type Forms = 'old' | 'both' | 'new';
 
 const useAnotherDatabase = 'Use another SVC_DATA_DIR, or another database in MONGODB_URI.';
-const metaOf = (db: Db): Collection<SchemaDocument> => db.collection<SchemaDocument>('meta');
+const metaOf = (db: Db): Collection<SchemaDocument> => db.collection<SchemaDocument>(metaCollection);
 
 /** Says that this build is too old for a database with this schema, and which build is new enough. */
 function tooOld({ version, oldestBuild }: Omit<SchemaDocument, '_id'>, known: number): string {

@@ -8,6 +8,9 @@ export interface ShardDeclaration {
   key: Record<string, 1>;
 }
 
+/** The cluster's own list of collections, in the database `config`. */
+const clusterCollection = 'collections';
+
 /** A collection in the configuration of a cluster. */
 interface ClusterCollection {
   _id: string;
@@ -62,7 +65,7 @@ export async function readShardKeys(
 ): Promise<ReadonlyMap<string, Document> | undefined> {
   const prefix = `${database}.`;
   const afterPrefix = `${database}/`; // In ASCII, '/' follows '.'.
-  const collections = config.collection<ClusterCollection>('collections');
+  const collections = config.collection<ClusterCollection>(clusterCollection);
   const inDatabase = { _id: { $gte: prefix, $lt: afterPrefix } };
   const found = await ifAllowed(() => collections.find(inDatabase).toArray());
   const sharded = found?.filter(({ dropped, unsplittable }) => !dropped && !unsplittable);

@@ -1,9 +1,16 @@
 import type { Db } from 'mongodb';
 import type { Mode } from '../../../../contracts/identifiers.ts';
+import { collection as keyCollection } from '../../../partners/keys/key-store.ts';
 import { inTurns, limitInTurns } from '../../../platform/database/reads/in-turns.ts';
 import { givenFields } from '../../../platform/database/reads/look-through.ts';
 import type { Delivery, Overdue } from '../../delivery/delivery.ts';
-import { failedByKey, failedOfAnyKey, overdueByKey, overdueOfAnyKey } from '../../delivery/delivery-store.ts';
+import {
+  collection as deliveryCollection,
+  failedByKey,
+  failedOfAnyKey,
+  overdueByKey,
+  overdueOfAnyKey,
+} from '../../delivery/delivery-store.ts';
 import { keysOfWaiting } from '../../delivery/waiting-key-store.ts';
 import type { EndedAttempt } from './endpoint-health.ts';
 import type { KeyOwner } from './key-owner.ts';
@@ -28,8 +35,8 @@ export type HealthStore = ReturnType<typeof createHealthStore>;
 
 /** Reads deliveries to derive the health of endpoints. Each read uses an index and has a limit. */
 export function createHealthStore(db: Db) {
-  const deliveries = db.collection<Delivery>('deliveries');
-  const keys = db.collection<{ _id: string; partnerId: string; mode: Mode; webhook?: object }>('apiKeys');
+  const deliveries = db.collection<Delivery>(deliveryCollection);
+  const keys = db.collection<{ _id: string; partnerId: string; mode: Mode; webhook?: object }>(keyCollection);
 
   /** Keys with deliveries that have failed since a time, in turns of partners. The first key of a partner is a live one. */
   const failing = (since: Date, { mode, limit }: Wanted): Promise<KeyOwner[]> =>

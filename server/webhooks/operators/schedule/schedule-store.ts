@@ -2,6 +2,7 @@ import type { Db, Document } from 'mongodb';
 import type { ReadSchedule, ScheduleColumn, ScheduleRow } from '../../../../contracts/admin/schedule.ts';
 import { givenFields, period } from '../../../platform/database/reads/look-through.ts';
 import type { Delivery } from '../../delivery/delivery.ts';
+import { collection as deliveryCollection } from '../../delivery/delivery-store.ts';
 
 /** The most pending deliveries that one call reads. */
 const mostRead = 100_000;
@@ -26,7 +27,7 @@ interface Group extends Omit<ScheduleRow, 'dueAt' | 'firstAt' | 'lastAt' | 'part
 
 /** Counts pending deliveries by the time when they are due. */
 export function createScheduleStore(db: Db) {
-  const deliveries = db.collection<Delivery>('deliveries');
+  const deliveries = db.collection<Delivery>(deliveryCollection);
 
   return {
     /** The groups that are due first, and the number of all deliveries and of the late ones. */

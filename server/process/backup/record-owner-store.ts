@@ -1,15 +1,23 @@
 import type { Db } from 'mongodb';
+import { collection as clientCollection } from '../../partners/clients/client-store.ts';
+import { integrationCollection } from '../../partners/integrations/integration-store.ts';
+import { collection as keyCollection } from '../../partners/keys/key-store.ts';
+import { collection as memberCollection } from '../../partners/members/member-store.ts';
+import { collection as enrollmentCollection } from '../../people/enrollments/enrollment-store.ts';
+import { collection as sessionCollection } from '../../sessions/session-store.ts';
+import { collection as deliveryCollection } from '../../webhooks/delivery/delivery-store.ts';
+import { collection as eventCollection } from '../../webhooks/delivery/event-store.ts';
 
 /** The collections of records that belong to a partner, by the prefixes of their ids. */
 const collections: Readonly<Record<string, string>> = {
-  key: 'apiKeys',
-  cli: 'clients',
-  int: 'integrations',
-  enr: 'enrollments',
-  ses: 'sessions',
-  dlv: 'deliveries',
-  evt: 'events',
-  mem: 'members',
+  key: keyCollection,
+  cli: clientCollection,
+  int: integrationCollection,
+  enr: enrollmentCollection,
+  ses: sessionCollection,
+  dlv: deliveryCollection,
+  evt: eventCollection,
+  mem: memberCollection,
 };
 
 /** Returns a function that finds the partners of records by the ids of the records. Records of no partner are left out. */
