@@ -110,7 +110,7 @@ export async function measureWebhooks(context: Context): Promise<WebhookFigures>
   const volume = smoke ? small : whole;
   const endpoints = await startEndpoints();
   const ours = await startOurs({
-    ...{ database, load, name: 'webhooks', processes: [1], partnerSet: volume.endpoints },
+    ...{ database, load, name: 'webhooks', processes: [1], partnerCount: volume.endpoints },
     webhook: endpoints.url,
     environment: {
       SVC_LOCALHOST_WEBHOOKS: 'on',
