@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fastestRate, usualRate } from '../bulk-rate.ts';
 import { DateTime, Mode } from '../identifiers.ts';
-import { eventFilter } from './deliveries.ts';
+import { eventFilter, newTimeFields } from './deliveries.ts';
 import { page, reference } from './references.ts';
 
 /**
@@ -25,8 +25,8 @@ export const StartBulk = z
     filter: BulkFilter,
     /** The most deliveries per second and key, over all jobs of the key. */
     rate: z.number().int().min(1).max(fastestRate).default(usualRate),
-    /** When the first attempt of a reschedule is due. */
-    at: DateTime.optional(),
+    /** When the first attempt of a reschedule is due: a time, or seconds from the start of the job. */
+    ...newTimeFields,
     /** Whether to send events that an earlier job for the same period has already sent again. */
     again: z.boolean().default(false),
     /** Whether to count only, without starting a job. */
@@ -44,10 +44,11 @@ export const StartBulk = z
     error: 'is for resend only',
     path: ['filter', 'status'],
   })
-  .refine(({ action, at }) => (action === 'reschedule') === (at !== undefined), {
-    error: 'is needed to reschedule, and for nothing else',
-    path: ['at'],
-  });
+  .refine(
+    ({ action, at, inSeconds }) =>
+      Number(at !== undefined) + Number(inSeconds !== undefined) === Number(action === 'reschedule'),
+    { error: 'is needed to reschedule, if inSeconds is not given, and for nothing else', path: ['at'] },
+  );
 export type StartBulk = z.infer<typeof StartBulk>;
 
 export const BulkStatus = z.enum(['running', 'done', 'cancelled']);

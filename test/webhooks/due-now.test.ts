@@ -34,7 +34,7 @@ const ways: Record<string, (waiting: Waiting) => Promise<unknown>> = {
       action: 'reschedule',
       filter: { keyId, since },
       rate: 10,
-      at: new Date(Date.now() + 500).toISOString(),
+      inSeconds: 0,
     }),
   'bulk.start resend': async ({ admin, keyId, system }) => {
     const failed = { status: 'failed' as const, endedAt: new Date() };

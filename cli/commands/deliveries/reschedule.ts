@@ -25,12 +25,10 @@ export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesR
     // Equal means both or none, and exactly one is needed.
     if (isNamed === isFiltered) throw usageError('Name a delivery, or give a filter such as --key');
     if (deliveryId !== undefined) return this.#reschedule(deliveryId);
-    // The parser requires either --at or --in.
-    const { at, in: delaySeconds = 0, rate } = this.flags;
-    // At least 5 s ahead, so that the time has not passed when the call arrives at the server.
-    const from = at ?? new Date(Date.now() + Math.max(delaySeconds, 5) * 1000).toISOString();
+    const filter = filterOf(this.flags);
+    const { rate } = this.flags;
     return this.startBulk(
-      { action: 'reschedule', filter: filterOf(this.flags), at: from, rate },
+      { action: 'reschedule', filter, ...dueAt(this.flags), rate },
       { confirm: 'always' },
     );
   }

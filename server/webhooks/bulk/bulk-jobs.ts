@@ -1,4 +1,5 @@
 import type {
+  BulkAction,
   BulkFilter,
   BulkView,
   ListBulk,
@@ -16,7 +17,7 @@ import { randomId, sha256 } from '../../platform/ids.ts';
 import type { KeyCount } from '../operators/schedule/key-count-store.ts';
 import { requireDueTime } from '../operators/schedule/reschedule.ts';
 import { type BulkJob, type ClosedFilter, sum, viewBulkJob } from './bulk-job.ts';
-import { type BulkStore, type Counted, sendsDelivered } from './bulk-store.ts';
+import { type BulkStore, sendsDelivered } from './bulk-store.ts';
 
 interface Settings {
   store: BulkStore;
@@ -30,8 +31,7 @@ const mostKeysPerJob = 500;
 /** How long a job is kept after its start, in milliseconds. */
 export const bulkJobRetentionMs = 60 * 24 * 3_600_000;
 
-type ClosedStart = StartBulk & { filter: ClosedFilter };
-type CountedStart = ClosedStart & { counted: Counted };
+type NewJob = Parameters<BulkStore['insert']>[0] & { fingerprint: string };
 
 const totalOf = (keys: readonly KeyCount[]): number => sum(keys.map(({ total }) => total));
 
@@ -60,8 +60,8 @@ function closePeriod({ since, until, ...filter }: BulkFilter, now: number): Clos
  * Identifies a call, so that a repeated one is recognised. The order of the filter's fields makes no difference, and a field that
  * is undefined counts as absent.
  */
-const computeFingerprint = ({ action, filter, at }: StartBulk): string =>
-  sha256(JSON.stringify([action, Object.entries(givenFields(filter)).sort(), at ?? null]));
+const computeFingerprint = ({ action, filter, at, inSeconds }: StartBulk): string =>
+  sha256(JSON.stringify([action, Object.entries(givenFields(filter)).sort(), at ?? inSeconds ?? null]));
 
 /** Starts, shows and cancels bulk jobs for operators. The methods throw ApiError. */
 export function createBulkJobs({ store, clock, announce }: Settings) {
@@ -82,7 +82,11 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
    * danger: two jobs that find the same one send it once.
    * @throws ApiError `conflict`
    */
-  async function refuseSecondJob({ action, filter }: ClosedStart, keys: readonly KeyCount[]): Promise<void> {
+  async function refuseSecondJob(
+    action: BulkAction,
+    filter: ClosedFilter,
+    keys: readonly KeyCount[],
+  ): Promise<void> {
     if (!sendsDelivered({ action, filter })) return;
     const keyIds = keys.map(({ keyId }) => keyId);
     const other = await store.findOverlapping(action, filter, keyIds);
@@ -92,42 +96,18 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
     throw new ApiError('conflict', { description });
   }
 
-  /** Inserts a job with its audit entry, and announces it. */
-  async function insert(wanted: CountedStart, fingerprint: string, actor: Actor): Promise<BulkJob> {
-    const now = new Date(clock.now());
-    const { action, filter, rate, at, counted } = wanted;
-    const total = totalOf(counted.keys);
-    const id = randomId('bulkJob');
-    const size = { count: total, exact: counted.exact, keys: counted.keys.length };
-    const after = { action, filter, rate, ...(at === undefined ? {} : { at }), ...size };
-    const job = {
-      _id: id,
-      action,
-      filter,
-      rate,
-      ...(at === undefined ? {} : { at: new Date(at) }),
-      status: 'running' as const,
-      total,
-      exact: counted.exact,
-      parts: counted.keys.map((key) => ({ ...key, done: 0, leftOut: 0, nextAt: now, finished: false })),
-      nextAt: now,
-      fingerprint,
-      operatorId: actor.operatorId,
-      operatorName: actor.operatorName,
-      createdAt: now,
-      purgeAt: new Date(now.getTime() + bulkJobRetentionMs),
-    };
-    const inserted = await store.insert(job, auditEntry(actor, { id, at: now.getTime() }, { after }));
-    await announce(id);
-    return inserted;
-  }
-
-  /** Inserts a job. If an equal call has just done so in parallel, shows the job of that call. */
-  async function insertOnce(wanted: CountedStart, fingerprint: string, actor: Actor): Promise<StartedBulk> {
+  /** Inserts a job with its audit entry, and announces it. If an equal call has just done so in parallel, shows that job. */
+  async function insertOnce(job: NewJob, actor: Actor): Promise<StartedBulk> {
+    const { _id: id, action, filter, rate, at, total: count, exact, parts, createdAt } = job;
+    const time = givenFields({ at: at?.toISOString() });
+    const after = { action, filter, rate, ...time, count, exact, keys: parts.length };
     try {
-      return viewStarted(await insert(wanted, fingerprint, actor), { repeated: false });
+      const audited = auditEntry(actor, { id, at: createdAt.getTime() }, { after });
+      const inserted = await store.insert(job, audited);
+      await announce(id);
+      return viewStarted(inserted, { repeated: false });
     } catch (error) {
-      const other = isDuplicateKey(error) ? await store.findRunning(fingerprint) : undefined;
+      const other = isDuplicateKey(error) ? await store.findRunning(job.fingerprint) : undefined;
       if (other) return viewStarted(other, { repeated: true });
       throw error;
     }
@@ -139,25 +119,31 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
      * no job. A repeated call shows the running job that the first call has started.
      */
     async start(input: StartBulk, actor: Actor): Promise<StartedBulk> {
-      const now = clock.now();
-      const { dryRun, again } = input;
-      if (input.at !== undefined) requireDueTime({ at: input.at }, new Date(now));
-      const filter = closePeriod(input.filter, now);
-      const wanted = { ...input, filter };
+      const now = new Date(clock.now());
+      const { action, rate, dryRun, again } = input;
+      const time = action === 'reschedule' ? { at: requireDueTime(input, now) } : {};
+      const filter = closePeriod(input.filter, now.getTime());
       // Without `until`, the filter ends at the present time. With it in the fingerprint, no repeated call would be recognised.
-      const fingerprint = computeFingerprint(input.filter.until === undefined ? input : wanted);
+      const fingerprint = computeFingerprint(input.filter.until === undefined ? input : { ...input, filter });
       if (!dryRun) {
         const running = await store.findRunning(fingerprint);
         if (running) return viewStarted(running, { repeated: true });
       }
-      const counted = await store.count(input.action, filter);
-      refuseTooManyKeys(counted.keys);
-      if (!again) await refuseSecondJob(wanted, counted.keys);
-      const sums = sumUp(counted.keys);
+      const { keys, exact } = await store.count(action, filter);
+      refuseTooManyKeys(keys);
+      if (!again) await refuseSecondJob(action, filter, keys);
+      const sums = sumUp(keys);
       endDryRun(actor, { changes: sums.total > 0 });
-      if (dryRun || sums.total === 0)
-        return { dryRun, repeated: false, ...sums, exact: counted.exact, filter, job: null };
-      return insertOnce({ ...wanted, counted }, fingerprint, actor);
+      if (dryRun || sums.total === 0) return { dryRun, repeated: false, ...sums, exact, filter, job: null };
+      const { operatorId, operatorName } = actor;
+      const parts = keys.map((key) => ({ ...key, done: 0, leftOut: 0, nextAt: now, finished: false }));
+      const job: NewJob = {
+        ...{ _id: randomId('bulkJob'), action, filter, rate, ...time, status: 'running' },
+        ...{ total: sums.total, exact, parts, nextAt: now, fingerprint, operatorId, operatorName },
+        createdAt: now,
+        purgeAt: new Date(now.getTime() + bulkJobRetentionMs),
+      };
+      return insertOnce(job, actor);
     },
 
     async list({ status, ...page }: ListBulk): Promise<BulkView[]> {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { BulkView } from '../../../contracts/admin/bulk.ts';
 import { DeliveryView } from '../../../contracts/admin/deliveries.ts';
 import { EventDetail, EventTimeline, EventView } from '../../../contracts/admin/events.ts';
 import { JobDetail, JobView } from '../../../contracts/admin/jobs.ts';
@@ -166,6 +167,17 @@ describe('svcadmin', () => {
     });
     for (const time of [[], ['--in', '1h', '--at', at], ['--at', '2020-01-01'], ['--at', 'soon']])
       expect((await svcadmin.run(['deliveries', 'reschedule', id, ...time])).code).toBe(2);
+  });
+
+  it('deliveries reschedule with a filter and --in 0s makes the attempts due at once, and they are sent without a sweep', async () => {
+    const { id } = await waitingForJob();
+    const { keyId } = await server.admin.deliveries.show.query({ deliveryId: id });
+    const command = ['deliveries', 'reschedule', '--key', keyId, '--in', '0s', '--yes', '--detach'];
+    const { at, createdAt } = await svcadmin.json<BulkView>(...command);
+    expect(at).toBe(createdAt);
+    await expect
+      .poll(async () => (await server.admin.deliveries.show.query({ deliveryId: id })).attempts.length)
+      .toBe(2);
   });
 
   it('jobs reschedule moves the next run of a job and of its deliveries; a time 30 days ahead exits with 5', async () => {
