@@ -10,6 +10,7 @@ import {
   type Lane,
   type Leased,
   type Overdue,
+  type StoredEvent,
 } from './delivery.ts';
 import { collection as eventCollection } from './event-store.ts';
 import type { Verdict } from './retry-schedule.ts';
@@ -96,19 +97,20 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 /** Reads and changes deliveries in order to send them. What operators read and change is in `createDeliveryQueryStore`. */
 export function createDeliveryStore(db: Db) {
   const deliveries: Collection<Delivery> = db.collection(collection);
+  const events = db.collection<StoredEvent>(eventCollection);
 
-  /** The deliveries under a lease, with the bytes to send. */
-  function leasedWith(ids: readonly string[], { token }: Lease): Promise<Leased[]> {
-    return deliveries
-      .aggregate<Leased>([
-        // With the ids, the router of a cluster asks only their shards.
-        { $match: { _id: { $in: [...ids] }, 'lease.token': token } },
-        { $lookup: { from: eventCollection, localField: 'eventId', foreignField: '_id', as: 'event' } },
-        // Empty if the event is not stored yet: a first delivery is inserted beside its event.
-        { $set: { body: { $ifNull: [{ $first: '$event.body' }, ''] } } },
-        { $unset: 'event' },
-      ])
+  /** The deliveries under a lease, with the bytes to send. Two queries cost the database half as much as a `$lookup`. */
+  async function leasedWith(ids: readonly string[], { token }: Lease): Promise<Leased[]> {
+    // With the ids, the router of a cluster asks only their shards.
+    const leased = await deliveries
+      .find<Omit<Leased, 'body'>>({ _id: { $in: [...ids] }, 'lease.token': token })
       .toArray();
+    if (leased.length === 0) return [];
+    const eventIds = leased.map(({ eventId }) => eventId);
+    const found = await events.find({ _id: { $in: eventIds } }, { projection: { body: 1 } }).toArray();
+    const bodies = new Map(found.map(({ _id, body }) => [_id, body]));
+    // Empty if the event is not stored yet: a first delivery is inserted beside its event.
+    return leased.map((delivery) => ({ ...delivery, body: bodies.get(delivery.eventId) ?? '' }));
   }
 
   return {
