@@ -49,6 +49,12 @@ const crashing: Partial<Plan> = {
   conditions: { latency: 5, faults: 0.1, mostly: 'request lost', lateness: 500, crashRate: 0.02 },
 };
 
+/** Members of the database are elected while events are published, so that unconfirmed writes are rolled back. */
+const elected: Partial<Plan> = {
+  ...{ isCalm: false, events: 30, together: 1, span: 4_000, elections: 6, confirmation: 200 },
+  conditions: { latency: 5, faults: 0, lateness: 500, crashRate: 0 },
+};
+
 /** The safeguards of the delivery. Each of them, if it is removed, must cause a violation. */
 export const guards: readonly Guard[] = [
   {
@@ -108,6 +114,30 @@ export const guards: readonly Guard[] = [
     edits: [edit('delivery/attempt.ts', "if (leased.body === '') return postpone(leased);", '')],
     plan: crashing,
     budget: 300,
+  },
+  {
+    title: 'an event whose insert was not confirmed is published again',
+    edits: [
+      edit(
+        'delivery/publish.ts',
+        "for (const result of results) if (result.status === 'rejected') throw result.reason;",
+        '',
+      ),
+    ],
+    plan: elected,
+    budget: 100,
+  },
+  {
+    title: 'a first attempt is sent only if its insert was confirmed',
+    edits: [
+      edit(
+        'delivery/due.ts',
+        'stored.catch(() => new Set<string>())',
+        'stored.catch(() => new Set(leased.map(({ _id }) => _id)))',
+      ),
+    ],
+    plan: elected,
+    budget: 100,
   },
   {
     title: 'an event that is twice in a publication takes one slot',

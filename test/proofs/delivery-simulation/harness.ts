@@ -1,7 +1,6 @@
 import type { EventDraft } from '../../../server/platform/database/event-draft.ts';
 import type { Delivery, StoredEvent } from '../../../server/webhooks/delivery/delivery.ts';
 import type { Endpoint } from '../../../server/webhooks/delivery/endpoint.ts';
-import type { SimulatedDatabase } from '../simulation/database.ts';
 import { createNetwork } from '../simulation/network.ts';
 import type { Random } from '../simulation/random.ts';
 import { type Actor, createActor, type Schedule } from '../simulation/schedule.ts';
@@ -9,6 +8,7 @@ import { editedWebhooks, type WebhooksCore } from './edited-server.ts';
 import { createJobs, type Jobs } from './jobs.ts';
 import type { Plan } from './plan.ts';
 import { createReceivers, type Sent } from './receivers.ts';
+import { createReplicaSet } from './replica-set.ts';
 import { connectStores, type StoreGuards } from './store.ts';
 
 /** A running process. */
@@ -48,21 +48,19 @@ interface Settings {
 
 /** The processes of one installation with their database, jobs, endpoints and receivers. */
 export function createHarness({ plan, core, guards, schedule, random, onSend, log }: Settings) {
-  const documents = { events: new Map<string, StoredEvent>(), deliveries: new Map<string, Delivery>() };
+  const { confirmation } = plan;
+  const replicaSet = createReplicaSet({ schedule, random, confirmation, log });
+  const documents = {
+    events: replicaSet.collection<StoredEvent>(),
+    deliveries: replicaSet.collection<Delivery>(),
+  };
   const jobs: Jobs = new Set();
   const endpoints = new Map<string, On>();
   const processes: Process[] = [];
   const weather = { ...plan.conditions };
   /** Times of restarts and resumptions, after which a process may act on what it has read before. */
   const resumed = new Map<Actor, number>();
-  const database = {
-    actor: createActor('database', { passive: true }),
-    connections: new Set(),
-    epoch: () => 0,
-    isDown: () => false,
-    whenConfirmed: (then: () => void) => then(),
-    whenUp: () => undefined,
-  } as unknown as SimulatedDatabase;
+  const database = replicaSet.server;
   const network = createNetwork({ schedule, random, conditions: weather, database, survives, log });
   const receivers = createReceivers({ schedule, random, plan, onSend });
   const director = createActor('operator');
@@ -126,6 +124,7 @@ export function createHarness({ plan, core, guards, schedule, random, onSend, lo
 
   return {
     ...{ documents, jobs, endpoints, processes, weather, resumed, receivers, director, crash, start },
+    elect: replicaSet.elect,
     machineNow: () => {
       const current = processes.find(({ actor }) => actor === schedule.current());
       return Math.round(schedule.now() + (current?.machine.skew ?? 0));

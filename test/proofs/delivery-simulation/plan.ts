@@ -23,6 +23,9 @@ export interface Plan {
   pauses: number;
   freezes: number;
   jobLosses: number;
+  /** The number of elections of another database member, and the longest time until a write is confirmed. */
+  elections: number;
+  confirmation: number;
   /** The largest error of a process's clock. */
   skew: number;
   conditions: Conditions;
@@ -47,6 +50,8 @@ const drawCalm = (random: Random): Plan => ({
   pauses: 0,
   freezes: 0,
   jobLosses: 0,
+  elections: 0,
+  confirmation: 0,
   skew: random.pick([0, 20]),
   conditions: { ...still, latency: random.pick([1, 5]) },
   leaseTime: 20_000,
@@ -68,6 +73,8 @@ const drawFaulty = (random: Random): Plan => ({
   pauses: random.int(0, 2),
   freezes: random.int(0, 2),
   jobLosses: random.int(0, 1),
+  elections: random.int(0, 2),
+  confirmation: random.pick([0, 5, 200]),
   skew: random.pick([0, 20, 500]),
   conditions: {
     latency: random.pick([1, 5, 50]),

@@ -122,6 +122,7 @@ function startTrouble(
     if (one) harness.freeze(one.actor, random.pick([500, 12_000, 30_000]));
   });
   sometime(plan.jobLosses, () => jobs.clear());
+  sometime(plan.elections, () => harness.elect(random.between(500, 8_000)));
 }
 
 /** Publishes all events. As an outbox does, repeats a publication until it is confirmed. */
