@@ -15,7 +15,8 @@ export interface DatabaseServer {
   stop(): Promise<void>;
 }
 
-function accepts(port: number): Promise<boolean> {
+/** Whether something listens on this port of the machine. */
+export function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false));

@@ -38,6 +38,9 @@ export function describeVersions(databaseName: string): string {
     `SVC Gateway ${versionOf('.')} (${commit()})`,
     `oidc-provider ${versionOf('bench/node_modules/oidc-provider')}`,
     `@node-oauth/oauth2-server ${versionOf('bench/node_modules/@node-oauth/oauth2-server')}`,
+    `bullmq ${versionOf('bench/node_modules/bullmq')}`,
+    `graphile-worker ${versionOf('bench/node_modules/graphile-worker')}`,
+    `agenda ${versionOf('node_modules/agenda')}`,
     `mongodb driver ${versionOf('node_modules/mongodb')}`,
     `database: ${engine}`,
   ].join(', ');

@@ -34,6 +34,7 @@ import {
   checkRequests,
   checkWebhooks,
 } from './targets.ts';
+import { measureQueues } from './webhooks/queues/queues.ts';
 import { measureWebhooks } from './webhooks/webhooks.ts';
 
 /**
@@ -88,6 +89,9 @@ async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
   const webhooks = sections.has('webhooks')
     ? await measureWebhooks({ database, load, smoke, progress })
     : undefined;
+  const queues = sections.has('webhooks')
+    ? await measureQueues({ database, rounds, smoke, progress })
+    : undefined;
   const cli = sections.has('cli') ? await measureCliStartup({ database, load, smoke }) : undefined;
   const wallets = sections.has('wallets') ? await measurePresentations(smoke ? 5 : undefined) : undefined;
   const verdicts = [
@@ -109,6 +113,7 @@ async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
     flows,
     fairness,
     webhooks,
+    queues,
     cli,
     wallets,
   };

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,16 +37,23 @@ export interface Program {
 }
 
 interface Launch {
-  /** Arguments of node: options, then the program below the project's root. */
+  /** The program; by default node. */
+  command?: string;
+  /** Its arguments. For node: options, then the program below the project's root. */
   args: readonly string[];
   env?: NodeJS.ProcessEnv;
   /** Whether it is ready; called until it is. */
   ready: () => Promise<boolean>;
 }
 
-/** Starts a node program and waits until it is ready. @throws if it ends first, or is not ready in 30 s */
-export async function launch({ args, env = {}, ready }: Launch): Promise<Program> {
-  const child = spawn(process.execPath, args, {
+/** Starts a program and waits until it is ready. @throws if it ends first, or is not ready in 30 s */
+export async function launch({
+  command = process.execPath,
+  args,
+  env = {},
+  ready,
+}: Launch): Promise<Program> {
+  const child = spawn(command, args, {
     cwd: root,
     env: { ...process.env, NODE_ENV: 'production', ...env },
     // Standard input stays open while the bench runs. The programs' output goes to the bench's standard error.
@@ -59,7 +66,7 @@ export async function launch({ args, env = {}, ready }: Launch): Promise<Program
   while (!(await ready())) {
     if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
       child.kill('SIGKILL');
-      throw new Error(`${args.at(-1)} did not start`);
+      throw new Error(`${command} ${args.join(' ')} did not start`);
     }
     await pause(50);
   }
@@ -77,15 +84,45 @@ export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(r
 /** Linux counts processor time in hundredths of a second. */
 const ticksPerSecond = 100;
 
+/** The fields of a process after its name, which may contain spaces. @throws if there is no such process */
+const fieldsOf = (pid: number | string): string[] =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+
+/** The positions of the parent's id; of user and system time; and of those of children that have ended. */
+const parentAt = 1;
+const ownTimes = [11, 12];
+const endedTimes = [13, 14];
+
+const secondsIn = (fields: readonly string[], positions: readonly number[]): number =>
+  positions.reduce((sum, position) => sum + Number(fields[position]), 0) / ticksPerSecond;
+
 /** Seconds of processor time of these processes; NaN if the system does not report it. */
 export function cpuSeconds(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => {
     try {
-      // Fields after the name, which may contain spaces: user time is the 12th, system time the 13th.
-      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-      return sum + (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+      return sum + secondsIn(fieldsOf(pid), ownTimes);
     } catch {
       return Number.NaN;
     }
   }, 0);
+}
+
+/** Seconds of processor time of a process and all its children, as of PostgreSQL's; NaN if the system does not report it. */
+export function cpuSecondsOfTree(pid: number): number {
+  try {
+    const children = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap((name) => {
+        try {
+          const fields = fieldsOf(name);
+          return fields[parentAt] === String(pid) ? secondsIn(fields, ownTimes) : [];
+        } catch {
+          return []; // It has just ended.
+        }
+      });
+    const own = secondsIn(fieldsOf(pid), [...ownTimes, ...endedTimes]);
+    return children.reduce((sum, each) => sum + each, own);
+  } catch {
+    return Number.NaN;
+  }
 }

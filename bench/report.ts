@@ -4,13 +4,13 @@ import type { FairnessRow } from './fairness/rows.ts';
 import type { FlowFigures, FlowMeasurement } from './flows/rows.ts';
 import { type HotRow, hotCallers } from './hot/hot.ts';
 import type { PresentationCost } from './identity-wallet-presentations.ts';
-import type { Measurement } from './measure.ts';
 import type { OverloadFigures } from './overload/overload.ts';
 import type { ProfileSummary } from './profile.ts';
 import type { Row } from './rounds.ts';
 import { type Share, sharesOf } from './shares.ts';
 import { names } from './subject-names.ts';
 import type { Verdict } from './targets.ts';
+import type { QueueFigures, QueueResult } from './webhooks/queues/queues.ts';
 import type { WebhookFigures } from './webhooks/rows.ts';
 
 export const whole = (value: number) => Math.round(value).toLocaleString('en-US');
@@ -24,8 +24,8 @@ function table(head: readonly string[], lines: readonly (readonly string[])[]): 
 }
 
 /** One line per case, one column per contender. */
-function byContender<Result extends Measurement>(
-  rows: readonly Row<Result>[],
+function byContender<Result>(
+  rows: readonly { title: string; results: ReadonlyMap<string, Result> }[],
   cell: (result: Result) => string,
 ): string {
   const names = [...new Set(rows.flatMap(({ results }) => [...results.keys()]))];
@@ -186,6 +186,21 @@ function webhooksText({ rows, counted }: WebhookFigures): string[] {
   ];
 }
 
+function queuesText({ rows, absent }: QueueFigures): string[] {
+  const cell = (show: (result: QueueResult) => string) => byContender(rows, show);
+  const repeated = cell(({ duplicates }) => whole(duplicates));
+  return [
+    '## Webhooks beside queues: deliveries per second (p50 / p99 in ms from due to arrived)',
+    cell(({ rate, p50, p99 }) => `${whole(rate)} (${ms(p50)} / ${ms(p99)})`),
+    '## Webhooks beside queues: processor time per delivery in µs, without idle work: sender + database',
+    cell(({ sender, database }) => `${micros(sender)} + ${micros(database)}`),
+    ...(rows.some(({ results }) => [...results.values()].some(({ duplicates }) => duplicates > 0))
+      ? ['Repeated POSTs:', repeated]
+      : ['No event arrived twice.']),
+    ...absent.map((text) => `Not measured: ${text}.`),
+  ];
+}
+
 function cliText(commands: readonly CliStartup[]): string[] {
   const lines = commands.map(({ command, medianMs, minMs }) => [`\`${command}\``, ms(medianMs), ms(minMs)]);
   return ['## `svcadmin` from start to end in ms', table(['', 'median', 'shortest'], lines)];
@@ -224,6 +239,7 @@ export interface Figures {
   flows?: FlowFigures | undefined;
   fairness?: readonly FairnessRow[] | undefined;
   webhooks?: WebhookFigures | undefined;
+  queues?: QueueFigures | undefined;
   cli?: readonly CliStartup[] | undefined;
   wallets?: readonly PresentationCost[] | undefined;
 }
@@ -238,6 +254,7 @@ export function renderTables({
   flows,
   fairness,
   webhooks,
+  queues,
   cli,
   wallets,
 }: Figures): string {
@@ -248,6 +265,7 @@ export function renderTables({
     ...(flows ? flowsText(flows) : []),
     ...(fairness ? fairnessText(fairness) : []),
     ...(webhooks ? webhooksText(webhooks) : []),
+    ...(queues ? queuesText(queues) : []),
     ...(cli ? cliText(cli) : []),
     ...(wallets ? presentationsText(wallets) : []),
     ...sharesText(sharesOf(rows, flows?.rows ?? [], webhooks)),

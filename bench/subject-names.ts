@@ -4,6 +4,9 @@ export const names = {
   oidcMongo: 'oidc-provider, MongoDB',
   oidcMemory: 'oidc-provider, memory',
   oauth2: 'oauth2-server, MongoDB',
+  bullmq: 'BullMQ, Redis',
+  graphile: 'graphile-worker, PostgreSQL',
+  agenda: 'Agenda, MongoDB',
 } as const;
 
 /** The name of SVC Gateway with this number of server processes. */

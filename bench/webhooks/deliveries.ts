@@ -50,9 +50,11 @@ export async function readLags(db: Db): Promise<Lags> {
   return lags;
 }
 
-function draftOf({ partnerId, keyId }: Owner, at: Date): EventDraft {
-  const enrollmentId = randomId('enrollment');
-  const sub = randomBytes(32).toString('base64url');
+/** An event of `enrollment.created`. */
+export function draftOf(
+  { partnerId, keyId }: Owner,
+  { enrollmentId, sub, at }: { enrollmentId: string; sub: string; at: Date },
+): EventDraft {
   return {
     type: 'enrollment.created',
     cause: [enrollmentId],
@@ -65,15 +67,22 @@ function draftOf({ partnerId, keyId }: Owner, at: Date): EventDraft {
   };
 }
 
+/** Drafts of events for these owners in turn. */
+export function makeDrafts(count: number, owners: readonly Owner[], at: Date): EventDraft[] {
+  return Array.from({ length: count }, (_, n) => {
+    const owner = owners[n % owners.length];
+    if (!owner) throw new Error('nobody owns these events');
+    const sub = randomBytes(32).toString('base64url');
+    return draftOf(owner, { enrollmentId: randomId('enrollment'), sub, at });
+  });
+}
+
 /**
  * Publishes events that become due together, like a process that does not send and whose clock is ahead. Deliveries and
  * the job are the product's.
  * @returns the time at which sending could begin: all were due and written
  */
-export async function publishDue(
-  db: Db,
-  { events, owners, dueAt }: { events: number; owners: readonly Owner[]; dueAt: Date },
-): Promise<Date> {
+export async function publishDue(db: Db, drafts: readonly EventDraft[], dueAt: Date): Promise<Date> {
   const logger = createLogger('silent');
   const publisher = createWebhooks({
     db,
@@ -87,11 +96,6 @@ export async function publishDue(
     ownPorts: () => [],
     worker: false,
     userAgent: '',
-  });
-  const drafts = Array.from({ length: events }, (_, n) => {
-    const owner = owners[n % owners.length];
-    if (!owner) throw new Error('nobody owns these events');
-    return draftOf(owner, dueAt);
   });
   await publisher.publish(drafts);
   const written = new Date();

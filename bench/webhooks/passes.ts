@@ -5,7 +5,7 @@ import type { Owner } from '../contenders/our-partners.ts';
 import type { Load } from '../load/load.ts';
 import { cpuSeconds } from '../processes.ts';
 import { type Count, count, type Lags } from './counting.ts';
-import { publishDue, readLags, waitForEnds } from './deliveries.ts';
+import { makeDrafts, publishDue, readLags, waitForEnds } from './deliveries.ts';
 import { type Arrival, type Behaviour, type Endpoints, pathOf } from './endpoints.ts';
 
 interface Cpu {
@@ -103,7 +103,8 @@ export function createPasses(settings: Settings) {
     /** Events for all endpoints, all of which accept. The events become due together in `ahead` milliseconds. */
     async drain({ events, ahead }: { events: number; ahead: number }): Promise<Pass> {
       await endpoints.behave([]);
-      const begins = await publishDue(db, { events, owners, dueAt: new Date(Date.now() + ahead) });
+      const dueAt = new Date(Date.now() + ahead);
+      const begins = await publishDue(db, makeDrafts(events, owners, dueAt), dueAt);
       const cpu = cpuNow();
       const start = { startedAt: begins.getTime(), seconds: undefined, cpu };
       return conclude({ partners: [...owners.keys()], events }, start);
