@@ -8,7 +8,7 @@ import {
   RotateServiceKey,
   ServiceKeyView,
 } from '../../contracts/admin/keyring.ts';
-import { mutation, procedure, router } from '../platform/admin-api/procedures.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { viewAs } from '../platform/admin-api/view.ts';
 import type { Clock } from '../platform/clock.ts';
 import { endDryRun } from '../platform/database/audit/dry-run.ts';
@@ -58,7 +58,7 @@ function viewMasterKeys(ownKeys: readonly string[], counts: SealedCounts): Servi
 /** The procedures of `svcadmin keyring …`. No response contains a key. */
 export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock, 'now'>) {
   return router({
-    list: procedure.output(z.array(ServiceKeyView)).query(async () => {
+    list: query(z.void(), z.array(ServiceKeyView), async () => {
       const keys = await rotation.list();
       const now = clock.now();
       return [
@@ -67,6 +67,7 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
       ];
     }),
     rotate: mutation(
+      { target: null, record: 'none' },
       RotateServiceKey,
       ServiceKeyView,
       async ({ use, lead = defaultLeadSeconds[use] }, actor) => {
@@ -75,14 +76,21 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
         return viewKey(newKey, [newKey], clock.now());
       },
     ),
-    retire: mutation(RetireKey, RetiredKey, async ({ id, compromised = false }, actor) => {
-      const beforeWrite = () => endDryRun(actor);
-      const { key, replacedBy } = compromised
-        ? await rotation.retireCompromised(id, beforeWrite)
-        : { key: await rotation.retire(id, beforeWrite), replacedBy: null };
-      // The state `retired` replaces the one that depends on the other keys.
-      return { ...viewKey(key, [key], clock.now()), state: 'retired' as const, replacedBy };
-    }),
-    reseal: mutation(Reseal, Resealed, ({ limit }, actor) => rotation.reseal(limit, () => endDryRun(actor))),
+    retire: mutation(
+      { target: 'id', record: 'none' },
+      RetireKey,
+      RetiredKey,
+      async ({ id, compromised = false }, actor) => {
+        const beforeWrite = () => endDryRun(actor);
+        const { key, replacedBy } = compromised
+          ? await rotation.retireCompromised(id, beforeWrite)
+          : { key: await rotation.retire(id, beforeWrite), replacedBy: null };
+        // The state `retired` replaces the one that depends on the other keys.
+        return { ...viewKey(key, [key], clock.now()), state: 'retired' as const, replacedBy };
+      },
+    ),
+    reseal: mutation({ target: null, record: 'none' }, Reseal, Resealed, ({ limit }, actor) =>
+      rotation.reseal(limit, () => endDryRun(actor)),
+    ),
   });
 }

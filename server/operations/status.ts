@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import { MissingRole, ProcessView, StatusView } from '../../contracts/admin/status.ts';
-import { procedure } from '../platform/admin-api/procedures.ts';
+import { query } from '../platform/admin-api/procedures.ts';
 import { viewAs } from '../platform/admin-api/view.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
@@ -50,7 +51,7 @@ export function createStatusProcedure(dependencies: Dependencies) {
   }
   const remembered = createRememberedRead({ ...dependencies, read });
 
-  return procedure.output(StatusView).query(async () => {
+  return query(z.void(), StatusView, async () => {
     const { last, away } = await remembered();
     const common = { ...about, time: new Date(clock.now()).toISOString(), clockTrusted: clock.trusted() };
     if (!away) {

@@ -30,6 +30,7 @@ import type { LogoStore } from './brands/logo-store.ts';
 import { assertRedirectUris } from './clients/admin-clients.ts';
 import { createCachedChange, type Directory } from './directory/directory.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
+import { collection as partnerCollection } from './partner-store.ts';
 import { isLastFour, type Match, type SearchStore } from './search-store.ts';
 import { viewPartner } from './views.ts';
 
@@ -185,35 +186,55 @@ export function createPartners(dependencies: Dependencies) {
         if (webhookUrl !== undefined) assertWebhookUrl(webhookUrl, 'test');
         return 'sound' as const;
       }),
-      create: mutation(CreatePartner, PartnerView, async ({ name }, actor) => {
-        const now = clock.now();
-        const id = randomId('partner');
-        // The wallets are made first. A crash before the insert leaves two unused wallets, but no partner without wallets.
-        await openWallets(id);
-        const entry = auditEntry(actor, { id, at: now }, { after: { name, status: 'pending' } });
-        const fields = { _id: id, name, status: 'pending' as const, createdAt: new Date(now) };
-        return viewPartner(await store.insert(fields, entry));
-      }),
-      activate: mutation(ActivatePartner, PartnerView, ({ partnerId, reason }, actor, { operator }) =>
-        setStatus(partnerId, 'active', { actor, reason, mayBegin: operator.role !== 'ops' }),
+      create: mutation(
+        { target: null, record: partnerCollection },
+        CreatePartner,
+        PartnerView,
+        async ({ name }, actor) => {
+          const now = clock.now();
+          const id = randomId('partner');
+          // The wallets are made first. A crash before the insert leaves two unused wallets, but no partner without wallets.
+          await openWallets(id);
+          const entry = auditEntry(actor, { id, at: now }, { after: { name, status: 'pending' } });
+          const fields = { _id: id, name, status: 'pending' as const, createdAt: new Date(now) };
+          return viewPartner(await store.insert(fields, entry));
+        },
       ),
-      suspend: mutation(PartnerReference, PartnerView, ({ partnerId }, actor) =>
-        setStatus(partnerId, 'suspended', { actor }),
+      activate: mutation(
+        { target: 'partnerId', record: partnerCollection },
+        ActivatePartner,
+        PartnerView,
+        ({ partnerId, reason }, actor, { operator }) =>
+          setStatus(partnerId, 'active', { actor, reason, mayBegin: operator.role !== 'ops' }),
+      ),
+      suspend: mutation(
+        { target: 'partnerId', record: partnerCollection },
+        PartnerReference,
+        PartnerView,
+        ({ partnerId }, actor) => setStatus(partnerId, 'suspended', { actor }),
       ),
       // The image is a PNG or JPEG file in base64.
-      setLogo: mutation(SetLogo, PartnerView, async ({ partnerId, image }, actor) => {
-        await limit('logo', partnerId, { perMinute: logosPerMinute });
-        const png = await makeLogo(Buffer.from(image, 'base64'));
-        // Another picture has another id. So pages can cache a picture by its id, without a check for changes.
-        const id = createHash('sha256').update(partnerId).update(png).digest('hex').slice(0, 32);
-        // Throws if the partner does not exist, so that no picture is stored for it.
-        await store.get(partnerId);
-        // The picture comes before the partner refers to it.
-        await logos.keep(id, png);
-        return changeLogo(partnerId, id, actor);
-      }),
-      removeLogo: mutation(PartnerReference, PartnerView, ({ partnerId }, actor) =>
-        changeLogo(partnerId, undefined, actor),
+      setLogo: mutation(
+        { target: 'partnerId', record: partnerCollection },
+        SetLogo,
+        PartnerView,
+        async ({ partnerId, image }, actor) => {
+          await limit('logo', partnerId, { perMinute: logosPerMinute });
+          const png = await makeLogo(Buffer.from(image, 'base64'));
+          // Another picture has another id. So pages can cache a picture by its id, without a check for changes.
+          const id = createHash('sha256').update(partnerId).update(png).digest('hex').slice(0, 32);
+          // Throws if the partner does not exist, so that no picture is stored for it.
+          await store.get(partnerId);
+          // The picture comes before the partner refers to it.
+          await logos.keep(id, png);
+          return changeLogo(partnerId, id, actor);
+        },
+      ),
+      removeLogo: mutation(
+        { target: 'partnerId', record: partnerCollection },
+        PartnerReference,
+        PartnerView,
+        ({ partnerId }, actor) => changeLogo(partnerId, undefined, actor),
       ),
     }),
   };

@@ -8,7 +8,7 @@ import {
 } from '../../contracts/admin/enrollments.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { maskSubject } from '../platform/admin-api/personal-data.ts';
-import { mutation, procedure, query, router } from '../platform/admin-api/procedures.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/database/audit/audit-entry.ts';
 import { endDryRun } from '../platform/database/audit/dry-run.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -48,43 +48,51 @@ function enrollmentProcedures({
   }
 
   return router({
-    list: procedure
-      .input(ListEnrollments)
-      .output(z.array(EnrollmentView))
-      .query(async ({ input: { partnerId, sub, reason, limit, after }, ctx }) => {
+    list: query(
+      ListEnrollments,
+      z.array(EnrollmentView),
+      async ({ partnerId, sub, reason, limit, after }, context) => {
         const last = after === undefined ? undefined : await requireEnrollment(after);
         const found = await enrollments.list({ partnerId, ...(sub ? { sub } : {}) }, { limit, after: last });
         const modes = found.map(({ mode }) => mode);
-        await ctx.noteRead({ target: partnerId, modes, reason, counts: { enrollments: found.length } });
-        return found.map((enrollment) => maskSubject(ctx.operator.role, viewEnrollment(enrollment)));
-      }),
+        await context.noteRead({ target: partnerId, modes, reason, counts: { enrollments: found.length } });
+        return found.map((enrollment) => maskSubject(context.operator.role, viewEnrollment(enrollment)));
+      },
+    ),
 
     // A count shows no record of a person, so it needs no reason and is not noted in the audit log.
     count: query(ListEnrollments.omit({ ...pageFields, reason: true }), Total, ({ partnerId, sub }) =>
       enrollments.count({ partnerId, ...(sub ? { sub } : {}) }),
     ),
 
-    show: procedure
-      .input(ReadEnrollment)
-      .output(EnrollmentView)
-      .query(async ({ input: { enrollmentId, reason }, ctx }) => {
-        const enrollment = await requireEnrollment(enrollmentId);
-        await ctx.noteRead({ target: enrollmentId, modes: [enrollment.mode], reason });
-        return maskSubject(ctx.operator.role, viewEnrollment(enrollment));
-      }),
-
-    block: mutation(BlockEnrollment, EnrollmentView, async ({ enrollmentId, reason }, actor) => {
-      const current = await requireEnrollment(enrollmentId);
-      endDryRun(actor);
-      const entry = entryOf(actor, current, { status: 'blocked', blockReason: reason });
-      return viewEnrollment(await block(enrollmentId, reason, entry));
+    show: query(ReadEnrollment, EnrollmentView, async ({ enrollmentId, reason }, context) => {
+      const enrollment = await requireEnrollment(enrollmentId);
+      await context.noteRead({ target: enrollmentId, modes: [enrollment.mode], reason });
+      return maskSubject(context.operator.role, viewEnrollment(enrollment));
     }),
 
-    unblock: mutation(EnrollmentReference, EnrollmentView, async ({ enrollmentId }, actor) => {
-      const current = await requireEnrollment(enrollmentId);
-      if (current.status === 'active') return viewEnrollment(current);
-      const entry = entryOf(actor, current, { status: 'active' });
-      return viewEnrollment(await enrollments.unblock(enrollmentId, entry));
-    }),
+    block: mutation(
+      { target: 'enrollmentId', record: 'several' },
+      BlockEnrollment,
+      EnrollmentView,
+      async ({ enrollmentId, reason }, actor) => {
+        const current = await requireEnrollment(enrollmentId);
+        endDryRun(actor);
+        const entry = entryOf(actor, current, { status: 'blocked', blockReason: reason });
+        return viewEnrollment(await block(enrollmentId, reason, entry));
+      },
+    ),
+
+    unblock: mutation(
+      { target: 'enrollmentId', record: 'several' },
+      EnrollmentReference,
+      EnrollmentView,
+      async ({ enrollmentId }, actor) => {
+        const current = await requireEnrollment(enrollmentId);
+        if (current.status === 'active') return viewEnrollment(current);
+        const entry = entryOf(actor, current, { status: 'active' });
+        return viewEnrollment(await enrollments.unblock(enrollmentId, entry));
+      },
+    ),
   });
 }

@@ -119,14 +119,24 @@ function deliveryProcedures(
     show: query(DeliveryReference, DeliveryView, ({ deliveryId }, { operator }) =>
       queries.showDelivery(deliveryId, operator.role),
     ),
-    resend: mutation(ResendDeliveries, ResentDeliveries, async (input, { operatorId }, { operator }) => {
-      const { dryRun, deliveries } = await actions.resend(input, operatorId);
-      return { dryRun, deliveries: deliveries.map((delivery) => viewFor(operator.role, delivery)) };
-    }),
-    cancel: mutation(DeliveryReference, DeliveryView, async ({ deliveryId }, actor, { operator }) =>
-      viewFor(operator.role, await actions.cancel(deliveryId, () => endDryRun(actor))),
+    resend: mutation(
+      { target: null, record: 'none' },
+      ResendDeliveries,
+      ResentDeliveries,
+      async (input, { operatorId }, { operator }) => {
+        const { dryRun, deliveries } = await actions.resend(input, operatorId);
+        return { dryRun, deliveries: deliveries.map((delivery) => viewFor(operator.role, delivery)) };
+      },
+    ),
+    cancel: mutation(
+      { target: 'deliveryId', record: 'none' },
+      DeliveryReference,
+      DeliveryView,
+      async ({ deliveryId }, actor, { operator }) =>
+        viewFor(operator.role, await actions.cancel(deliveryId, () => endDryRun(actor))),
     ),
     reschedule: mutation(
+      { target: 'deliveryId', record: 'none' },
       RescheduleDelivery,
       DeliveryView,
       async ({ deliveryId, ...time }, actor, { operator }) =>
@@ -139,10 +149,12 @@ function deliveryProcedures(
 function bulkProcedures(context: Context) {
   const jobs = createBulkJobs({ ...context, store: context.bulk });
   return router({
-    start: mutation(StartBulk, StartedBulk, jobs.start),
+    start: mutation({ target: null, record: 'several' }, StartBulk, StartedBulk, jobs.start),
     list: query(ListBulk, z.array(BulkView), jobs.list),
     show: query(BulkReference, BulkView, ({ bulkId }) => jobs.show(bulkId)),
-    cancel: mutation(BulkReference, BulkView, ({ bulkId }, actor) => jobs.cancel(bulkId, actor)),
+    cancel: mutation({ target: 'bulkId', record: 'several' }, BulkReference, BulkView, ({ bulkId }, actor) =>
+      jobs.cancel(bulkId, actor),
+    ),
   });
 }
 
@@ -152,12 +164,17 @@ function jobProcedures(context: Context) {
     list: query(ListJobs, z.array(JobView), jobs.list),
     count: query(ListJobs.omit(pageFields), Total, jobs.count),
     show: query(JobReference, JobDetail, ({ jobId }) => jobs.show(jobId)),
-    run: mutation(JobReference, ChangedJob, ({ jobId }, actor) => jobs.run(jobId, () => endDryRun(actor))),
-    cancel: mutation(JobReference, ChangedJob, ({ jobId }, actor) =>
+    run: mutation({ target: 'jobId', record: 'none' }, JobReference, ChangedJob, ({ jobId }, actor) =>
+      jobs.run(jobId, () => endDryRun(actor)),
+    ),
+    cancel: mutation({ target: 'jobId', record: 'none' }, JobReference, ChangedJob, ({ jobId }, actor) =>
       jobs.cancel(jobId, () => endDryRun(actor)),
     ),
-    reschedule: mutation(RescheduleJob, ChangedJob, ({ jobId, ...time }, actor) =>
-      jobs.reschedule(jobId, time, () => endDryRun(actor)),
+    reschedule: mutation(
+      { target: 'jobId', record: 'none' },
+      RescheduleJob,
+      ChangedJob,
+      ({ jobId, ...time }, actor) => jobs.reschedule(jobId, time, () => endDryRun(actor)),
     ),
   });
 }
@@ -169,12 +186,20 @@ function endpointProcedures(context: Context, actions: DeliveryActions) {
     health: query(ReadHealth, z.array(ListedHealth), async (input) =>
       withPartnerName(await readHealth(input), context.partnerNames),
     ),
-    test: mutation(KeyReference, DeliveryView, async ({ keyId }, _actor, { leavePlace }) => {
-      leavePlace();
-      return viewDelivery(await actions.test(keyId));
-    }),
-    trigger: mutation(TriggerEvent, DeliveryView, async ({ event, keyId }) =>
-      viewDelivery(await actions.trigger(keyId, event)),
+    test: mutation(
+      { target: 'keyId', record: 'none' },
+      KeyReference,
+      DeliveryView,
+      async ({ keyId }, _actor, { leavePlace }) => {
+        leavePlace();
+        return viewDelivery(await actions.test(keyId));
+      },
+    ),
+    trigger: mutation(
+      { target: 'keyId', record: 'none' },
+      TriggerEvent,
+      DeliveryView,
+      async ({ event, keyId }) => viewDelivery(await actions.trigger(keyId, event)),
     ),
     verify: query(VerifyRequest, SignatureCheck, relay.verify),
     relay: query(RelayRequest, Relayed, async (input, { noteRead }) => {

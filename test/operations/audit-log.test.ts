@@ -13,6 +13,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const done = { outcome: 'done', repeated: false } as const;
+const partnerRule = { target: null, record: 'partners' };
+const deliveryRule = { target: 'deliveryId', record: 'none' };
 const entriesOf = (target: string) => server.admin.auditLog.list.query({ target });
 
 /** Makes an audit log that cannot add entries until `restore` is called. */
@@ -281,7 +283,7 @@ describe('the audit log', () => {
       const call = { ...actor, action: 'partners.create' };
       const entry = { ...call, id: `${requestId}:${id}`, at: createdAt, target: id };
       await partners.insert({ _id: id, name: 'During', status: 'pending', createdAt }, entry);
-      await auditLog.recordCall(call, { name: 'During' }, done);
+      await auditLog.recordCall(call, { name: 'During' }, done, partnerRule);
       await sweep;
       return (await store.ofRequest(requestId)).length;
     });
@@ -291,7 +293,12 @@ describe('the audit log', () => {
   it('gets one entry from the sweep for a call whose entry could not be written during the call', async () => {
     const { auditLog, restore } = logWithoutDatabase();
     const actor = { operatorId: 'opr_x', operatorName: 'X', requestId: 'req_y', address: '::1' };
-    await auditLog.recordCall({ ...actor, action: 'deliveries.cancel' }, { deliveryId: 'dlv_noted' }, done);
+    await auditLog.recordCall(
+      { ...actor, action: 'deliveries.cancel' },
+      { deliveryId: 'dlv_noted' },
+      done,
+      deliveryRule,
+    );
     await expect(auditLog.sweep()).rejects.toThrow('away for a moment');
     restore();
     await Promise.all([auditLog.sweep(), auditLog.sweep()]);
@@ -301,14 +308,19 @@ describe('the audit log', () => {
   it('gets the entry of a call, if it could not be written, after the next change of a partner', async () => {
     const { auditLog, restore } = logWithoutDatabase();
     const actor = { operatorId: 'opr_x', operatorName: 'X', requestId: 'req_z', address: '::1' };
-    await auditLog.recordCall({ ...actor, action: 'deliveries.cancel' }, { deliveryId: 'dlv_next' }, done);
+    await auditLog.recordCall(
+      { ...actor, action: 'deliveries.cancel' },
+      { deliveryId: 'dlv_next' },
+      done,
+      deliveryRule,
+    );
     restore();
     const call = { ...actor, action: 'partners.create', requestId: 'req_next' };
     const at = new Date();
     const entry = { ...call, id: 'req_next:ptr_next', at, target: 'ptr_next' };
     const partners = createPartnerStore(server.db);
     await partners.insert({ _id: 'ptr_next', name: 'Next', status: 'pending', createdAt: at }, entry);
-    await auditLog.recordCall(call, { name: 'Next' }, done);
+    await auditLog.recordCall(call, { name: 'Next' }, done, partnerRule);
     expect(await entriesOf('dlv_next')).toMatchObject([{ requestId: 'req_z' }]);
     expect(await entriesOf('ptr_next')).toMatchObject([{ requestId: 'req_next' }]);
   });

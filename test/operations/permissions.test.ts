@@ -1,6 +1,7 @@
 import { callTRPCProcedure, type TRPCError } from '@trpc/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AdminContext, procedure, router } from '../../server/platform/admin-api/procedures.ts';
+import { z } from 'zod';
+import { type AdminContext, query, router } from '../../server/platform/admin-api/procedures.ts';
 import { ApiError } from '../../server/platform/errors.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 
@@ -268,7 +269,7 @@ describe('the permissions of roles', () => {
   });
 
   it('allow a procedure without permissions to owners only', async () => {
-    const added = router({ conjure: procedure.query(() => 'done') });
+    const added = router({ conjure: query(z.void(), z.string(), () => 'done') });
     const call = (role: AdminContext['operator']['role']) =>
       added
         .createCaller({

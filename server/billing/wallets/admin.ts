@@ -38,6 +38,7 @@ import { ApiError } from '../../platform/errors.ts';
 import { randomRequestId } from '../../platform/ids.ts';
 import { type LedgerPage, refundIdOf, walletIdOf } from '../ledger/ledger-page.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { collection as ledgerCollection } from '../ledger/ledger-store.ts';
 import type { ManualEntries } from '../manual-entries.ts';
 import type { WalletAudit } from './audit/audit-wallet.ts';
 import type { WalletRepair } from './audit/repair-wallet.ts';
@@ -199,29 +200,40 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       const { walletId, ...head } = await walletOf(wallet);
       return viewWallet(wallet, head, await summaries.spentPerDay(walletId));
     }),
-    fund: mutation(FundWallet, MovedView, async ({ amount, reference, ...wallet }, actor) => {
-      const { walletId } = await walletOf(wallet);
-      const memo = { reference, ...operatorMemo(actor, walletId, { amount, reference }) };
-      return viewMoved(await manualEntries.fund(walletId, amount, memo));
-    }),
+    fund: mutation(
+      { target: 'wallet', record: ledgerCollection },
+      FundWallet,
+      MovedView,
+      async ({ amount, reference, ...wallet }, actor) => {
+        const { walletId } = await walletOf(wallet);
+        const memo = { reference, ...operatorMemo(actor, walletId, { amount, reference }) };
+        return viewMoved(await manualEntries.fund(walletId, amount, memo));
+      },
+    ),
     /** Fills the test wallet, for members who have no way to pay in. */
-    refill: mutation(RefillWallet, MovedView, async ({ partnerId }, actor) => {
-      const wallet = { partnerId, mode: 'test' as const };
-      const { walletId } = await walletOf(wallet);
-      return viewMoved(
-        await refill({
-          readBalance: async () => (await walletOf(wallet)).state.balance,
-          fund: (amount, reference) =>
-            manualEntries.fund(walletId, amount, {
-              reference,
-              ...operatorMemo(actor, walletId, { amount, reference }),
-            }),
-          now: clock.now(),
-        }),
-      );
-    }),
+    refill: mutation(
+      { target: 'partnerId', record: 'several' },
+      RefillWallet,
+      MovedView,
+      async ({ partnerId }, actor) => {
+        const wallet = { partnerId, mode: 'test' as const };
+        const { walletId } = await walletOf(wallet);
+        return viewMoved(
+          await refill({
+            readBalance: async () => (await walletOf(wallet)).state.balance,
+            fund: (amount, reference) =>
+              manualEntries.fund(walletId, amount, {
+                reference,
+                ...operatorMemo(actor, walletId, { amount, reference }),
+              }),
+            now: clock.now(),
+          }),
+        );
+      },
+    ),
     // Without a reference, each call makes an adjustment of its own.
     adjust: mutation(
+      { target: 'wallet', record: ledgerCollection },
       AdjustWallet,
       MovedView,
       async ({ amount, reason, reference = randomRequestId(), acknowledges, ...wallet }, actor) => {
@@ -233,11 +245,16 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
         return viewMoved(await manualEntries.adjust(walletId, amount, memo));
       },
     ),
-    refund: mutation(RefundCharge, MovedView, async ({ entryId, reason }, actor) => {
-      const { walletId: wallet } = await manualEntries.find(entryId);
-      const operator = operatorMemo(actor, entryId, { reason, wallet });
-      return viewMoved(await manualEntries.refund(entryId, { reason, ...operator }));
-    }),
+    refund: mutation(
+      { target: 'entryId', record: ledgerCollection },
+      RefundCharge,
+      MovedView,
+      async ({ entryId, reason }, actor) => {
+        const { walletId: wallet } = await manualEntries.find(entryId);
+        const operator = operatorMemo(actor, entryId, { reason, wallet });
+        return viewMoved(await manualEntries.refund(entryId, { reason, ...operator }));
+      },
+    ),
     entry: query(FindEntry, EntryDetail, async ({ entryId }) => {
       const entry = await manualEntries.find(entryId);
       const refund = await store.findEntry({ walletId: entry.walletId, id: refundIdOf(entryId) });
@@ -261,38 +278,49 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     audit: query(AuditWallets, z.array(AuditView), ({ sinceCheckpoint, ...wallets }) =>
       reportOnEach(wallets, (id) => audit.audit(id, { sinceCheckpoint })),
     ),
-    repair: mutation(RepairWallets, z.array(RepairView), ({ dryRun, ...wallets }, actor) =>
-      reportOnEach(wallets, (id) =>
-        dryRun
-          ? repair.plan(id)
-          : repair.repair(id, (mended) => auditEntry(actor, { id, at: clock.now() }, { after: { mended } })),
-      ),
+    repair: mutation(
+      { target: 'partnerId', record: 'several' },
+      RepairWallets,
+      z.array(RepairView),
+      ({ dryRun, ...wallets }, actor) =>
+        reportOnEach(wallets, (id) =>
+          dryRun
+            ? repair.plan(id)
+            : repair.repair(id, (mended) =>
+                auditEntry(actor, { id, at: clock.now() }, { after: { mended } }),
+              ),
+        ),
     ),
   });
 
   const limitRouter = router({
     show: query(WalletReference, LimitsView, limitsOf),
     /** Sets spend caps. Members cannot exceed the ceilings, which operators set; a new ceiling lowers a higher cap. */
-    set: mutation(SetLimits, LimitsView, async ({ partnerId, mode, ...wanted }, actor) => {
-      const wallet = { partnerId, mode };
-      const { walletId, state } = await walletOf(wallet);
-      const { ceilings, isGiven } = await wantedCeilings(wallet, wanted);
-      const caps = cappedBy(ceilings, {
-        wanted,
-        present: state.caps,
-        isMember: actor.partnerId !== undefined,
-      });
-      endDryRun(actor, { changes: isGiven || Object.keys(caps).length > 0 });
-      if (isGiven) await partners.setCeilings(wallet, ceilings, actor);
-      if (Object.keys(caps).length === 0) return limitsOf(wallet);
-      const target = { id: walletId, at: clock.now() };
-      await manualEntries.setCaps(
-        walletId,
-        caps,
-        auditEntry(actor, target, { before: state.caps, after: caps }),
-      );
-      return limitsOf(wallet);
-    }),
+    set: mutation(
+      { target: 'wallet', record: ledgerCollection },
+      SetLimits,
+      LimitsView,
+      async ({ partnerId, mode, ...wanted }, actor) => {
+        const wallet = { partnerId, mode };
+        const { walletId, state } = await walletOf(wallet);
+        const { ceilings, isGiven } = await wantedCeilings(wallet, wanted);
+        const caps = cappedBy(ceilings, {
+          wanted,
+          present: state.caps,
+          isMember: actor.partnerId !== undefined,
+        });
+        endDryRun(actor, { changes: isGiven || Object.keys(caps).length > 0 });
+        if (isGiven) await partners.setCeilings(wallet, ceilings, actor);
+        if (Object.keys(caps).length === 0) return limitsOf(wallet);
+        const target = { id: walletId, at: clock.now() };
+        await manualEntries.setCaps(
+          walletId,
+          caps,
+          auditEntry(actor, target, { before: state.caps, after: caps }),
+        );
+        return limitsOf(wallet);
+      },
+    ),
   });
 
   const priceRouter = router({
@@ -300,10 +328,15 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       const { prices } = partnerId ? await partners.show(partnerId) : {};
       return viewPrices(partnerId ?? null, prices, standardPrice);
     }),
-    set: mutation(SetPrice, PricesView, async ({ partnerId, ...price }, actor) => {
-      const { prices } = await partners.setPrice(partnerId, price, actor);
-      return viewPrices(partnerId, prices, standardPrice);
-    }),
+    set: mutation(
+      { target: 'partnerId', record: 'several' },
+      SetPrice,
+      PricesView,
+      async ({ partnerId, ...price }, actor) => {
+        const { prices } = await partners.setPrice(partnerId, price, actor);
+        return viewPrices(partnerId, prices, standardPrice);
+      },
+    ),
   });
 
   return { wallets: walletRouter, limits: limitRouter, prices: priceRouter };

@@ -110,6 +110,7 @@ function createActionNotes(recordCall: Dependencies['recordCall']) {
       // `input` has another `memberId` if the member has ended a login of that member.
       { memberId, ...input },
       { outcome: 'done', repeated: false },
+      { target: 'memberId', record: action === 'members.signIn' ? 'none' : 'several' },
     );
   const noteDevice: NoteDevice = (action, signedIn, { request, ...input }) =>
     note(signedIn.member, { name: actorName(signedIn), action: `devices.${action}`, input }, request);

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { AuditLogEntry, ListAuditLog } from '../../../contracts/admin/audit-log.ts';
 import { pageFields, Total } from '../../../contracts/admin/references.ts';
 import { Mode } from '../../../contracts/identifiers.ts';
+import { collection as ledgerCollection } from '../../billing/ledger/ledger-store.ts';
 import { masked, type RecordRead, seesPeople } from '../../platform/admin-api/personal-data.ts';
 import { type AdminContext, query, router } from '../../platform/admin-api/procedures.ts';
 import { type Role, scopeOf, whoMay } from '../../platform/admin-api/roles.ts';
 import { viewAs } from '../../platform/admin-api/view.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Actor, CallResult } from '../../platform/database/audit/audit-entry.ts';
+import type { Actor, AuditRule, CallResult } from '../../platform/database/audit/audit-entry.ts';
 import type { Sweep } from '../../platform/database/event-draft.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { isObject } from '../../platform/http/parameters.ts';
@@ -28,35 +29,23 @@ interface Dependencies {
   log: Pick<Logger, 'error'>;
 }
 
-/** The only collection with audit entries of the procedures of a topic. Procedures of other topics may write to several. */
-const sourceOfTopic: Readonly<Record<string, string>> = {
-  partners: 'partners',
-  keys: 'apiKeys',
-  webhooks: 'apiKeys',
-  clients: 'clients',
-  integrations: 'integrations',
-};
-
 export interface AuditLog extends Sweep {
   /**
-   * Copies the entries that a call wrote. If the call was refused, or changed no record that carries entries, an entry of the
+   * Copies the entries that a call wrote, by the rule of its procedure. If the call was refused, or changed no record that carries entries, an entry of the
    * call itself is added.
    */
-  recordCall(actor: Actor, input: unknown, result: CallResult): Promise<void>;
+  recordCall(actor: Actor, input: unknown, result: CallResult, rule: AuditRule): Promise<void>;
   /** Adds an entry for a read of personal data. Rejects if the entry cannot be written. */
   recordRead: RecordRead;
 }
 
-/**
- * The target of a call is the first identifier in its input: the field `id`, or one like `partnerId`. Wallets and their limits
- * belong to a partner and a mode, so their target has both.
- */
-function targetOf({ action }: Actor, input: unknown): string | null {
-  if (!isObject(input)) return null;
-  const [, target] = Object.entries(input).find(([name]) => /(^id|Id)$/.test(name)) ?? [];
-  if (typeof target !== 'string') return null;
+/** Returns the id that a call is about. The input of a refused call can be any value. */
+function targetOf({ target }: AuditRule, input: unknown): string | null {
+  if (target === null || !isObject(input)) return null;
+  const id = input[target === 'wallet' ? 'partnerId' : target];
+  if (typeof id !== 'string') return null;
   const mode = Mode.safeParse(input['mode']);
-  return mode.success && /^(wallets|limits)\./.test(action) ? `${target}:${mode.data}` : target;
+  return target === 'wallet' && mode.success ? `${id}:${mode.data}` : id;
 }
 
 /** The most characters that an entry keeps of a field of the input. A longer value, such as a logo, is left out. */
@@ -80,16 +69,10 @@ function keptFields(input: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
-/** Calls that write a ledger page. The page contains their entry, which is copied to the log after the response. */
-const carriedByLedger = new Set(['wallets.fund', 'wallets.adjust', 'wallets.refund', 'limits.set']);
-/** Calls that change something, but write no entry into the changed record. Any other call without an entry changed nothing. */
-const withoutRecord =
-  /^(deliveries|jobs|keyring)\.|^schema\.finish$|^members\.signIn$|^webhooks\.(test|trigger)$/;
-
 /** Returns the outcome of a call that wrote no entry into a record. */
-function outcomeOf({ action }: Actor, result: CallResult): Pick<NewEntry, 'outcome' | 'error'> {
+function outcomeOf({ record }: AuditRule, result: CallResult): Pick<NewEntry, 'outcome' | 'error'> {
   if (result.outcome === 'refused') return result;
-  return withoutRecord.test(action) ? {} : { outcome: 'unchanged' };
+  return record === 'none' ? {} : { outcome: 'unchanged' };
 }
 
 export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
@@ -122,15 +105,16 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   }
 
   /**
-   * Whether the entry of a successful call was in the only collection with entries of its topic, and was copied. False while
+   * Whether the entry of a successful call was in the collection of its rule, and was copied. False while
    * other calls have no entry yet, so that a sweep adds theirs.
    */
-  async function isCopied({ action, requestId }: Actor, { outcome }: CallResult): Promise<boolean> {
-    const [topic = ''] = action.split('.');
-    const source = sourceOfTopic[topic];
-    if (outcome === 'refused' || source === undefined || unrecorded.size > 0) return false;
-    if (withoutRecord.test(action)) return false;
-    return (await drain([source])).has(requestId);
+  async function isCopied(
+    requestId: string,
+    { record }: AuditRule,
+    { outcome }: CallResult,
+  ): Promise<boolean> {
+    if (outcome === 'refused' || !auditSources.includes(record) || unrecorded.size > 0) return false;
+    return (await drain([record])).has(requestId);
   }
 
   return {
@@ -143,20 +127,20 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
       await store.add([{ ...actor, id: `${actor.requestId}:read`, at, target, outcome: 'read', input }]);
     },
 
-    async recordCall(actor, input, result) {
+    async recordCall(actor, input, result, rule) {
       // A repeated call writes no ledger page, so it gets an entry here.
-      const isInLedger = result.outcome === 'done' && !result.repeated && carriedByLedger.has(actor.action);
+      const isInLedger = result.outcome === 'done' && !result.repeated && rule.record === ledgerCollection;
       if (isInLedger) return;
       const call = {
         ...actor,
         id: actor.requestId,
         at: new Date(clock.now()),
-        target: targetOf(actor, input),
+        target: targetOf(rule, input),
         ...(isObject(input) ? { input: keptFields(input) } : {}),
-        ...outcomeOf(actor, result),
+        ...outcomeOf(rule, result),
       };
       try {
-        if (await isCopied(actor, result)) return;
+        if (await isCopied(actor.requestId, rule, result)) return;
         // Copies the entries of changed records, so that `addEntry` finds those of this call.
         await sweep();
         await addEntry(call);

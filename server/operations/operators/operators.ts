@@ -9,7 +9,7 @@ import {
   PermissionView,
 } from '../../../contracts/admin/operators.ts';
 import { pageFields, Total } from '../../../contracts/admin/references.ts';
-import { mutation, procedure, query, router } from '../../platform/admin-api/procedures.ts';
+import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
 import { permissions, type Role, scopeOf } from '../../platform/admin-api/roles.ts';
 import { viewAs } from '../../platform/admin-api/view.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -42,10 +42,11 @@ export function createOperatorProcedures(store: OperatorStore, clock: Pick<Clock
   const change = createAuditedChange(store, clock);
 
   return router({
-    whoami: procedure
-      .output(Identity)
-      .query(({ ctx }) => ({ ...ctx.operator, expiresAt: ctx.operator.expiresAt ?? null })),
-    roles: procedure.output(z.array(PermissionView)).query(() =>
+    whoami: query(z.void(), Identity, (_input, { operator }) => ({
+      ...operator,
+      expiresAt: operator.expiresAt ?? null,
+    })),
+    roles: query(z.void(), z.array(PermissionView), () =>
       Object.keys(permissions)
         // Other permissions are of pages, such as `/ops`.
         .filter((path) => !path.startsWith('/'))
@@ -62,30 +63,40 @@ export function createOperatorProcedures(store: OperatorStore, clock: Pick<Clock
       (await store.list({ status }, page)).map(viewOperator),
     ),
     count: query(ListOperators.omit(pageFields), Total, ({ status }) => store.count({ status })),
-    create: mutation(CreateOperator, OperatorWithToken, async ({ name, role, expiresIn }, actor) => {
-      const now = clock.now();
-      const id = randomId('operator');
-      const token = randomSecret('operatorToken');
-      const expiresAt = expiresIn === undefined ? undefined : new Date(now + expiresIn * 1000);
-      const shown = { name, role, status: 'active' as const, ...(expiresAt && { expiresAt }) };
-      const secret = { hash: sha256(token), last4: token.slice(-4) };
-      const operator = await store.insert(
-        { _id: id, ...shown, ...secret, createdAt: new Date(now) },
-        auditEntry(actor, { id, at: now }, { after: shown }),
-      );
-      return { ...viewOperator(operator), token };
-    }),
+    create: mutation(
+      { target: null, record: 'several' },
+      CreateOperator,
+      OperatorWithToken,
+      async ({ name, role, expiresIn }, actor) => {
+        const now = clock.now();
+        const id = randomId('operator');
+        const token = randomSecret('operatorToken');
+        const expiresAt = expiresIn === undefined ? undefined : new Date(now + expiresIn * 1000);
+        const shown = { name, role, status: 'active' as const, ...(expiresAt && { expiresAt }) };
+        const secret = { hash: sha256(token), last4: token.slice(-4) };
+        const operator = await store.insert(
+          { _id: id, ...shown, ...secret, createdAt: new Date(now) },
+          auditEntry(actor, { id, at: now }, { after: shown }),
+        );
+        return { ...viewOperator(operator), token };
+      },
+    ),
     /** Makes the operator's token invalid immediately. */
-    revoke: mutation(OperatorReference, OperatorView, async ({ operatorId }, actor) => {
-      if (operatorId === actor.operatorId) {
-        throw new ApiError('refused', { description: 'Another owner has to revoke you' });
-      }
-      const revoked = await change(operatorId, actor, ({ status }, now) => {
-        if (status === 'revoked') return undefined;
-        const set = { status: 'revoked', revokedAt: new Date(now) } as const;
-        return { set, before: { status }, after: { status: 'revoked' } };
-      });
-      return viewOperator(revoked);
-    }),
+    revoke: mutation(
+      { target: 'operatorId', record: 'several' },
+      OperatorReference,
+      OperatorView,
+      async ({ operatorId }, actor) => {
+        if (operatorId === actor.operatorId) {
+          throw new ApiError('refused', { description: 'Another owner has to revoke you' });
+        }
+        const revoked = await change(operatorId, actor, ({ status }, now) => {
+          if (status === 'revoked') return undefined;
+          const set = { status: 'revoked', revokedAt: new Date(now) } as const;
+          return { set, before: { status }, after: { status: 'revoked' } };
+        });
+        return viewOperator(revoked);
+      },
+    ),
   });
 }

@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import { FinishedSchema, SchemaView, ShardsView } from '../../../contracts/admin/schema.ts';
-import { procedure, router } from '../../platform/admin-api/procedures.ts';
+import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
 import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import type { Upgrade, UpgradeState } from '../../platform/database/schema/upgrade.ts';
 
@@ -15,10 +16,10 @@ export function createSchemaProcedures(
   shards: () => Promise<ShardsView>,
 ) {
   return router({
-    show: procedure.output(SchemaView).query(async () => viewState(await show())),
-    shards: procedure.output(ShardsView).query(() => shards()),
-    finish: procedure
-      .output(FinishedSchema)
-      .mutation(async ({ ctx }) => viewState(await finish(() => endDryRun(ctx.actor)))),
+    show: query(z.void(), SchemaView, async () => viewState(await show())),
+    shards: query(z.void(), ShardsView, () => shards()),
+    finish: mutation({ target: null, record: 'none' }, z.void(), FinishedSchema, async (_input, actor) =>
+      viewState(await finish(() => endDryRun(actor))),
+    ),
   });
 }

@@ -143,11 +143,19 @@ export function createBrandProcedures(dependencies: Dependencies) {
     }),
 
     /** Puts a waiting change on the live pages. */
-    approve: mutation(BrandReference, BrandRequest, (input, actor) => decide(input, actor, {})),
+    approve: mutation(
+      { target: 'brandId', record: 'several' },
+      BrandReference,
+      BrandRequest,
+      (input, actor) => decide(input, actor, {}),
+    ),
 
     /** Refuses a waiting change. The members of the partner see the reason. */
-    refuse: mutation(RefuseBrand, BrandRequest, ({ reason, ...input }, actor) =>
-      decide(input, actor, { reason }),
+    refuse: mutation(
+      { target: 'brandId', record: 'several' },
+      RefuseBrand,
+      BrandRequest,
+      ({ reason, ...input }, actor) => decide(input, actor, { reason }),
     ),
   });
 }

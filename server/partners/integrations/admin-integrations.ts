@@ -26,6 +26,7 @@ import { ApiError } from '../../platform/errors.ts';
 import { randomId, randomSecret } from '../../platform/ids.ts';
 import type { Sealing } from '../../platform/keys/sealing.ts';
 import type { Integration, OldIntegrationSecret } from './integration-store.ts';
+import { integrationCollection } from './integration-store.ts';
 
 interface Dependencies {
   store: RecordStore<Integration>;
@@ -108,61 +109,79 @@ export function createIntegrations({ store, sealing, clock, findClient, partnerN
       view(await store.get(integrationId)),
     ),
 
-    create: mutation(CreateIntegration, IntegrationWithSecret, async (input, actor) => {
-      const { partnerId, clientId, shops } = input;
-      const { mode } = await requireStorefrontClient(partnerId, clientId);
-      const { integrationSecret, stored } = await newSecret();
-      const id = randomId('integration');
-      const now = clock.now();
-      const fields = { partnerId, clientId, mode, status: 'active' as const, shops, secretVersion: 1 };
-      const integration = await store.insert(
-        { _id: id, ...fields, ...stored, createdAt: new Date(now) },
-        auditEntry(actor, { id, at: now }, { after: fields }),
-      );
-      return { ...view(integration), integrationSecret };
-    }),
+    create: mutation(
+      { target: 'partnerId', record: integrationCollection },
+      CreateIntegration,
+      IntegrationWithSecret,
+      async (input, actor) => {
+        const { partnerId, clientId, shops } = input;
+        const { mode } = await requireStorefrontClient(partnerId, clientId);
+        const { integrationSecret, stored } = await newSecret();
+        const id = randomId('integration');
+        const now = clock.now();
+        const fields = { partnerId, clientId, mode, status: 'active' as const, shops, secretVersion: 1 };
+        const integration = await store.insert(
+          { _id: id, ...fields, ...stored, createdAt: new Date(now) },
+          auditEntry(actor, { id, at: now }, { after: fields }),
+        );
+        return { ...view(integration), integrationSecret };
+      },
+    ),
 
     /** Adds and removes shops. The secret does not change. */
-    update: mutation(UpdateIntegration, IntegrationView, ({ integrationId, addShops, removeShops }, actor) =>
-      change(integrationId, actor, ({ status, shops: before }) => {
-        if (status === 'disabled') throw disabledError(integrationId);
-        const shopList = { noun: 'shop', most: mostShops };
-        const shops = changedList(before, { add: addShops, remove: removeShops }, shopList);
-        if (isDeepStrictEqual(shops, before)) return undefined;
-        return { set: { shops }, before: { shops: before }, after: { shops } };
-      }),
+    update: mutation(
+      { target: 'integrationId', record: integrationCollection },
+      UpdateIntegration,
+      IntegrationView,
+      ({ integrationId, addShops, removeShops }, actor) =>
+        change(integrationId, actor, ({ status, shops: before }) => {
+          if (status === 'disabled') throw disabledError(integrationId);
+          const shopList = { noun: 'shop', most: mostShops };
+          const shops = changedList(before, { add: addShops, remove: removeShops }, shopList);
+          if (isDeepStrictEqual(shops, before)) return undefined;
+          return { set: { shops }, before: { shops: before }, after: { shops } };
+        }),
     ),
 
     /** Makes a new secret. The old secret becomes invalid after `keepOldSeconds`, which may be 0. */
-    rotateSecret: mutation(RotateIntegrationSecret, IntegrationWithSecret, async (input, actor) => {
-      const { integrationId, keepOldSeconds } = input;
-      const { integrationSecret, stored } = await newSecret();
-      const integration = await change(integrationId, actor, (current, now) => {
-        if (current.status === 'disabled') throw disabledError(integrationId);
-        const keepsOld = keepOldSeconds > 0;
-        const secretVersion = current.secretVersion + 1;
-        return {
-          set: {
-            ...stored,
-            secretVersion,
-            // The new secret was never used.
-            lastUsedAt: undefined,
-            oldSecret: keepsOld ? oldSecretOf(current, now, keepOldSeconds) : undefined,
-            rotatedAt: new Date(now),
-          },
-          before: { secretVersion: current.secretVersion, last4: current.last4 },
-          after: { secretVersion, ...(keepsOld ? { keepOldSeconds } : {}) },
-        };
-      });
-      return { ...integration, integrationSecret };
-    }),
+    rotateSecret: mutation(
+      { target: 'integrationId', record: integrationCollection },
+      RotateIntegrationSecret,
+      IntegrationWithSecret,
+      async (input, actor) => {
+        const { integrationId, keepOldSeconds } = input;
+        const { integrationSecret, stored } = await newSecret();
+        const integration = await change(integrationId, actor, (current, now) => {
+          if (current.status === 'disabled') throw disabledError(integrationId);
+          const keepsOld = keepOldSeconds > 0;
+          const secretVersion = current.secretVersion + 1;
+          return {
+            set: {
+              ...stored,
+              secretVersion,
+              // The new secret was never used.
+              lastUsedAt: undefined,
+              oldSecret: keepsOld ? oldSecretOf(current, now, keepOldSeconds) : undefined,
+              rotatedAt: new Date(now),
+            },
+            before: { secretVersion: current.secretVersion, last4: current.last4 },
+            after: { secretVersion, ...(keepsOld ? { keepOldSeconds } : {}) },
+          };
+        });
+        return { ...integration, integrationSecret };
+      },
+    ),
 
-    disable: mutation(IntegrationReference, IntegrationView, ({ integrationId }, actor) =>
-      change(integrationId, actor, ({ status }) =>
-        status === 'disabled'
-          ? undefined
-          : { set: { status: 'disabled' }, before: { status }, after: { status: 'disabled' } },
-      ),
+    disable: mutation(
+      { target: 'integrationId', record: integrationCollection },
+      IntegrationReference,
+      IntegrationView,
+      ({ integrationId }, actor) =>
+        change(integrationId, actor, ({ status }) =>
+          status === 'disabled'
+            ? undefined
+            : { set: { status: 'disabled' }, before: { status }, after: { status: 'disabled' } },
+        ),
     ),
   });
 

@@ -21,6 +21,7 @@ import { randomId, randomSecret, sha256 } from '../../platform/ids.ts';
 import type { PartnerStore } from '../partner-store.ts';
 import { viewKey } from '../views.ts';
 import type { ApiKey, KeyStore, OldKeySecret } from './key-store.ts';
+import { collection as keyCollection } from './key-store.ts';
 import { keptSecrets } from './secrets.ts';
 
 interface Dependencies {
@@ -78,55 +79,70 @@ export function createKeyProcedures({ store, partners, clock, partnerNames }: De
 
     show: query(KeyReference, KeyView, async ({ keyId }) => view(await store.get(keyId))),
 
-    create: mutation(CreateKey, KeyWithSecret, async ({ partnerId, mode }, actor) => {
-      // Throws `not_found` for an unknown partner.
-      await partners.get(partnerId);
-      const now = clock.now();
-      const id = randomId('apiKey');
-      const { apiKey, stored } = newSecret(mode);
-      const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, mode, status: 'active' } });
-      const fields = { _id: id, partnerId, mode, status: 'active' as const, webhookSecrets: 0, ...stored };
-      const key = await store.insert({ ...fields, createdAt: new Date(now) }, entry);
-      return { ...view(key), apiKey };
-    }),
+    create: mutation(
+      { target: 'partnerId', record: keyCollection },
+      CreateKey,
+      KeyWithSecret,
+      async ({ partnerId, mode }, actor) => {
+        // Throws `not_found` for an unknown partner.
+        await partners.get(partnerId);
+        const now = clock.now();
+        const id = randomId('apiKey');
+        const { apiKey, stored } = newSecret(mode);
+        const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, mode, status: 'active' } });
+        const fields = { _id: id, partnerId, mode, status: 'active' as const, webhookSecrets: 0, ...stored };
+        const key = await store.insert({ ...fields, createdAt: new Date(now) }, entry);
+        return { ...view(key), apiKey };
+      },
+    ),
 
     /**
      * Makes a new secret. The key keeps its id, sessions and clients. The old secret becomes invalid after `keepOldSeconds`,
      * which may be 0.
      */
-    rotate: mutation(RotateKey, KeyWithSecret, async ({ keyId, keepOldSeconds }, actor) => {
-      // The mode of a key never changes, so it can be read before the change.
-      const { mode } = await store.get(keyId);
-      const { apiKey, stored } = newSecret(mode);
-      const key = await change(keyId, actor, (current, now) => {
-        assertActive(current);
-        const oldSecrets = oldSecretsAfter(current, { now, keepUntil: now + keepOldSeconds * 1000 });
-        return {
-          set: {
-            ...stored,
-            // The new secret was never used.
-            lastUsedAt: undefined,
-            oldSecrets: oldSecrets.length > 0 ? oldSecrets : undefined,
-            rotatedAt: new Date(now),
-          },
-          before: { last4: current.last4 },
-          after: { last4: stored.last4, ...(keepOldSeconds > 0 ? { keepOldSeconds } : {}) },
-        };
-      });
-      return { ...view(key), apiKey };
-    }),
+    rotate: mutation(
+      { target: 'keyId', record: keyCollection },
+      RotateKey,
+      KeyWithSecret,
+      async ({ keyId, keepOldSeconds }, actor) => {
+        // The mode of a key never changes, so it can be read before the change.
+        const { mode } = await store.get(keyId);
+        const { apiKey, stored } = newSecret(mode);
+        const key = await change(keyId, actor, (current, now) => {
+          assertActive(current);
+          const oldSecrets = oldSecretsAfter(current, { now, keepUntil: now + keepOldSeconds * 1000 });
+          return {
+            set: {
+              ...stored,
+              // The new secret was never used.
+              lastUsedAt: undefined,
+              oldSecrets: oldSecrets.length > 0 ? oldSecrets : undefined,
+              rotatedAt: new Date(now),
+            },
+            before: { last4: current.last4 },
+            after: { last4: stored.last4, ...(keepOldSeconds > 0 ? { keepOldSeconds } : {}) },
+          };
+        });
+        return { ...view(key), apiKey };
+      },
+    ),
 
     /** Revokes a key permanently. */
-    revoke: mutation(KeyReference, KeyView, async ({ keyId }, actor) => {
-      const key = await change(keyId, actor, ({ status }, now) => {
-        if (status === 'revoked') return undefined;
-        return {
-          set: { status: 'revoked', revokedAt: new Date(now) },
-          before: { status },
-          after: { status: 'revoked' },
-        };
-      });
-      return view(key);
-    }),
+    revoke: mutation(
+      { target: 'keyId', record: keyCollection },
+      KeyReference,
+      KeyView,
+      async ({ keyId }, actor) => {
+        const key = await change(keyId, actor, ({ status }, now) => {
+          if (status === 'revoked') return undefined;
+          return {
+            set: { status: 'revoked', revokedAt: new Date(now) },
+            before: { status },
+            after: { status: 'revoked' },
+          };
+        });
+        return view(key);
+      },
+    ),
   });
 }

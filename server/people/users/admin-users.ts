@@ -101,15 +101,25 @@ export function createUserProcedures(dependencies: UserDependencies) {
       return found.map((enrollment) => ({ userId: enrollment.userId, ...viewEnrollment(enrollment) }));
     }),
 
-    removePasskey: mutation(PasskeyReference, RemovedPasskey, async ({ userId, passkeyId }, actor) => {
-      await passkeys.remove(userId, passkeyId, () => endDryRun(actor));
-      return { id: passkeyId, userId };
-    }),
+    removePasskey: mutation(
+      { target: 'userId', record: 'several' },
+      PasskeyReference,
+      RemovedPasskey,
+      async ({ userId, passkeyId }, actor) => {
+        await passkeys.remove(userId, passkeyId, () => endDryRun(actor));
+        return { id: passkeyId, userId };
+      },
+    ),
 
-    erase: mutation(UserReference, ErasedUser, async ({ userId }, actor) => {
-      const erased = await erasure.erase(userId, actor);
-      if (!erased) throw new ApiError('not_found', { description: `No user ${userId}` });
-      return { id: userId, ...erased };
-    }),
+    erase: mutation(
+      { target: 'userId', record: 'several' },
+      UserReference,
+      ErasedUser,
+      async ({ userId }, actor) => {
+        const erased = await erasure.erase(userId, actor);
+        if (!erased) throw new ApiError('not_found', { description: `No user ${userId}` });
+        return { id: userId, ...erased };
+      },
+    ),
   });
 }

@@ -3,7 +3,7 @@ import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { ZodError, type z } from 'zod';
 import { type ErrorCode, errorTable } from '../../../contracts/errors.ts';
 import { inputFault } from '../../../contracts/input-text.ts';
-import type { Actor, CallResult } from '../database/audit/audit-entry.ts';
+import type { Actor, AuditRule, CallResult } from '../database/audit/audit-entry.ts';
 import { DryRunEnd } from '../database/audit/dry-run.ts';
 import { isUnavailable } from '../database/connect.ts';
 import { ApiError, unavailable } from '../errors.ts';
@@ -28,7 +28,7 @@ export interface AdminContext {
   /** Called with the error of a failed call, for the log. */
   failed?: (error: ApiError) => void;
   /** Called after each mutation that succeeded or was refused, so that the audit log has an entry for each. */
-  recordCall?: (actor: Actor, input: unknown, result: CallResult) => Promise<void>;
+  recordCall?: (actor: Actor, input: unknown, result: CallResult, rule: AuditRule) => Promise<void>;
   /** Called before personal data are shown. */
   recordRead?: RecordRead;
   /** Called before a call waits for a partner's server. The request then takes no capacity from other requests. */
@@ -48,18 +48,21 @@ const dataOf = (code: ErrorCode, retryAfter: number | undefined) => ({
   retryAfter,
 });
 
-const trpc = initTRPC.context<AdminContext>().create({
-  errorFormatter({ shape, error }) {
-    const ourError = error.cause instanceof ApiError ? error.cause : undefined;
-    const code = ourError?.code ?? fallbackCode(error.code);
-    return {
-      code: shape.code,
-      // The text of an unknown error could contain secrets.
-      message: code === 'server_error' ? errorTable.server_error.text : messageOf(error),
-      data: dataOf(code, ourError?.extras.retryAfter),
-    };
-  },
-});
+const trpc = initTRPC
+  .context<AdminContext>()
+  .meta<{ audit?: AuditRule }>()
+  .create({
+    errorFormatter({ shape, error }) {
+      const ourError = error.cause instanceof ApiError ? error.cause : undefined;
+      const code = ourError?.code ?? fallbackCode(error.code);
+      return {
+        code: shape.code,
+        // The text of an unknown error could contain secrets.
+        message: code === 'server_error' ? errorTable.server_error.text : messageOf(error),
+        data: dataOf(code, ourError?.extras.retryAfter),
+      };
+    },
+  });
 
 /** An error that was thrown before tRPC was called, in the format of tRPC. */
 export const errorShape = ({ code, message, extras }: ApiError) => ({
@@ -145,8 +148,8 @@ const dryRunAllowed = trpc.middleware(async ({ ctx, path, type, next }) => {
 /** The exit codes of refusals: 3 (not authorised) and 5 (refused by a rule, or in conflict). */
 const refusals: ReadonlySet<number> = new Set([3, 5]);
 
-/** Records each mutation in the audit log, also if it was refused. */
-const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) => {
+/** Records each mutation in the audit log by its rule, also if it was refused. */
+const recorded = trpc.middleware(async ({ ctx, path, meta, getRawInput, next }) => {
   const { operator, requestId, address, recordRead } = ctx;
   const actor: Actor = {
     operatorId: operator.id,
@@ -167,8 +170,9 @@ const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) 
       },
     },
   });
-  const callResult = type === 'mutation' && !ctx.isDryRun ? resultOf(result) : undefined;
-  if (callResult) await ctx.recordCall?.(actor, await getRawInput(), callResult);
+  const rule = ctx.isDryRun ? undefined : meta?.audit;
+  const callResult = rule && resultOf(result);
+  if (callResult) await ctx.recordCall?.(actor, await getRawInput(), callResult, rule);
   return result;
 });
 
@@ -194,7 +198,7 @@ export const mergeRouters = trpc.mergeRouters;
  * Every procedure of the admin API is built from this one. `ctx.actor` is the operator. A procedure that shows personal
  * data calls `ctx.noteRead` first, which records the read in the audit log.
  */
-export const procedure = trpc.procedure
+const procedure = trpc.procedure
   .use(translated)
   .use(readable)
   .use(recorded)
@@ -224,8 +228,13 @@ export const query = <Input extends z.ZodType, Output extends z.ZodType>(
     .output(output)
     .query((call) => run(call.input as z.output<Input>, call.ctx) as never);
 
-/** Makes a procedure that changes something. @param run makes the change for the operator or member who acts, and the output */
+/**
+ * Makes a procedure that changes something.
+ * @param audit what the audit log records of a call
+ * @param run makes the change for the operator or member who acts, and the output
+ */
 export const mutation = <Input extends z.ZodType, Output extends z.ZodType>(
+  audit: AuditRule<(keyof z.output<Input> & string) | 'wallet'>,
   input: Input,
   output: Output,
   run: (
@@ -235,6 +244,7 @@ export const mutation = <Input extends z.ZodType, Output extends z.ZodType>(
   ) => z.input<Output> | Promise<z.input<Output>>,
 ) =>
   procedure
+    .meta({ audit })
     .input(input)
     .output(output)
     .mutation((call) => run(call.input as z.output<Input>, call.ctx.actor, call.ctx) as never);

@@ -17,6 +17,17 @@ export interface Actor {
 /** The result of an operator's call. `repeated`: an earlier call has done the same, so this one changed nothing. */
 export type CallResult = { outcome: 'done'; repeated: boolean } | { outcome: 'refused'; error: ErrorCode };
 
+/** What the audit log records of a call that changes something. */
+export interface AuditRule<Field extends string = string> {
+  /** The field of the input with the id of what is changed, `wallet` for `partnerId` and `mode`. Null if the input has no id. */
+  target: Field | null;
+  /**
+   * The collection whose document carries the entry of the change until it is copied. `several` if documents of several
+   * collections may carry entries. `none` if the changed document carries none, so the call itself gets an entry.
+   */
+  record: string;
+}
+
 /** One change by an operator. It is written into the changed document together with the change, and contains no secrets. */
 export interface AuditEntry extends Actor {
   /** Identifies the entry, so that copying it to the audit log is idempotent. */
