@@ -11,10 +11,12 @@ export type Step =
   /** Failed, and expired as well. */
   | 'over';
 
-const live: readonly Step[] = ['consent', 'authenticate', 'confirm', 'verify', 'issue'];
+const live = ['consent', 'authenticate', 'confirm', 'verify', 'issue'] as const satisfies readonly Step[];
+/** A step of a session that can still issue a code. */
+export type LiveStep = (typeof live)[number];
 
 /** Whether a session at this step can still issue a code. */
-export const isLive = (step: Step): boolean => live.includes(step);
+export const isLive = (step: Step): step is LiveStep => (live as readonly Step[]).includes(step);
 
 /** The step that a session has reached, even if it has failed or expired since. */
 export function reachedStepOf(session: Session): SessionStep {

@@ -15,6 +15,7 @@ import type { Completion } from './complete.ts';
 import { createPasskeyForms } from './passkey-forms.ts';
 import { createProviderReturn } from './provider-return.ts';
 import type { SessionPasskeys } from './session-passkeys.ts';
+import { stepTable } from './step-table.ts';
 import { createSubmit, type Submitted } from './submit.ts';
 import type { Verify } from './verify.ts';
 import type { PasskeyOptions, Renewal, View } from './view.ts';
@@ -125,8 +126,7 @@ export function createFlow(dependencies: Dependencies) {
     if (current !== browser.secret) return { kind: 'renew', session, secret: current };
     const secret = sessionAccess.outstandingSecret(session, browser);
     if (secret !== undefined) return { kind: 'renew', session, secret };
-    const advanced = await advance(session, browser);
-    return browser.device === 'phone' ? atPhone(advanced, browser) : atComputer(advanced, browser);
+    return viewOf(await advance(session, browser), browser);
   }
 
   /**
@@ -140,63 +140,43 @@ export function createFlow(dependencies: Dependencies) {
     viaPage: [session.source, ...(session.methods?.names ?? [])].some(hasSite),
   });
 
-  /** The computer's page of a step, or the redirect to the partner. While a phone has the session, the computer waits. */
-  async function atComputer(
-    { session, step, detour, isNew }: Advanced,
-    browser: BrowserContext,
-  ): Promise<View> {
-    if (detour !== undefined) return leave(session, detour);
+  /** Makes what the table names for the step and the device. While a phone has the session, the computer waits. */
+  async function viewOf(advanced: Advanced, browser: BrowserContext): Promise<View> {
+    const { session, step, detour, isNew } = advanced;
     const { handoff } = session;
-    if (handoff?.state === 'claimed' && isLive(step)) return { kind: 'waiting', session, handoff };
-    switch (step) {
-      case 'consent':
-        return {
-          kind: 'consent',
-          session,
-          asked: askedOf(session),
-          passkey: await passkeys.returnOptions(session),
-        };
-      case 'authenticate':
+    const isComputer = browser.device === 'computer';
+    // Without a hand-off, no phone has access to the session.
+    if (!isComputer && !handoff) throw new ApiError('unauthorized');
+    if (detour !== undefined) return leave(session, detour);
+    if (isComputer && handoff?.state === 'claimed' && isLive(step))
+      return { kind: 'waiting', session, handoff };
+    const { page } = stepTable[step][browser.device];
+    switch (page) {
+      case 'consent': {
+        const passkey = await passkeys.returnOptions(session);
+        return { kind: 'consent', session, asked: askedOf(session), passkey };
+      }
+      case 'method or hand-off':
         return handoff?.state === 'offered' ? handoffOffer(session, handoff) : beginMethod(session, browser);
-      case 'issue':
-        // Without this question, the step is automatic.
+      case 'method':
+        return beginMethod(session, browser);
+      case 'save passkey':
         return { kind: 'save-passkey', session, passkey: await passkeys.saveOptions(session) };
       case 'confirm':
-      case 'verify':
-        // The phone confirms, and `verify` is automatic.
-        throw new Error(`session ${session._id} has no page for the step ${step}`);
-      case 'completed':
-      case 'failed':
-      case 'expired':
-      case 'over':
-        return leave(session, await completion.redirect(session, { step, isNew }));
-    }
-  }
-
-  /** The phone's page of a step. There is nothing left to do for the phone after the confirmation. */
-  async function atPhone({ session, step }: Advanced, browser: BrowserContext): Promise<View> {
-    const { handoff } = session;
-    // Without a hand-off, no phone has access to the session.
-    if (!handoff) throw new ApiError('unauthorized');
-    switch (step) {
-      case 'consent':
-      case 'authenticate':
-        return beginMethod(session, browser);
-      case 'confirm':
+        if (!handoff) throw new ApiError('unauthorized');
         return { kind: 'confirm', session, handoff };
-      case 'verify':
-        // This step is automatic.
-        throw new Error(`session ${session._id} has no page for the step verify`);
-      case 'issue':
-      case 'completed':
-        return { kind: 'phone-over', session, succeeded: true };
-      case 'failed':
-      case 'over':
-        return { kind: 'phone-over', session, succeeded: false };
-      case 'expired':
-        // Only the computer is redirected to the partner. The phone shows the page of an expired link.
+      case 'leave':
+        if (isLive(step)) break;
+        return leave(session, await completion.redirect(session, { step, isNew }));
+      case 'phone succeeded':
+      case 'phone failed':
+        return { kind: 'phone-over', session, succeeded: page === 'phone succeeded' };
+      case 'expired link':
+        // Only the computer is redirected to the partner.
         throw new ApiError('session_not_found');
+      case 'none':
     }
+    throw new Error(`session ${session._id} has no page for the step ${step}`);
   }
 
   /** The first page of the session's source, or the list of methods. */
@@ -244,7 +224,7 @@ export function createFlow(dependencies: Dependencies) {
     const advanced = await advance(session, entered, isNew);
     const isOver = advanced.detour !== undefined || !isLive(advanced.step);
     // Only the computer returns to the partner.
-    return browser.device === 'computer' && isOver ? atComputer(advanced, entered) : undefined;
+    return browser.device === 'computer' && isOver ? viewOf(advanced, entered) : undefined;
   }
 
   /**

@@ -15,31 +15,13 @@ import { formVersionOf, isLive, stepOf } from '../../sessions/steps.ts';
 import { consented, failed } from '../../sessions/transitions.ts';
 import type { Authentication } from './authenticate.ts';
 import type { SessionPasskeys } from './session-passkeys.ts';
-
-/** What the user decides by a button of a page. A form that only chooses a method or a person has none. */
-export const decisions = [
-  /** The answers to the consent page. */
-  'accept',
-  'decline',
-  /** Ends the session, from any page of the computer or the phone. */
-  'cancel',
-  /** At the computer: continue on the phone, or stay here. */
-  'phone',
-  'stay',
-  /** At the phone: the computer is the user's own, or it is not, which ends the session. */
-  'confirm',
-  'deny',
-  /** Leaves the chosen method for the list of methods. */
-  'other-method',
-  /** The user does not want to save a passkey. */
-  'no-passkey',
-] as const;
+import { type Decision, type FormName, stepTable } from './step-table.ts';
 
 export interface Submission {
   /** The version of the form. */
   step?: string | undefined;
   csrf?: string | undefined;
-  decision?: (typeof decisions)[number] | undefined;
+  decision?: Decision | undefined;
   /** The verification source that the user has chosen. */
   method?: string | undefined;
   /** The value `can` means that the browser can make a passkey. */
@@ -64,6 +46,7 @@ export interface Submitted {
 
 /** A browser that has the session's secret. */
 type Entered = BrowserContext & { secret: string };
+type HandleForm = (session: Session, browser: Entered, form: Submission) => Promise<Submitted>;
 
 interface Dependencies extends Pick<SessionSources, 'sourceOf' | 'offeredTo'> {
   sessionAccess: SessionAccess;
@@ -114,24 +97,24 @@ export function createSubmit(dependencies: Dependencies) {
     const isOfEarlierStep = form.step !== undefined && form.step !== formVersionOf(session, step);
     if (isOfEarlierStep) return unchanged;
     if (!isGenuine) throw new ApiError('cross_site_request');
-    const { device } = browser;
-    switch (step) {
-      case 'consent':
-        return device === 'computer' ? { session: await answerConsent(session, form), secret } : unchanged;
-      case 'authenticate':
-        return submitToAuthenticate(session, { ...browser, secret }, form);
-      case 'confirm':
-        return device === 'phone' ? { session: await confirm(session, form), secret } : unchanged;
-      case 'issue':
-        return decision === 'no-passkey' ? declinePasskey(session, secret) : unchanged;
-      case 'verify':
-      case 'completed':
-      case 'failed':
-      case 'expired':
-      case 'over':
-        return unchanged;
-    }
+    const { form: name, takes } = stepTable[step][browser.device];
+    if (name === 'none') return unchanged;
+    // The confirmation decides about the computer, so any other answer at its page is taken for a forged one.
+    if (decision !== undefined && !takes.includes(decision) && name !== 'confirm')
+      throw new ApiError('invalid_request', {
+        description: `decision must be ${[...takes, 'cancel'].join(' or ')}`,
+      });
+    return forms[name](session, { ...browser, secret }, form);
   }
+
+  /** The functions that handle the forms that the table names. */
+  const forms: Record<Exclude<FormName, 'none'>, HandleForm> = {
+    consent: async (session, { secret }, form) => ({ session: await answerConsent(session, form), secret }),
+    authenticate: submitToAuthenticate,
+    confirm: async (session, { secret }, form) => ({ session: await confirm(session, form), secret }),
+    'decline passkey': async (session, { secret }, { decision }) =>
+      decision === 'no-passkey' ? declinePasskey(session, secret) : { session, secret },
+  };
 
   /** Handles a form before the user has authenticated: about the device, about the method, or of the method itself. */
   async function submitToAuthenticate(

@@ -20,7 +20,7 @@ export const roles = [
     ['operations/permissions', 'operations/audit-log'],
     [
       ['.use(permitted)', ''],
-      ["type === 'mutation' && !ctx.isDryRun ? resultOf", "type === 'query' && !ctx.isDryRun ? resultOf"],
+      ['ctx.isDryRun ? undefined : meta?.audit', "type === 'query' && !ctx.isDryRun ? resultOf"],
       [
         "ctx.isDryRun && type === 'mutation' && !dryRunnable",
         "ctx.isDryRun && type === 'query' && !dryRunnable",
