@@ -1,6 +1,10 @@
-import axe from 'axe-core';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
+/** Without comments and spaces, it loads in a third of the time. */
+const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /**
@@ -8,8 +12,8 @@ const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best
  * evaluated by the debugger, because the content security policy allows no script.
  */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  // The source of axe has half a megabyte, so it is loaded only once per document.
-  if (!(await page.evaluate<boolean>("typeof axe === 'object'"))) await page.evaluate(`${axe.source};0`);
+  // It has half a megabyte, so it is loaded only once per document.
+  if (!(await page.evaluate<boolean>("typeof axe === 'object'"))) await page.evaluate(`${source};0`);
   const options = JSON.stringify({
     runOnly: { type: 'tag', values: standards },
     resultTypes: ['violations'],

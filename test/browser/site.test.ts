@@ -42,16 +42,18 @@ describeInBrowser('the documentation site in a real browser', () => {
   it.each([...pages, ...operatorPages])(
     'has the page %s, which is accessible and fits the width of a phone',
     async (path) => {
-      for (const [look, options] of [
-        ['phone-dark', { viewport: phone, colorScheme: 'dark' }],
-        ['desktop-light', { viewport: desktop, colorScheme: 'light' }],
+      const page = await open(path, { reducedMotion: 'reduce' });
+      for (const [look, viewport, colorScheme] of [
+        ['phone-dark', phone, 'dark'],
+        ['desktop-light', desktop, 'light'],
       ] as const) {
-        const page = await open(path, options);
+        await page.setViewportSize(viewport);
+        await page.emulateMedia({ colorScheme });
         expect(await accessibilityFaults(page), look).toEqual([]);
         expect(await overflow(page), look).toBe(0);
         await keepScreenshot(page, `site-${nameOf(path)}-${look}`);
-        await page.context().close();
       }
+      await page.context().close();
     },
   );
 

@@ -1,58 +1,44 @@
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTRPCClient, httpLink } from '@trpc/client';
 import { decodeProtectedHeader } from 'jose';
 import { expect, it, onTestFinished } from 'vitest';
-import type { AdminRouter } from '../../server/operations/admin-router.ts';
 import { sealedFields } from '../../server/process/wiring/sealed-fields.ts';
 import { codeFor, createShop, fields, sign } from '../api/storefront/shop.ts';
 import { commandLine } from '../cli/svcadmin.ts';
-import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
+import { databaseOfServer } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createPartner, exchangeCode, verifyUser } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
-import { adminToken } from '../harness/server.ts';
+import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { within } from '../harness/time-limits.ts';
 import { startBalancer } from '../proofs/upgrade/balancer.ts';
-import { endOf, spawnServer } from './server-process.ts';
 
 const [old, fresh] = [7, 9].map((byte) => Buffer.alloc(32, byte).toString('base64'));
 const onlyOld = `${old}`;
 const onlyFresh = `${fresh}`;
 
-/** A process of the installation, with the same ports after each restart. */
-async function createMember(MONGODB_URI: string, baseUrl: string) {
+/** A server of the installation, with the same ports after each restart. Starts with these master keys. */
+async function createMember(MONGODB_URI: string, baseUrl: string, masterKeys: string) {
   const [port, adminPort] = [await freePort(), await freePort()];
-  const own = `http://127.0.0.1:${port}`;
-  const adminUrl = `http://127.0.0.1:${adminPort}`;
-  let child: ReturnType<typeof spawnServer>['child'] | undefined;
+  const start = (SVC_MASTER_KEY: string) =>
+    startTestServer({
+      env: {
+        ...{ MONGODB_URI, SVC_MASTER_KEY, SVC_BASE_URL: baseUrl, SVC_DRAIN_DELAY: '600ms' },
+        ...{ SVC_PORT: String(port), SVC_ADMIN_PORT: String(adminPort) },
+      },
+    });
+  let server = await start(masterKeys);
+  onTestFinished(() => server.stop());
   return {
     port,
-    baseUrl: own,
-    adminUrl,
-    admin: createTRPCClient<AdminRouter>({
-      links: [httpLink({ url: `${adminUrl}/trpc`, headers: { authorization: `Bearer ${adminToken}` } })],
-    }),
-    /** Stops the process if it runs, and starts it with these master keys. */
-    async start(masterKeys: string) {
-      child?.kill('SIGTERM');
-      if (child) expect(await endOf(child)).toBe(0);
-      ({ child } = spawnServer({
-        MONGODB_URI,
-        SVC_BASE_URL: baseUrl,
-        SVC_PORT: String(port),
-        SVC_ADMIN_PORT: String(adminPort),
-        SVC_DATA_DIR: '/proc/none',
-        SVC_MASTER_KEY: masterKeys,
-        SVC_ADMIN_TOKEN: adminToken,
-        SVC_DEMO_PORT: 'off',
-        SVC_LOG_LEVEL: 'warn',
-        SVC_DRAIN_DELAY: '600ms',
-      }));
-      const status = async () => (await fetch(`${own}/readyz`).catch(() => undefined))?.status;
-      await expect.poll(status, { timeout: within(30_000), interval: 100 }).toBe(200);
+    baseUrl: `http://127.0.0.1:${port}`,
+    adminUrl: server.adminUrl,
+    admin: server.admin,
+    async restart(newMasterKeys: string) {
+      await server.stop();
+      server = await start(newMasterKeys);
     },
   };
 }
@@ -62,7 +48,7 @@ const userinfo = async ({ baseUrl }: Member, token = '') =>
   (await fetch(`${baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } })).status;
 
 /** Paths of all sealed strings in the database: a compact JWE with `alg: dir`. */
-async function sealedPaths({ db }: FreshDatabase): Promise<string[]> {
+async function sealedPaths({ db }: Pick<TestServer, 'db'>): Promise<string[]> {
   const found = new Set<string>();
   const look = (value: unknown, path: string): void => {
     if (typeof value === 'string' && /^eyJ[\w-]+\.\./.test(value)) found.add(path);
@@ -78,15 +64,14 @@ async function sealedPaths({ db }: FreshDatabase): Promise<string[]> {
 it('the master key can be replaced during traffic: no exchange fails, and all secrets open without the old key', {
   timeout: within(180_000),
 }, async () => {
-  const database = await freshDatabase();
+  const database = await databaseOfServer();
+  onTestFinished(database.drop);
   let up: Member[] = [];
   const balancer = await startBalancer(() => up.map(({ port }) => port));
   onTestFinished(balancer.close);
   const site = { baseUrl: `http://localhost:${balancer.port}` };
-  const first = await createMember(database.uri, site.baseUrl);
-  const second = await createMember(database.uri, site.baseUrl);
-  await first.start(onlyOld);
-  await second.start(onlyOld);
+  const first = await createMember(database.uri, site.baseUrl, onlyOld);
+  const second = await createMember(database.uri, site.baseUrl, onlyOld);
   up = [first, second];
   const partner = await createPartner(first, { client: { tokenRequestsPerMinute: 100_000 } });
   const { partnerId, keyId } = partner;
@@ -116,11 +101,11 @@ it('the master key can be replaced during traffic: no exchange fails, and all se
   const traffic = (async () => {
     while (running) statuses.push(await exchange(site).then(({ status }) => status, String));
   })();
-  /** Replaces the processes one after another, as in a roll-out. */
+  /** Replaces the servers one after another, as in a roll-out. */
   async function rollOut(masterKeys: string) {
     for (const member of [first, second]) {
       up = [first, second].filter((each) => each !== member);
-      await member.start(masterKeys);
+      await member.restart(masterKeys);
       up = [first, second];
     }
   }

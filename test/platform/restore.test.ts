@@ -122,10 +122,9 @@ it(
     await server.admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: most, perHour: most });
     const early = await exchange(server, partner, await codeOf(server, partner));
     const unused = await codeOf(server, partner);
-    const running = await svcGateway(server.dataDir, 'backup', backup);
-    expect([running.code, running.output]).toEqual([1, expect.stringContaining('in use by process')]);
-
+    const whileRunning = svcGateway(server.dataDir, 'backup', backup);
     const members = await membersOf(server);
+    expect(await whileRunning).toEqual({ code: 1, output: expect.stringContaining('in use by process') });
     expect(await members.access()).toEqual([200, 200, 200]);
     const before = startTraffic(server, partner);
     await expect.poll(() => before.granted.length, { timeout: within(20_000) }).toBeGreaterThan(3);

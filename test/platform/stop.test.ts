@@ -146,18 +146,4 @@ describe('the server process', () => {
     expect(await endOf(child)).toBe(1);
     expect(output()).toMatch(/ECONNREFUSED/);
   });
-
-  it('exits with 1 if its port is in use, and creates no database', async () => {
-    const first = await startTestServer();
-    onTestFinished(() => first.stop());
-    const dataDir = temporaryFolder('taken');
-    const { child, output } = spawnServer({
-      SVC_PORT: String(first.config.public.port),
-      SVC_ADMIN_PORT: '0',
-      SVC_DATA_DIR: dataDir,
-    });
-    expect(await endOf(child)).toBe(1);
-    expect(output()).toMatch(/is taken|in use/);
-    expect(readdirSync(dataDir)).not.toContain('db');
-  });
 });
