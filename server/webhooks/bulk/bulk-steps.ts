@@ -49,22 +49,6 @@ const fewestBehind = 20;
 /** A document that a filter has found: a delivery, or the event itself. */
 type Found = Pick<Delivery, '_id' | 'createdAt' | 'eventId'>;
 
-/** A delivery to be made. */
-interface Plan {
-  id: string;
-  eventId: string;
-  /** The delivery that it repeats, if there is one. */
-  resendOf?: string;
-}
-
-/** What a step does with the events of a page. All other events are left out. */
-interface PagePlan {
-  eventCount: number;
-  plans: Plan[];
-  /** The number of events whose delivery this job has made already, in a step whose result was not saved. */
-  madeCount: number;
-}
-
 /** The result of a step: what it did, and where the next one continues. */
 interface Progress {
   done: number;
@@ -117,32 +101,37 @@ export function createBulkSteps({
   const now = (): Date => new Date(clock.now());
   const timeIn = (ms: number): Date => new Date(clock.now() + ms);
 
-  /** Plans a new delivery of an event. @param last the newest delivery of the event, if there is one */
-  function planDelivery(job: BulkJob, eventId: string, last: Delivery | undefined): Plan {
+  /** The id of the delivery that sends an event again. @param last the newest delivery of the event, if there is one */
+  function againId(job: BulkJob, eventId: string, last: Delivery | undefined): string {
     // Two jobs that resend the same failed delivery derive the same id from it, so together they make one delivery. For events
     // that may have arrived, the id depends on the job, so that a later job can send them once more.
     const cause = sendsDelivered(job) || !last ? [job._id, eventId] : [last._id];
-    const id = deriveId(idKey, 'delivery', ['again', ...cause]);
-    return { id, eventId, ...(last ? { resendOf: last._id } : {}) };
+    return deriveId(idKey, 'delivery', ['again', ...cause]);
   }
 
-  /** Decides for each event of a page whether it is sent again. An event whose delivery may still arrive is not. */
-  async function planPage(job: BulkJob, page: readonly Found[]): Promise<PagePlan> {
+  /**
+   * Decides for each event of a page whether it is sent again. An event whose delivery may still arrive is not. `madeCount`
+   * counts events whose delivery this job has made already, in a step whose result was not saved.
+   */
+  async function planPage(job: BulkJob, page: readonly Found[]) {
     const blocking = sendsDelivered(job) ? underWay : underWayOrDelivered;
     const found = await deliveryQueries.ofEvents([...new Set(page.map(({ eventId }) => eventId))]);
     const deliveriesOf = groupBy(found, ({ eventId }) => eventId);
-    const result: PagePlan = { eventCount: 0, plans: [], madeCount: 0 };
+    const plans: { id: string; eventId: string; resendOf?: string }[] = [];
+    let [eventCount, madeCount] = [0, 0];
     for (const { _id, eventId } of page) {
       const deliveries = deliveriesOf.get(eventId) ?? [];
       const isEvent = _id === eventId;
       // The filter may find several deliveries of an event, even on different pages. The event counts with the first one only.
       if (!isEvent && deliveries.find((one) => matchesFilter(job, one))?._id !== _id) continue;
-      result.eventCount += 1;
-      if (deliveries.some(({ bulkId }) => bulkId === job._id)) result.madeCount += 1;
+      eventCount += 1;
+      const last = deliveries.at(-1);
+      const origin = last ? { resendOf: last._id } : {};
+      if (deliveries.some(({ bulkId }) => bulkId === job._id)) madeCount += 1;
       else if (!deliveries.some(({ status }) => blocking.includes(status)))
-        result.plans.push(planDelivery(job, eventId, deliveries.at(-1)));
+        plans.push({ id: againId(job, eventId, last), eventId, ...origin });
     }
-    return result;
+    return { eventCount, plans, madeCount };
   }
 
   /**
@@ -150,46 +139,15 @@ export function createBulkSteps({
    * another, so that together they do not exceed the rate.
    * @returns a function from a delivery's position to its due time, and when the next step is due
    */
-  async function reserveDueTimes(
-    { rate }: BulkJob,
-    keyId: string,
-    { count, now }: { count: number; now: Date },
-  ) {
+  async function reserveDueTimes({ job: { rate }, part: { keyId } }: Step, count: number, from: Date) {
     const intervalMs = 1000 / rate;
-    const first = count > 0 ? await store.reserve(keyId, now, { count, intervalMs }) : now;
-    const notBeforeNow = (ms: number): Date => new Date(Math.max(now.getTime(), ms));
+    const first = count > 0 ? await store.reserve(keyId, from, { count, intervalMs }) : from;
+    const notBefore = (ms: number): Date => new Date(Math.max(from.getTime(), ms));
     const exactMs = (position: number): number => first.getTime() + position * intervalMs;
     // Rounded down, so that few different due times are needed (`dueTimeStepMs`).
     const dueTimeAt = (position: number): Date =>
-      notBeforeNow(Math.floor(exactMs(position) / dueTimeStepMs) * dueTimeStepMs);
-    return { dueTimeAt, nextAt: notBeforeNow(exactMs(count) - leadMs) };
-  }
-
-  /** Makes the planned deliveries of all events that still exist. @returns them, and when the next step is due */
-  async function composeAll(job: BulkJob, keyId: string, plans: readonly Plan[]) {
-    const storedEvents = await events.findAll(plans.map(({ eventId }) => eventId));
-    const possible = plans.flatMap(({ eventId, ...plan }) => {
-      const event = storedEvents.get(eventId);
-      return event ? [{ event, plan }] : [];
-    });
-    const madeAt = now();
-    const { dueTimeAt, nextAt } = await reserveDueTimes(job, keyId, { count: possible.length, now: madeAt });
-    const origin = { trigger: 'resend' as const, now: madeAt, bulkId: job._id, operatorId: job.operatorId };
-    const deliveries = possible.map(({ event, plan }, position) =>
-      composeDelivery(event, { ...origin, ...plan, dueAt: dueTimeAt(position) }),
-    );
-    return { deliveries, nextAt };
-  }
-
-  /** Makes and stores the new deliveries of a page of events. */
-  async function sendEventsAgain({ job, part }: Step, page: readonly Found[]) {
-    const { eventCount, plans, madeCount } = await planPage(job, page);
-    const { deliveries, nextAt } = await composeAll(job, part.keyId, plans);
-    const eventIds = deliveries.map(({ eventId }) => eventId);
-    await events.keepUntil(eventIds, purgeDate(now()));
-    await insertAndSend(deliveries);
-    const done = madeCount + deliveries.length;
-    return { done, leftOut: eventCount - done, nextAt };
+      notBefore(Math.floor(exactMs(position) / dueTimeStepMs) * dueTimeStepMs);
+    return { dueTimeAt, nextAt: notBefore(exactMs(count) - leadMs) };
   }
 
   /** Finds the next documents of a part. A replay reads events, all other actions read deliveries. */
@@ -203,11 +161,27 @@ export function createBulkSteps({
 
   /** Sends the events of the next page again. A page has as many events as the rate allows in the span of a step. */
   async function sendPageAgain(step: Step): Promise<Progress> {
-    const limit = Math.ceil((step.job.rate * stepSpanMs) / 1000);
+    const { job } = step;
+    const limit = Math.ceil((job.rate * stepSpanMs) / 1000);
     const page = await findPage(step, limit);
-    const isEmpty = page.length === 0;
-    const sent = isEmpty ? { done: 0, leftOut: 0, nextAt: now() } : await sendEventsAgain(step, page);
-    return { ...sent, last: page.at(-1), more: page.length === limit };
+    const { eventCount, plans, madeCount } = await planPage(job, page);
+    const stored = await events.findAll(plans.map(({ eventId }) => eventId));
+    // Events that have expired are left out.
+    const existing = plans.flatMap(({ eventId, ...plan }) => {
+      const event = stored.get(eventId);
+      return event ? [{ event, plan }] : [];
+    });
+    const at = now();
+    const { dueTimeAt, nextAt } = await reserveDueTimes(step, existing.length, at);
+    const origin = { trigger: 'resend' as const, now: at, bulkId: job._id, operatorId: job.operatorId };
+    const deliveries = existing.map(({ event, plan }, position) =>
+      composeDelivery(event, { ...origin, ...plan, dueAt: dueTimeAt(position) }),
+    );
+    const eventIds = deliveries.map(({ eventId }) => eventId);
+    await events.keepUntil(eventIds, purgeDate(at));
+    await insertAndSend(deliveries);
+    const done = madeCount + deliveries.length;
+    return { done, leftOut: eventCount - done, nextAt, last: page.at(-1), more: page.length === limit };
   }
 
   /** Changes the pending deliveries of a page. `change` returns how many it changed: those that are still pending. */
@@ -221,25 +195,26 @@ export function createBulkSteps({
     return { done, leftOut, last: page.at(-1), more: page.length === mostPerStep, nextAt: timeIn(pauseMs) };
   }
 
+  async function reschedule(
+    { job: { rate, at = now() }, part }: Step,
+    ids: readonly string[],
+  ): Promise<number> {
+    const dues = assignDueTimes(ids, at, { rate, movedBefore: part.done });
+    const moved = await deliveryQueries.moveAll(dues);
+    await due.retryAt(...dues.map(({ at: time }) => time));
+    return moved;
+  }
+
   /** Processes the next page of a part, as the action of the job demands. */
   function processPage(step: Step): Promise<Progress> {
-    const { action, at, rate } = step.job;
-    switch (action) {
+    switch (step.job.action) {
       case 'resend':
       case 'replay':
         return sendPageAgain(step);
       case 'cancel':
         return changePage(step, (ids) => deliveryQueries.cancelAll(ids, now()));
-      case 'reschedule': {
-        if (!at) throw new Error(`bulk job ${step.job._id} has no time for its first attempt`);
-        const movedBefore = step.part.done;
-        return changePage(step, async (ids) => {
-          const dues = assignDueTimes(ids, at, { rate, movedBefore });
-          const moved = await deliveryQueries.moveAll(dues);
-          await due.retryAt(...dues.map(({ at: time }) => time));
-          return moved;
-        });
-      }
+      case 'reschedule':
+        return changePage(step, (ids) => reschedule(step, ids));
     }
   }
 
@@ -248,8 +223,7 @@ export function createBulkSteps({
     // These actions make no deliveries, so they do not wait.
     if (action === 'cancel' || action === 'reschedule') return false;
     const mostUnsent = Math.max(fewestBehind, 2 * rate);
-    const unsent = await deliveryQueries.countDueRetries(part.keyId, now(), mostUnsent);
-    return unsent >= mostUnsent;
+    return (await deliveryQueries.countDueRetries(part.keyId, now(), mostUnsent)) >= mostUnsent;
   }
 
   /** Takes one step. @returns the part after the step */

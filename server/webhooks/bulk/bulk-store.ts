@@ -103,11 +103,7 @@ export function createBulkStore(db: Db, counting: Db = db) {
   }
 
   return {
-    insert: records.insert,
-    find: records.find,
-    get: records.get,
-    list: records.list,
-    change: records.change,
+    ...records,
 
     /** Finds the running job that an earlier, equal call has started. */
     async findRunning(fingerprint: string): Promise<BulkJob | undefined> {

@@ -60,6 +60,11 @@ export type Lane = 'first' | 'retry';
 /** How many attempts are in flight, by lane. */
 export type InFlight = Record<Lane, number>;
 export const noneInFlight: Readonly<InFlight> = { first: 0, retry: 0 };
+export const sumInFlight = (counts: Iterable<InFlight>): InFlight =>
+  [...counts].reduce(
+    (all, { first, retry }) => ({ first: all.first + first, retry: all.retry + retry }),
+    noneInFlight,
+  );
 
 /** Set while an attempt is not made although it was due, because its process could not make it or ended. */
 export interface Overdue {

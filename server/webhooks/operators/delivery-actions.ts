@@ -1,7 +1,6 @@
 import type { NewTime, ResendDeliveries } from '../../../contracts/admin/deliveries.ts';
 import type { EventName } from '../../../contracts/event-names.ts';
 import { attemptLimit, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
-import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
@@ -61,13 +60,6 @@ function refuseUnknown(id: string): never {
 
 const hasEnded = (delivery: Delivery): boolean => finalStatuses.some((status) => status === delivery.status);
 
-/** A call that makes deliveries by hand. */
-interface Dispatching {
-  /** How many it makes of each key. */
-  countOfKey: ReadonlyMap<string, number>;
-  run: () => Promise<Delivery[]>;
-}
-
 export type DeliveryActions = ReturnType<typeof createDeliveryActions>;
 
 /** Actions of operators on deliveries. The methods throw ApiError. */
@@ -80,26 +72,23 @@ export function createDeliveryActions(settings: Settings) {
 
   const runTest = createTestLimit();
 
-  /** @throws ApiError `rate_limited` if too many deliveries by hand would wait for a key */
-  async function runWithRoom({ countOfKey, run }: Dispatching): Promise<Delivery[]> {
-    for (const [keyId, added] of countOfKey)
-      requireRoom(keyId, await deliveryQueries.countByHand(keyId, mostWaiting), added);
-    return run();
-  }
+  let turn: Promise<unknown> = Promise.resolve();
 
-  /** Runs these calls one after another, so that each counts the deliveries of those before it. */
-  const dispatchInTurn = createGroupCommit<Dispatching, Delivery[]>({
-    async run(calls) {
-      const results: (Delivery[] | Error)[] = [];
-      for (const call of calls)
-        results.push(
-          await runWithRoom(call).catch((error: unknown) =>
-            error instanceof Error ? error : new Error(String(error)),
-          ),
-        );
-      return results;
-    },
-  });
+  /**
+   * Makes deliveries by hand, one call after another, so that each counts the deliveries of those before it.
+   * @param keyIds the key of each delivery
+   * @throws ApiError `rate_limited` if too many deliveries by hand would wait for a key
+   */
+  function dispatchInTurn<T>(keyIds: readonly string[], run: () => Promise<T>): Promise<T> {
+    async function runWithRoom(): Promise<T> {
+      for (const [keyId, added] of countOfEach(keyIds))
+        requireRoom(keyId, await deliveryQueries.countByHand(keyId, mostWaiting), added);
+      return run();
+    }
+    const result = turn.then(runWithRoom);
+    turn = result.catch(() => undefined);
+    return result;
+  }
 
   /** Makes and dispatches a new delivery for each of these deliveries. */
   async function resendAll(originals: readonly Delivery[], operatorId: string): Promise<Delivery[]> {
@@ -122,20 +111,11 @@ export function createDeliveryActions(settings: Settings) {
     const at = now();
     const composed = composeEvent(sampleDraft(type, owner, at), idKey);
     const event: StoredEvent = { ...composed, body: spacedJson(composed.body) };
-    const delivery = composeDelivery(event, {
-      id: randomId('delivery'),
-      trigger: 'test',
-      dueAt: at,
-      now: at,
-      limit,
-    });
-    await dispatchInTurn({
-      countOfKey: new Map([[owner.keyId, 1]]),
-      async run() {
-        await events.insert([event]);
-        await insertAndSend([delivery]);
-        return [delivery];
-      },
+    const start = { id: randomId('delivery'), trigger: 'test' as const, dueAt: at, now: at, limit };
+    const delivery = composeDelivery(event, start);
+    await dispatchInTurn([owner.keyId], async () => {
+      await events.insert([event]);
+      await insertAndSend([delivery]);
     });
     return delivery;
   }
@@ -151,9 +131,8 @@ export function createDeliveryActions(settings: Settings) {
       const found = await deliveryQueries.findAll(deliveryIds);
       const chosen = deliveryIds.map((id) => found.get(id) ?? refuseUnknown(id));
       if (dryRun) return { dryRun, deliveries: chosen };
-      const countOfKey = countOfEach(chosen.map(({ keyId }) => keyId));
-      const deliveries = await dispatchInTurn({ countOfKey, run: () => resendAll(chosen, operatorId) });
-      return { dryRun, deliveries };
+      const keyIds = chosen.map(({ keyId }) => keyId);
+      return { dryRun, deliveries: await dispatchInTurn(keyIds, () => resendAll(chosen, operatorId)) };
     },
 
     /** @param beforeWrite called after the checks; may end a dry run */

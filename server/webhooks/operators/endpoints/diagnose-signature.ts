@@ -43,62 +43,53 @@ const digestOf = (signature: string): string =>
     .replace(/^sha256[=:]/i, '')
     .toLowerCase();
 
-/** Returns the position of the first byte in which two bodies differ. */
-function firstDifference(one: Buffer, other: Buffer): number {
-  const position = one.findIndex((byte, index) => byte !== other[index]);
-  return position === -1 ? one.length : position;
+/** Returns where two bodies differ first, in words. */
+function difference(sent: Buffer, given: Buffer): string {
+  const position = sent.findIndex((byte, index) => byte !== given[index]);
+  return `it differs from byte ${position === -1 ? sent.length : position} on`;
 }
 
 /** Returns the faults in how the digest is written. */
 function findFormFaults(signature: string): Finding[] {
   const text = signature.trim();
   const found: Finding[] = [];
-  if (!text.startsWith(prefix)) {
+  if (!text.startsWith(prefix))
     found.push({ fault: 'missing_prefix', reason: `The value must begin with "${prefix}", in lower case.` });
-  }
-  if (/[A-F]/.test(text.slice(-digestLength))) {
+  if (/[A-F]/.test(text.slice(-digestLength)))
     found.push({
       fault: 'upper_case',
       reason: 'The digest is in upper case; ours is lower-case hex. Compare without changing it.',
     });
-  }
   return found;
 }
 
-const byteLengths = (sent: Buffer, given: Buffer): string =>
-  `${sent.length} bytes were sent, ${given.length} are given`;
+const altered = (reason: string): Finding => ({ fault: 'altered_body', reason });
+const fitsBody = ({ secret, digest }: Mismatch, body: Buffer): boolean =>
+  digestOf(contractSignature(body, secret)) === digest;
 
-/** We have sent this signature (so there is a `sentAttempt`), but with another body. */
-function findChangedBody({ body, sent, sentAttempt }: Mismatch): Finding | undefined {
-  if (!sent || !sentAttempt || sent.body.equals(body)) return undefined;
-  return {
-    fault: 'altered_body',
-    reason: `The signature is ours, for event ${sent.eventId}, but the body is not what was sent: it differs from byte ${firstDifference(sent.body, body)} on (${byteLengths(sent.body, body)}). Verify the raw bytes before parsing them.`,
-  };
-}
-
-/** We have sent this signature, but the secret has changed since. */
-function findOldSecret({ sentAttempt, secretVersion }: Mismatch): Finding | undefined {
-  if (!sentAttempt || sentAttempt.secretVersion === secretVersion) return undefined;
+/** We have sent this signature, but with another body, or the secret has changed since. */
+function findSentAttempt({ body, sent, sentAttempt, secretVersion }: Mismatch): Finding | undefined {
+  if (!sent || !sentAttempt) return undefined;
+  if (!sent.body.equals(body))
+    return altered(
+      `The signature is ours, for event ${sent.eventId}, but the body is not what was sent: ${difference(sent.body, body)} (${sent.body.length} bytes were sent, ${body.length} are given). Verify the raw bytes before parsing them.`,
+    );
+  if (sentAttempt.secretVersion === secretVersion) return undefined;
   return {
     fault: 'old_secret',
     reason: `It was sent at ${sentAttempt.at.toISOString()} and signed with version ${sentAttempt.secretVersion} of the secret. The current one is version ${secretVersion}: the secret was rotated, or the URL set again, since.`,
   };
 }
 
-/** Receivers may compute the right digest, but write it in base64. */
-function findBase64Digest({ body, secret, signature }: Mismatch): Finding | undefined {
-  const expected = createHmac('sha256', secret).update(body).digest('base64');
-  if (signature.trim().replace(/^sha256=/, '') !== expected) return undefined;
-  return { fault: 'not_hex', reason: 'The digest is in base64; ours is hex.' };
-}
-
-/** Receivers often make the key from a part of the secret, or from the secret with a line break. */
-function findWrongKeyForm({ body, secret, digest }: Mismatch): Finding | undefined {
+/** Receivers may write the right digest in base64, or make the key from a part of the secret, or from it with a line break. */
+function findUsualMistake({ body, secret, signature, digest }: Mismatch): Finding | undefined {
+  const digestWith = (key: string | Buffer, form: 'hex' | 'base64') =>
+    createHmac('sha256', key).update(body).digest(form);
+  if (signature.trim().replace(/^sha256=/, '') === digestWith(secret, 'base64'))
+    return { fault: 'not_hex', reason: 'The digest is in base64; ours is hex.' };
   const bare = secret.replace(/^whsec_/, '');
   const wrongKeys = [bare, Buffer.from(bare, 'base64'), `${secret}\n`];
-  const digests = wrongKeys.map((key) => createHmac('sha256', key).update(body).digest('hex'));
-  if (!digests.includes(digest)) return undefined;
+  if (!wrongKeys.some((key) => digestWith(key, 'hex') === digest)) return undefined;
   return {
     fault: 'wrong_key_form',
     reason:
@@ -106,32 +97,23 @@ function findWrongKeyForm({ body, secret, digest }: Mismatch): Finding | undefin
   };
 }
 
-const fitsBody = ({ secret, digest }: Mismatch, body: Buffer): boolean =>
-  digestOf(contractSignature(body, secret)) === digest;
-
-/** The signature fits the body that we have sent, but the given body is another one. */
-function findSignatureOfSentBody(mismatch: Mismatch): Finding | undefined {
+/** The signature fits the body that we have sent, or the given one with other white space at its end. */
+function findSignedBody(mismatch: Mismatch): Finding | undefined {
   const { body, sent } = mismatch;
-  if (!sent || sent.body.equals(body) || !fitsBody(mismatch, sent.body)) return undefined;
-  return {
-    fault: 'altered_body',
-    reason: `The signature is right for event ${sent.eventId} as it was sent, but the body is not: it differs from byte ${firstDifference(sent.body, body)} on. Verify the raw bytes before parsing them.`,
-  };
-}
-
-/** The signature fits the body with other white space at its end. */
-function findChangedEnd(mismatch: Mismatch): Finding | undefined {
-  const { body } = mismatch;
+  if (sent && !sent.body.equals(body) && fitsBody(mismatch, sent.body))
+    return altered(
+      `The signature is right for event ${sent.eventId} as it was sent, but the body is not: ${difference(sent.body, body)}. Verify the raw bytes before parsing them.`,
+    );
   // In latin1, each byte is one character, so that bytes that are not UTF-8 stay as they are.
   const trimmed = Buffer.from(body.toString('latin1').replace(/[ \t\r\n\f\v]+$/, ''), 'latin1');
-  const withLineBreak = Buffer.concat([body, Buffer.from('\n')]);
-  const signedBody = [trimmed, withLineBreak].find((bytes) => fitsBody(mismatch, bytes));
-  if (signedBody === undefined) return undefined;
-  const reason =
-    signedBody.length < body.length
-      ? 'The signature fits the body without the white space at its end: something has added it. Verify the raw bytes.'
-      : 'The signature fits the body with a line break at its end: something has taken it away. Verify the raw bytes.';
-  return { fault: 'altered_body', reason };
+  if (fitsBody(mismatch, trimmed))
+    return altered(
+      'The signature fits the body without the white space at its end: something has added it. Verify the raw bytes.',
+    );
+  if (!fitsBody(mismatch, Buffer.concat([body, Buffer.from('\n')]))) return undefined;
+  return altered(
+    'The signature fits the body with a line break at its end: something has taken it away. Verify the raw bytes.',
+  );
 }
 
 /** The explanation that is left if no other one fits. */
@@ -154,20 +136,16 @@ function explainDigest(captured: Captured): Finding {
   );
   const mismatch = { ...captured, digest, sentAttempt };
   return (
-    findChangedBody(mismatch) ??
-    findOldSecret(mismatch) ??
-    findBase64Digest(mismatch) ??
-    findWrongKeyForm(mismatch) ??
-    findSignatureOfSentBody(mismatch) ??
-    findChangedEnd(mismatch) ??
+    findSentAttempt(mismatch) ??
+    findUsualMistake(mismatch) ??
+    findSignedBody(mismatch) ??
     wrongSecret(mismatch)
   );
 }
 
 /** Returns the faults of a signature; none if it is valid. */
-function findSignatureFaults(captured: Captured): Finding[] {
-  const { body, signature, secret } = captured;
-  const expected = contractSignature(body, secret);
+function findSignatureFaults({ signature, ...captured }: Captured): Finding[] {
+  const expected = contractSignature(captured.body, captured.secret);
   if (sameText(signature, expected)) return [];
   const text = signature.trim();
   if (text === '') {
@@ -183,7 +161,7 @@ function findSignatureFaults(captured: Captured): Finding[] {
   const digest = digestOf(text);
   // A missing prefix or upper case is a fault only if the value is a hex digest at all.
   const formFaults = hexDigest.test(digest) ? findFormFaults(signature) : [];
-  if (digest !== digestOf(expected)) return [explainDigest(captured), ...formFaults];
+  if (digest !== digestOf(expected)) return [explainDigest({ signature, ...captured }), ...formFaults];
   // The digest is right, so only the form of the value is wrong.
   if (formFaults.length > 0) return formFaults;
   // The faults have no name of their own for white space round the value. `missing_prefix` is the nearest fault of form.

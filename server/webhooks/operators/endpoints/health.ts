@@ -1,7 +1,7 @@
 import type { EndpointHealth, ReadHealth } from '../../../../contracts/admin/endpoint-health.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Limits } from '../../delivery/backlog.ts';
-import { type InFlight, noneInFlight } from '../../delivery/delivery.ts';
+import { type InFlight, noneInFlight, sumInFlight } from '../../delivery/delivery.ts';
 import type { DeliveryQueryStore } from '../delivery-query-store.ts';
 import { evaluateEndpoint, worstFirst } from './endpoint-health.ts';
 import type { HealthStore } from './health-store.ts';
@@ -42,7 +42,7 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
       hasWorker(),
     ]);
     const sumOfLanes = ({ first, retry }: InFlight): number => first + retry;
-    const allInFlight = [...inFlight.values()].reduce((sum, lanes) => sum + sumOfLanes(lanes), 0);
+    const allInFlight = sumOfLanes(sumInFlight(inFlight.values()));
     const evaluated: EndpointHealth[] = [];
     // One endpoint after another, so that these queries do not use all connections of the pool.
     for (const owner of found) {

@@ -1,7 +1,13 @@
 import type { WaitReason } from '../../../../contracts/webhooks.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { type Limits, retryLimits } from '../../delivery/backlog.ts';
-import { type Delivery, firstDueOf, type InFlight, noneInFlight } from '../../delivery/delivery.ts';
+import {
+  type Delivery,
+  firstDueOf,
+  type InFlight,
+  noneInFlight,
+  sumInFlight,
+} from '../../delivery/delivery.ts';
 import type { DeliveryQueryStore } from '../delivery-query-store.ts';
 import type { ReadPauses } from '../endpoints/key-owner.ts';
 import { lateAfterMs } from '../views.ts';
@@ -45,7 +51,7 @@ export function createWaiting({ deliveryQueries, clock, pauses, hasWorker, limit
       pauses(keyIds),
       hasWorker(),
     ]);
-    const all = sum([...counts.values()]);
+    const all = sumInFlight(counts.values());
     const reasonOf = (delivery: Delivery): WaitReason | undefined => {
       if (paused.has(delivery.keyId)) return 'paused';
       const isLate = overdueMs(delivery) > lateAfterMs;
@@ -61,9 +67,3 @@ export function createWaiting({ deliveryQueries, clock, pauses, hasWorker, limit
     return reasons;
   };
 }
-
-const sum = (counts: readonly InFlight[]): InFlight =>
-  counts.reduce(
-    (all, { first, retry }) => ({ first: all.first + first, retry: all.retry + retry }),
-    noneInFlight,
-  );
