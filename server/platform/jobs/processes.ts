@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Db } from 'mongodb';
+import type { Db, Document } from 'mongodb';
 import type { Clock } from '../clock.ts';
 import { processRoles } from '../config/environment.ts';
 import { version } from '../config/version.ts';
@@ -85,6 +85,9 @@ interface Settings {
   report?: () => Condition;
 }
 
+/** The id of a document, and the fields that a heartbeat sets. */
+type Beat = [id: string, fields: Document];
+
 const collection = 'processes';
 /** Milliseconds between two heartbeats. */
 export const heartbeatEvery = 10_000;
@@ -119,6 +122,7 @@ export function createProcesses({ db, clock, roles, masterKeys, schema, report }
   const listeners = db.collection<PeerRecord>(collection);
   const conditions = db.collection<ConditionRecord>(collection);
   const heldRoles = db.collection<RoleRecord>(collection);
+  const beats = db.collection<Document & { _id: string }>(collection);
   const host = hostname();
   const _id = `${host}:${process.pid}:${randomRequestId().slice(-8)}`;
   const listenerId = `listener of ${_id}`;
@@ -140,16 +144,13 @@ export function createProcesses({ db, clock, roles, masterKeys, schema, report }
       .sort({ startedAt: 1, _id: 1 })
       .toArray();
 
-  /** Writes what this process reports, and that its roles are held. */
-  async function reportCondition(now: Date): Promise<void> {
-    if (!report) return;
-    const condition = { ...report(), process: _id, reportedAt: now };
-    await Promise.all([
-      conditions.updateOne({ _id: conditionId }, { $set: condition }, { upsert: true }),
-      ...roles.map((role) =>
-        heldRoles.updateOne({ _id: `role ${role}` }, { $set: { role, heldAt: now } }, { upsert: true }),
-      ),
-    ]);
+  /** What this process reports, and that its roles are held, by the ids of the documents. */
+  function reportBeats(now: Date): Beat[] {
+    if (!report) return [];
+    return [
+      [conditionId, { ...report(), process: _id, reportedAt: now }],
+      ...roles.map((role): Beat => [`role ${role}`, { role, heldAt: now }]),
+    ];
   }
 
   /** The report of a process. A process without a heartbeat for 30 s cannot report that it is silent. */
@@ -167,11 +168,16 @@ export function createProcesses({ db, clock, roles, masterKeys, schema, report }
     /** The id of this process; it changes with each start. */
     id: _id,
 
-    /** Writes a heartbeat of this process. */
+    /** Writes a heartbeat of this process with its report, in one command. */
     async beat(): Promise<void> {
       const now = new Date(clock.now());
-      await processes.updateOne({ _id }, { $set: { ...unchanging, lastSeenAt: now } }, { upsert: true });
-      await reportCondition(now);
+      const own: Beat = [_id, { ...unchanging, lastSeenAt: now }];
+      await beats.bulkWrite(
+        [own, ...reportBeats(now)].map(([id, fields]) => ({
+          updateOne: { filter: { _id: id }, update: { $set: fields }, upsert: true },
+        })),
+        { ordered: false },
+      );
     },
 
     /** Writes a heartbeat of this process's private listener. */
