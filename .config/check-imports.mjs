@@ -1,12 +1,12 @@
 // Runs the import rules and the rules of the layout, and fails if the tool read fewer modules than git tracks: a checker that
 // silently reads nothing would otherwise pass for ever.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cruise } from 'dependency-cruiser';
 import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
 import layout from './floors.json' with { type: 'json' };
-import { collectionFaults, folderFaults, importFaults } from './layout.mjs';
+import { collectionFaults, drawFloors, folderFaults, importFaults } from './layout.mjs';
 
 const { forbidden, options } = createRequire(import.meta.url)('./dependency-cruiser.cjs');
 const roots = ['server', 'cli', 'contracts', 'embedded-database', 'sdk/typescript/src', 'test', 'bench'];
@@ -28,6 +28,14 @@ const sources = tracked
   .filter((path) => path.startsWith('server/') && existsSync(path))
   .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
 const faults = [...importFaults(modules, layout), ...folderFaults(allFiles), ...collectionFaults(sources)];
+
+// docs/architecture.md shows the floors as this program has read them. `--write` writes them there.
+const page = 'docs/architecture.md';
+const text = readFileSync(page, 'utf8');
+const drawn = text.replace(/<!-- floors -->[^]*<!-- \/floors -->/, () => `<!-- floors -->\n${drawFloors(modules, layout)}\n<!-- /floors -->`);
+if (process.argv.includes('--write')) writeFileSync(page, drawn);
+else if (drawn !== text) faults.push(`${page} shows other floors: run node .config/check-imports.mjs --write`);
+
 for (const fault of faults) console.error(fault);
 if (summary.violations.length > 0 || faults.length > 0 || own < tracked.length) process.exit(1);
 console.log(`import rules hold in ${own} modules`);

@@ -8,5 +8,6 @@ interface Layout {
   entries: readonly string[];
 }
 export function importFaults(modules: readonly Module[], layout: Layout): string[];
+export function drawFloors(modules: readonly Module[], layout: Layout): string;
 export function folderFaults(paths: readonly string[]): string[];
 export function collectionFaults(files: readonly { path: string; text: string }[]): string[];

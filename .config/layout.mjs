@@ -86,3 +86,48 @@ export function collectionFaults(files) {
         faults.push(`${path} names the collection ${accessed ?? looked}: import the name from its store`);
   return faults;
 }
+
+/**
+ * Draws the floors: a picture with the arrows that no longer way replaces, and a table of the imports between rooms.
+ * @param modules as for `importFaults`
+ * @returns Markdown
+ */
+export function drawFloors(modules, layout) {
+  const rooms = layout.floors.map(({ room }) => room);
+  const counts = new Map();
+  for (const { source, dependencies } of modules) {
+    const from = roomOf(source, layout);
+    if (!rooms.includes(from)) continue;
+    for (const { resolved } of dependencies) {
+      const to = roomOf(resolved, layout);
+      if (to === from || !rooms.includes(to)) continue;
+      counts.set(`${from} ${to}`, (counts.get(`${from} ${to}`) ?? 0) + 1);
+    }
+  }
+  const has = (from, to) => counts.has(`${from} ${to}`);
+  const reaches = (from, to) => has(from, to) || rooms.some((via) => has(from, via) && reaches(via, to));
+  const isDirect = (from, to) => !rooms.some((via) => has(from, via) && reaches(via, to));
+  const down = rooms.toReversed();
+  const arrows = down.flatMap((from) =>
+    down.filter((to) => has(from, to) && isDirect(from, to)).map((to) => `  ${from} --> ${to}`),
+  );
+  const number = (room) => rooms.indexOf(room) + 1;
+  const rows = down.map((from) => {
+    const cells = down.map((to) => (to === from ? '·' : (counts.get(`${from} ${to}`) ?? '')));
+    return `| ${number(from)} ${from} | ${cells.join(' | ')} |`;
+  });
+  return [
+    '```mermaid',
+    'flowchart TB',
+    ...arrows,
+    '```',
+    '',
+    '| room of `server/` | holds |',
+    '|---|---|',
+    ...layout.floors.toReversed().map(({ room, holds }) => `| `+'`'+`${room}/`+'`'+` | ${holds} |`),
+    '',
+    `| imports of | ${down.map(number).join(' | ')} |`,
+    `|---|${down.map(() => '--:|').join('')}`,
+    ...rows,
+  ].join('\n');
+}

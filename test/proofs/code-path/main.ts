@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTRPCClient, httpLink } from '@trpc/client';
@@ -23,12 +24,12 @@ const backgroundWaitMs = 1_500;
 
 /** A file belongs to the first matching group, or else to the path of the code. */
 const groups: readonly (readonly [name: string, files: RegExp])[] = [
-  ['tools', /^server\/platform\/(?!http|telemetry)|http\/limits\/client-network/],
-  ['every request', /^server\/(process\/(app|start)|platform|operations\/(metrics|requests)\/)/],
-  ['words and looks of a page', /pages\/(views|messages)\/(?!pages|responses|view-models)|hand-off\/devices/],
-  ['notes of what was done', /^server\/(process\/wiring\/services|billing\/(feature|wallets\/))/],
+  ['platform: ids, clock, group commit, limits', /^server\/platform\/(?!http|telemetry)|http\/limits\/client-network/],
+  ['what every request runs: listener, logs, metrics', /^server\/(process\/(app|start)|platform|operations\/(metrics|requests)\/)/],
+  ['texts and formats of a page', /pages\/(views|messages)\/(?!pages|responses|view-models)|hand-off\/devices/],
+  ['wiring, and records of the work', /^server\/(process\/wiring\/|billing\/(feature|wallets\/))/],
 ];
-const ownWay = 'the way of the code';
+const ownWay = 'the way itself';
 const groupOf = (file: string) => groups.find(([, files]) => files.test(file))?.[0] ?? ownWay;
 
 const directory = temporaryFolder('path');
@@ -64,7 +65,10 @@ async function readCalledFiles(): Promise<string[]> {
   return called.flatMap((script) => /\/dist\/((?:server|contracts)\/.*)\.js$/.exec(script.url)?.[1] ?? []);
 }
 
+const measured: (readonly string[])[] = [];
+
 function show(title: string, files: readonly string[]): void {
+  measured.push(files);
   process.stdout.write(`\n${title}: ${files.length} files\n`);
   for (const name of [ownWay, ...groups.map(([group]) => group)]) {
     const own = files.filter((file) => groupOf(file) === name).sort();
@@ -81,8 +85,9 @@ async function sendWebhook(n: number): Promise<void> {
   const type = 'enrollment.created';
   const { webhooks } = server.services;
   await webhooks.publish([{ type, cause: [`path ${n}`], partnerId, mode: 'test', keyId, about, at, fields }]);
-  const isSent = async () => (await webhooks.context.deliveryQueries.queue()).pending === 0;
-  while (!(await isSent())) await sleep(20);
+  await until('the webhook', () => receiver.count(type) > n);
+  // The attempt is recorded after its answer.
+  await sleep(backgroundWaitMs);
 }
 
 const pass = () => verifyUser({ baseUrl: config.baseUrl }, partner);
@@ -100,12 +105,10 @@ await exchange(code);
 show('An exchange', await readCalledFiles());
 
 await sendWebhook(0);
-await sleep(backgroundWaitMs);
 await readCalledFiles();
 await sendWebhook(1);
 show('A webhook', await readCalledFiles());
 
-await sleep(backgroundWaitMs);
 await readCalledFiles();
 const counts = () => ['verification.session.completed', 'vae.resolved'].map(receiver.count);
 const before = counts();
@@ -113,6 +116,20 @@ await exchange(await pass());
 await until('the webhooks', () => counts().every((count, n) => count > (before[n] ?? 0)));
 await sleep(100);
 show('A whole way', await readCalledFiles());
+
+/** The table of docs/architecture.md: the files of each group on each way. */
+function writeTable(): void {
+  const page = new URL('../../../../docs/architecture.md', import.meta.url);
+  const rows = [ownWay, ...groups.map(([name]) => name)].map((group) => {
+    const counts = measured.map((files) => files.filter((file) => groupOf(file) === group).length);
+    return `| ${group} | ${counts.join(' | ')} |\n`;
+  });
+  const head = '| files that run | exchange | webhook | whole way |\n|---|--:|--:|--:|\n';
+  const table = `<!-- paths -->\n${head}${rows.join('')}<!-- /paths -->`;
+  const text = readFileSync(page, 'utf8');
+  writeFileSync(page, text.replace(/<!-- paths -->[^]*<!-- \/paths -->/, table));
+}
+if (process.argv.includes('--write')) writeTable();
 
 session.disconnect();
 await server.stop();
