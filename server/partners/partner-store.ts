@@ -15,7 +15,6 @@ export interface Partner extends AuditedRecord {
   prices?: { token?: number; storefront?: number; checkbox?: number };
   /** The highest spend caps that members may set, by mode. */
   ceilings?: Partial<Record<Mode, { perMinute?: number; perHour?: number }>>;
-  branding?: { color?: string };
   /** The recipients of e-mails about warnings, and the threshold of a low balance if it is not the default. */
   warnings?: { emails?: string[]; lowBalance?: LowBalance };
   /** Id of the logo that the hosted pages show. */

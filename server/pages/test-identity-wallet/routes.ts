@@ -1,5 +1,5 @@
 import { Eta } from 'eta';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import {
@@ -18,11 +18,8 @@ import { ApiError } from '../../platform/errors.ts';
 import { subscriberOf } from '../../platform/http/limits/client-network.ts';
 import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
 import { assetAddresses, templates } from '../views/assets.ts';
-import { choiceAddress } from '../views/language-choice.ts';
-import { languageNames, languages } from '../views/languages.ts';
-import type { Responses } from '../views/responses.ts';
 import { contentSecurityPolicy } from '../views/security-headers.ts';
-import { type TestIdentityWalletMessages, testIdentityWalletMessages } from './messages.ts';
+import { testWalletMessages as messages } from './messages.ts';
 
 interface Dependencies {
   wallet: () => TestIdentityWallet;
@@ -33,10 +30,7 @@ interface Dependencies {
   limit: RequestLimit;
 }
 
-const Query = z.object({
-  request: z.string().max(12_000).optional(),
-  ui_locales: z.string().max(64).optional(),
-});
+const Query = z.object({ request: z.string().max(12_000).optional() });
 const Holder = z.enum(Object.keys(holders) as [HolderName, ...HolderName[]]).default('adult');
 const Form = z.object({
   request: z.string().max(12_000),
@@ -57,7 +51,7 @@ const answerLimit = { perMinute: 60 };
 
 /** The error for the user of the test identity wallet: its request cannot be answered. */
 class Fault extends Error {
-  readonly fault: keyof TestIdentityWalletMessages['faults'];
+  readonly fault: keyof (typeof messages)['faults'];
 
   constructor(fault: Fault['fault']) {
     super(fault);
@@ -107,10 +101,7 @@ async function post(app: FastifyInstance, path: string, fields: Record<string, s
  * An identity wallet with made-up people, to be mounted at `/verify/test-wallet`. It uses the public endpoints as any
  * other identity wallet does. Its attestations are accepted in test mode only.
  */
-export function testIdentityWalletRoutes(
-  dependencies: Dependencies,
-  { languageOf }: Pick<Responses, 'languageOf'>,
-): FastifyPluginAsyncZod {
+export function testIdentityWalletRoutes(dependencies: Dependencies): FastifyPluginAsyncZod {
   const { wallet, statusList, baseUrl, limit } = dependencies;
   const eta = new Eta({ views: templates, cache: true });
   const root = `${new URL(baseUrl).pathname.replace(/\/$/, '')}/verify`;
@@ -118,33 +109,21 @@ export function testIdentityWalletRoutes(
   // The answer may redirect to the partner, and partners of test clients may run on the developer's machine.
   const policy = contentSecurityPolicy({ leadsTo: 'http' });
 
-  /** In templates, `m` are the messages of all hosted pages, and `t` are the texts of this page. */
-  function render(request: FastifyRequest, data: object): string {
-    const language = languageOf(request, undefined);
-    const address = choiceAddress(request);
-    return eta.render('/test-wallet', {
-      style,
-      icon,
-      m: languages[language],
-      t: testIdentityWalletMessages[language],
-      languages: languageNames.map((choice) => ({ ...choice, href: address + choice.code })),
-      ...data,
-    });
-  }
+  const render = (data: object): string => eta.render('/test-wallet', { style, icon, t: messages, ...data });
 
   /** The text for the user about an error. An unforeseen one is for the developer who tests, so its own message is shown. */
-  function faultInWords(error: unknown, { faults }: TestIdentityWalletMessages): string {
-    if (error instanceof Fault) return faults[error.fault];
+  function faultInWords(error: unknown): string {
+    if (error instanceof Fault) return messages.faults[error.fault];
     const isUnreadable = error instanceof z.ZodError || error instanceof SyntaxError;
-    return isUnreadable ? faults.unreadable : (error as Error).message;
+    return isUnreadable ? messages.faults.unreadable : (error as Error).message;
   }
 
   /** Sends the page that explains an error. */
-  function sendFault(error: unknown, reply: FastifyReply): FastifyReply {
-    const language = languageOf(reply.request, undefined);
-    const fault = faultInWords(error, testIdentityWalletMessages[language]);
-    return reply.type('text/html; charset=utf-8').status(400).send(render(reply.request, { fault }));
-  }
+  const sendFault = (error: unknown, reply: FastifyReply): FastifyReply =>
+    reply
+      .type('text/html; charset=utf-8')
+      .status(400)
+      .send(render({ fault: faultInWords(error) }));
 
   /** The template data of a request: who asks for which claims, and where its answer is sent. */
   const view = ({ dcql_query: query, response_uri: uri }: Asked, request: string) => ({
@@ -175,7 +154,7 @@ export function testIdentityWalletRoutes(
     app.get('/', { schema: { querystring: Query }, exposeHeadRoute: false }, async (request, reply) => {
       const { request: link = '' } = request.query;
       try {
-        const html = render(request, view(await read(link), link));
+        const html = render(view(await read(link), link));
         return reply.type('text/html; charset=utf-8').send(html);
       } catch (error) {
         return sendFault(error, reply);
