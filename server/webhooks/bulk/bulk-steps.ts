@@ -223,7 +223,8 @@ export function createBulkSteps({
     // These actions make no deliveries, so they do not wait.
     if (action === 'cancel' || action === 'reschedule') return false;
     const mostUnsent = Math.max(fewestBehind, 2 * rate);
-    return (await deliveryQueries.countDueRetries(part.keyId, now(), mostUnsent)) >= mostUnsent;
+    const unsent = await deliveryQueries.countDueRetries(part.keyId, now(), mostUnsent);
+    return unsent >= mostUnsent;
   }
 
   /** Takes one step. @returns the part after the step */
