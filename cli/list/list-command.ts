@@ -1,5 +1,4 @@
 import type { Command } from '@oclif/core';
-import type { Total } from '../../contracts/admin/references.ts';
 import { toFailure, usageError } from '../errors/failure.ts';
 import { pageFlags, requestedColumns } from '../flags/flags.ts';
 import { renderCsvRows } from '../output/csv.ts';
@@ -8,7 +7,13 @@ import { renderListing } from '../output/listing.ts';
 import { AdminCommand } from '../program/base-command.ts';
 import { type Page, type PageFlags, type ReadPage, readPages, withConditions } from './pages.ts';
 import { createTally, type Group, type Tally } from './tally.ts';
-import { describeCounted, describeFilters, describeShown, describeTotal } from './totals.ts';
+import {
+  describeCounted,
+  describeFilters,
+  describeShown,
+  describeTotal,
+  type SampledTotal,
+} from './totals.ts';
 import { conditionColumns, knownColumns } from './where.ts';
 
 /** A list: the source of its rows, and how they are shown. */
@@ -16,7 +21,7 @@ interface List<Row extends object, Shown extends object> {
   /** Reads the rows of one page. A list without pages returns all rows. */
   page: ReadPage<Row>;
   /** Counts the records. Without it, --count reads all pages. */
-  count?: () => Promise<Total>;
+  count?: () => Promise<SampledTotal>;
   columns: readonly (keyof Shown & string)[];
   /** Returns the names of the other fields of a shown row. Read only for a list without rows, whose columns no row tells. */
   fields: () => Promise<readonly string[]>;
@@ -62,7 +67,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   /** Shows a list. @returns the rows; with --count their number; with --by the number of rows with the same values */
   protected async showList<Row extends object, Shown extends object = Row>(
     list: List<Row, Shown>,
-  ): Promise<readonly Row[] | Total | readonly Group[]> {
+  ): Promise<readonly Row[] | SampledTotal | readonly Group[]> {
     const source = this.#applyConditions({ ...list, page: this.#checkingColumns(list) });
     if (this.#listFlags.by !== undefined) return this.#countBy(source, this.#listFlags.by);
     if (this.#listFlags.count) return this.#showTotal(source);
@@ -110,11 +115,13 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
       lastPage = page;
     }
     if (!isStreamed && !isJson) this.#writeTable(source, rows);
-    const { next = null, isStopped = false } = lastPage ?? {};
+    const { next = null, isStopped = false, sampledSince = null } = lastPage ?? {};
     // A program that reads JSON knows its own --limit, but not that a search stopped before the limit. It needs no count.
     const { count } = isJson ? {} : source;
     if (!isJson || isStopped)
-      this.writeNotice(await this.#describeSummary({ count }, { shown: shownCount, next, isStopped }));
+      this.writeNotice(
+        await this.#describeSummary({ count }, { shown: shownCount, next, isStopped, sampledSince }),
+      );
     return rows;
   }
 
@@ -167,13 +174,23 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
 
   async #describeSummary<Row extends object>(
     { count }: { count: List<Row, object>['count'] | undefined },
-    { shown, next, isStopped }: { shown: number; next: string | null; isStopped: boolean },
+    { shown, next, isStopped, sampledSince }: Omit<Page<Row>, 'rows'> & { shown: number },
   ): Promise<string> {
     const { after } = this.#listFlags;
     const isWholeList = next === null && after === undefined;
     // The number of all records of a whole list is known without asking the server.
-    const total = isWholeList ? { total: shown, exact: true } : await this.#countIfPossible(count);
-    return describeShown({ shown, total, after, next, isStopped, filters: this.#describeFilters() });
+    const total = isWholeList
+      ? { total: shown, exact: true, sampledSince }
+      : await this.#countIfPossible(count);
+    return describeShown({
+      shown,
+      total,
+      after,
+      next,
+      isStopped,
+      sampledSince,
+      filters: this.#describeFilters(),
+    });
   }
 
   /** Returns the flags that filter the list, as they were given: all flags of the command except the ones named here. */
@@ -191,7 +208,9 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   }
 
   /** Returns the number of records. Returns undefined if the list has no count, or if the server is too old to count. */
-  async #countIfPossible(count: (() => Promise<Total>) | undefined): Promise<Total | undefined> {
+  async #countIfPossible(
+    count: (() => Promise<SampledTotal>) | undefined,
+  ): Promise<SampledTotal | undefined> {
     try {
       return await count?.();
     } catch (error) {
@@ -203,7 +222,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   async #showTotal<Row extends object>({
     count,
     page,
-  }: Pick<List<Row, object>, 'count' | 'page'>): Promise<Total> {
+  }: Pick<List<Row, object>, 'count' | 'page'>): Promise<SampledTotal> {
     if (this.#listFlags.csv || this.#listFlags.columns !== undefined)
       throw usageError('--count prints a number: leave out --csv and --columns');
     const total = (await this.#countIfPossible(count)) ?? (await this.#countAllRows(page));
@@ -211,10 +230,14 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     return total;
   }
 
-  async #countAllRows<Row extends object>(page: ReadPage<Row>): Promise<Total> {
+  async #countAllRows<Row extends object>(page: ReadPage<Row>): Promise<SampledTotal> {
     let total = 0;
-    for await (const { rows } of readPages(page, { ...this.#listFlags, all: true })) total += rows.length;
-    return { total, exact: true };
+    let sampledSince: string | null = null;
+    for await (const read of readPages(page, { ...this.#listFlags, all: true })) {
+      total += read.rows.length;
+      sampledSince ??= read.sampledSince;
+    }
+    return { total, exact: true, ...(sampledSince && { sampledSince }) };
   }
 
   /** Shows how many records have the same values. */
@@ -222,8 +245,10 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     source: Source<Row, Shown>,
     by: string,
   ): Promise<readonly Group[]> {
-    const tally = await this.#tallyRows(source, by);
-    const groups = tally.groups();
+    const { tally, sampledSince } = await this.#tallyRows(source, by);
+    const groups = tally
+      .groups()
+      .map((group): Group => ({ ...group, ...(sampledSince && { sampledSince }) }));
     if (this.jsonEnabled()) return groups;
     const columns = [...tally.columns, 'count', 'share'];
     if (this.#listFlags.csv) for (const line of renderCsvRows(columns, groups)) this.log(line);
@@ -233,7 +258,12 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
         columns,
       );
     this.writeNotice(
-      describeCounted({ counted: tally.total(), groups: groups.length, filters: this.#describeFilters() }),
+      describeCounted({
+        counted: tally.total(),
+        sampledSince,
+        groups: groups.length,
+        filters: this.#describeFilters(),
+      }),
     );
     return groups;
   }
@@ -242,9 +272,11 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   async #tallyRows<Row extends object, Shown extends object>(
     source: Source<Row, Shown>,
     by: string,
-  ): Promise<Tally> {
+  ): Promise<{ tally: Tally; sampledSince: string | null }> {
     let tally: Tally | undefined;
-    for await (const { rows } of readPages(source.page, { ...this.#listFlags, all: true })) {
+    let sampled: string | null = null;
+    for await (const { rows, sampledSince } of readPages(source.page, { ...this.#listFlags, all: true })) {
+      sampled ??= sampledSince;
       for (const row of rows) {
         const shown = source.show(row);
         // The columns are checked with the first row, because only a row shows all columns of a list.
@@ -252,6 +284,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
         tally.add(shown, source.weigh?.(row));
       }
     }
-    return tally ?? createTally(requestedColumns(by, source.columns, { acceptUnknown: true }));
+    tally ??= createTally(requestedColumns(by, source.columns, { acceptUnknown: true }));
+    return { tally, sampledSince: sampled };
   }
 }

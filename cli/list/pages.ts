@@ -8,6 +8,8 @@ export interface Page<Row> {
   next: string | null;
   /** Whether the search stopped because it had read the most records that one search may read. */
   isStopped: boolean;
+  /** Since when the records are a sample. Null if none is missing. */
+  sampledSince: string | null;
 }
 
 interface PageRequest {
@@ -16,10 +18,15 @@ interface PageRequest {
   after?: string | undefined;
 }
 
+interface FoundRows<Row> {
+  rows: readonly Row[];
+  stoppedAfter: string | null;
+  /** Since when the records are a sample. Null or absent if none is missing. */
+  sampledSince?: string | null;
+}
+
 /** Reads a page from the server. A search also returns the record after which it stopped; null if it read to the end. */
-export type ReadPage<Row> = (
-  request: PageRequest,
-) => Promise<readonly Row[] | { rows: readonly Row[]; stoppedAfter: string | null }>;
+export type ReadPage<Row> = (request: PageRequest) => Promise<readonly Row[] | FoundRows<Row>>;
 
 /** The flags that choose the pages to read. */
 export interface PageFlags {
@@ -40,10 +47,14 @@ async function readOnePage<Row extends object>(
   request: PageRequest,
 ): Promise<Page<Row>> {
   const response = await read(request);
-  const { rows, stoppedAfter } = 'rows' in response ? response : { rows: response, stoppedAfter: null };
+  const {
+    rows,
+    stoppedAfter,
+    sampledSince = null,
+  }: FoundRows<Row> = 'rows' in response ? response : { rows: response, stoppedAfter: null };
   // After a full page there may be another one. After a shorter page there is none, unless a search has stopped.
-  if (rows.length >= request.limit) return { rows, next: idOf(rows.at(-1)), isStopped: false };
-  return { rows, next: stoppedAfter, isStopped: stoppedAfter !== null };
+  if (rows.length >= request.limit) return { rows, next: idOf(rows.at(-1)), isStopped: false, sampledSince };
+  return { rows, next: stoppedAfter, isStopped: stoppedAfter !== null, sampledSince };
 }
 
 /** Reads all pages if `all` is set, else one page. A list without --limit has only one page, however many rows it has. */
@@ -93,10 +104,11 @@ export function withConditions<Row extends object, Shown extends object>(
       const page = await readOnePage(read, { limit: Math.max(limit, mostPerPage), after: afterId });
       searched += page.rows.length;
       found.push(...page.rows.filter((row) => isWanted(show(row))));
-      if (found.length >= limit) return cutToLimit(found, limit);
-      if (page.next === null || page.isStopped || searched >= mostSearched)
-        return { rows: found, stoppedAfter: page.next };
-      afterId = page.next;
+      const { next, isStopped, sampledSince } = page;
+      if (found.length >= limit) return { rows: cutToLimit(found, limit), stoppedAfter: null, sampledSince };
+      if (next === null || isStopped || searched >= mostSearched)
+        return { rows: found, stoppedAfter: next, sampledSince };
+      afterId = next;
     }
   };
 }

@@ -1,10 +1,23 @@
 import type { Total } from '../../contracts/admin/references.ts';
-import { formatValue } from '../output/format.ts';
+import { formatValue, localTime } from '../output/format.ts';
 
 const withThousands = (count: number): string => count.toLocaleString('en-US');
 
-/** Writes a total, such as `1903`, or `more than 100000` if the count stopped at its limit. */
-export const describeTotal = ({ total, exact }: Total): string => `${exact ? '' : 'more than '}${total}`;
+/** A total of records that may be a sample: since this time, some are missing. */
+export type SampledTotal = Total & { sampledSince?: string | null | undefined };
+
+/** Says since when records are missing. Empty if none is. */
+const describeSampling = (sampledSince: string | null | undefined): string =>
+  sampledSince ? `, sampled since ${localTime(sampledSince)}` : '';
+
+/** Writes a total, such as `1903`, `more than 100000` if the count stopped at its limit, or `about 1903, sampled since …`. */
+export const describeTotal = ({ total, exact, sampledSince }: SampledTotal): string =>
+  `${precisionOf({ exact, sampledSince })}${total}${describeSampling(sampledSince)}`;
+
+function precisionOf({ exact, sampledSince }: Omit<SampledTotal, 'total'>): string {
+  if (!exact) return 'more than ';
+  return sampledSince ? 'about ' : '';
+}
 
 /** Writes the filter of a list as flags, such as `--status failed --mode live`. */
 export const describeFilters = (flags: readonly (readonly [string, unknown])[]): string =>
@@ -21,27 +34,29 @@ function describeFlag(name: string, value: unknown): string {
 interface Shown {
   shown: number;
   /** The total of the whole list. Undefined if it is not known. */
-  total: Total | undefined;
+  total: SampledTotal | undefined;
   /** The record after which the list begins. */
   after: string | undefined;
   /** The record after which the next page begins; null at the end of the list. */
   next: string | null;
   /** Whether the search stopped because it had read the most records that one search may read. */
   isStopped: boolean;
+  /** Since when the records are a sample. Null if none is missing. */
+  sampledSince?: string | null;
   filters: string;
 }
 
 /** Describes how many records are shown, such as `50 of 1,903 shown`. */
-function describeCount({ shown, total, after, next, isStopped }: Shown): string {
+function describeCount({ shown, total, after, next, isStopped, sampledSince }: Shown): string {
   const isLastPage = next === null;
   if (shown === 0 && isLastPage && after === undefined) return 'Nothing found';
   const count = withThousands(shown);
   // Without --after, the two numbers already say that the whole list is shown.
   const ending = isLastPage && after !== undefined ? ', the last ones' : '';
   if (total)
-    return `${count} of ${total.exact ? '' : 'more than '}${withThousands(total.total)} shown${ending}`;
+    return `${count} of ${precisionOf(total)}${withThousands(total.total)} shown${ending}${describeSampling(total.sampledSince)}`;
   // The hint for a stopped search says itself that there may be more.
-  return `${count} shown${isLastPage || isStopped ? ending : '; there may be more'}`;
+  return `${count} shown${isLastPage || isStopped ? ending : '; there may be more'}${describeSampling(sampledSince)}`;
 }
 
 /** Describes how much of a list is shown, its filter, and how to see the rest. */
@@ -58,14 +73,16 @@ export function describeShown(list: Shown): string {
 
 interface Counted {
   counted: number;
+  sampledSince: string | null;
   groups: number;
   filters: string;
 }
 
 /** Describes the records that the groups of --by count. */
-export function describeCounted({ counted, groups, filters }: Counted): string {
+export function describeCounted({ counted, sampledSince, groups, filters }: Counted): string {
   const filterText = filters === '' ? '' : `, only ${filters}`;
   if (counted === 0) return `Nothing found${filterText}.`;
-  const records = counted === 1 ? '1 record' : `${withThousands(counted)} records`;
-  return `${records} in ${groups === 1 ? '1 group' : `${withThousands(groups)} groups`}${filterText}.`;
+  const about = precisionOf({ exact: true, sampledSince });
+  const records = `${about}${counted === 1 ? '1 record' : `${withThousands(counted)} records`}`;
+  return `${records} in ${groups === 1 ? '1 group' : `${withThousands(groups)} groups`}${describeSampling(sampledSince)}${filterText}.`;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DateTime } from '../identifiers.ts';
 import { AuditLogEntry } from './audit-log.ts';
-import { page, reference, searchResult } from './references.ts';
+import { page, reference, searchResult, Total } from './references.ts';
 
 /** A request to the public API. It contains no secret, code or token. It is kept for a week. */
 export const RequestView = z.strictObject({
@@ -69,7 +69,11 @@ export const ListRequests = z.strictObject({
 });
 export type ListRequests = z.infer<typeof ListRequests>;
 
-export const FoundRequests = searchResult(ListedRequest);
+/** Since when a part of the requests was dropped under load. Null if the log has all requests of the count or list. */
+const sampling = { sampledSince: DateTime.nullable() };
+
+export const FoundRequests = searchResult(ListedRequest).extend(sampling);
+export const SampledTotal = Total.extend(sampling);
 
 /** Selects the refused exchanges since a time, of one partner or of all. */
 export const ListRefused = z.strictObject({
@@ -90,6 +94,7 @@ export const RefusedView = z.strictObject({
   firstAt: DateTime,
   lastAt: DateTime,
   lastRequest: z.string(),
+  ...sampling,
 });
 
 /** Refused exchanges, the most frequent first. If there were too many to count, `countedSince` is later than requested. */

@@ -1,4 +1,4 @@
-import type { createWalletsProcedures } from '../billing/wallets/admin.ts';
+import type { WalletsFeature } from '../billing/wallets/feature.ts';
 import type { PartnersFeature } from '../partners/feature.ts';
 import type { Integrations } from '../partners/integrations/admin-integrations.ts';
 import type { createMemberProcedures } from '../partners/members/admin.ts';
@@ -11,7 +11,7 @@ import type { createWarningProcedures } from './warnings/admin.ts';
 /** The procedures of all features. */
 interface AdminParts {
   partners: PartnersFeature['procedures'];
-  wallets: ReturnType<typeof createWalletsProcedures>;
+  wallets: WalletsFeature['procedures'];
   verification: ReturnType<typeof createVerificationProcedures>;
   integrations: Integrations['procedures'];
   webhooks: ReturnType<typeof createWebhookProcedures>;
@@ -33,6 +33,7 @@ export function createAdminRouter({ partners, wallets, verification, admin, ...p
     wallets: wallets.wallets,
     limits: wallets.limits,
     prices: wallets.prices,
+    revenue: wallets.revenue,
     sources: verification.sources,
     sessions: verification.sessions,
     enrollments: verification.enrollments,

@@ -42,13 +42,13 @@ export function createAdmin(dependencies: Dependencies) {
     operators: createOperatorProcedures(stores.operators, clock),
     keyring: createKeyringProcedures(dependencies.rotation, clock),
     auditLog: createAuditLogProcedures(stores.audit, dependencies.recordsOfUser),
-    requests: createRequestProcedures({ ...dependencies, requests: stores.requests, audit: stores.audit }),
+    requests: createRequestProcedures({ ...stores, clock, partnerNames: dependencies.partnerNames }),
     schema: createSchemaProcedures(dependencies.upgrade, dependencies.shards),
     secrets: createSecretProcedures(dependencies),
     status: createStatusProcedure({ ...dependencies, ...status }),
   };
   const authenticate = createAuthentication({ ...dependencies, store: stores.operators });
-  const { observe, flush } = createRequestLog({ ...dependencies, store: stores.requests });
+  const { observe, flush } = createRequestLog({ ...dependencies, store: stores.requests, gaps: stores.gaps });
 
   return {
     /** The procedures of this feature in the admin API. */

@@ -348,6 +348,11 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     requestRetentionMs,
     ['exchanges of TIME that the wallet could', 'the shop of a refused request are kept for TIME'],
   ],
+  [
+    'the retention of the marks of dropped requests',
+    requestRetentionMs,
+    ['TIME after the minute in which requests were dropped'],
+  ],
   ['the longest pause of a webhook endpoint', longestPauseMs, ['At most TIME; another time replaces']],
   ['the retention of a bulk job', bulkJobRetentionMs, ['TIME after the start of the job']],
   [

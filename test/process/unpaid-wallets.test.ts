@@ -22,13 +22,14 @@ async function walletsOf(refusals: readonly Partial<UnpaidExchanges>[]) {
           return refusals;
         },
       },
+      gaps: { sampledSince: async () => null },
     },
     partners: { clients: byId, keys: byId },
     storefront: { integrations: byId },
   } as never);
   const found = await find(early);
   expect(asked).toEqual([early]);
-  return Object.fromEntries(found);
+  return Object.fromEntries(found.wallets);
 }
 
 describe('wallets that could not pay, from the request log', () => {

@@ -34,7 +34,10 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
         Object.keys((await import('../../../contracts/admin/requests.ts')).RefusedView.shape),
       columns: ['count', 'error', 'limit', 'partnerId', 'partnerName', 'firstAt', 'lastAt', 'lastRequest'],
       // Both times are RFC 3339 in UTC, so that they compare as texts.
-      notes: () => (countedSince > since ? [incompleteNote] : []),
+      notes: ([row]) => [
+        ...(countedSince > since ? [incompleteNote] : []),
+        ...(row?.sampledSince ? [`About: sampled since ${localTime(row.sampledSince)}.`] : []),
+      ],
     });
   }
 }

@@ -2,6 +2,7 @@ import { Flags } from '@oclif/core';
 import { usageError } from '../../errors/failure.ts';
 import { amount, modeFilter, pageFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
+import { localTime } from '../../output/format.ts';
 
 /** The most days that the server accepts: ten years. */
 const mostDays = 3_650;
@@ -43,6 +44,10 @@ export default class WalletsList extends ListCommand<typeof WalletsList> {
       fields: async () =>
         Object.keys((await import('../../../contracts/admin/wallets.ts')).WalletListing.shape),
       columns: ['id', 'partnerName', 'balance', 'spentPerDay', 'daysLeft', 'unpaid', 'lastEntryAt'],
+      notes: ([row]) =>
+        row?.unpaidSampledSince
+          ? [`Unpaid is about, sampled since ${localTime(row.unpaidSampledSince)}.`]
+          : [],
     });
   }
 }

@@ -9,6 +9,13 @@ import type { LedgerStore } from '../ledger/ledger-store.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
 import { type WalletSummary, type WalletSummaryStore, wasFunded } from './wallet-summary-store.ts';
 
+/** The wallets with exchanges that were refused because the balance was too low, by wallet id. */
+export interface UnpaidWallets {
+  wallets: ReadonlyMap<string, Unpaid>;
+  /** Since when the log has only a sample of such exchanges; null if it has all. */
+  sampledSince: string | null;
+}
+
 /** The exchanges that were refused because a wallet's balance was too low. */
 export interface Unpaid {
   count: number;
@@ -21,8 +28,7 @@ interface Dependencies {
   ledger: Pick<LedgerStore, 'walletIds' | 'countWallets'>;
   summaries: Pick<WalletSummaries, 'summarise' | 'flush'>;
   clock: Pick<Clock, 'now'>;
-  /** Returns the wallets with exchanges that were refused since a time because the balance was too low, by wallet id. */
-  unpaidWallets: (since: Date) => Promise<ReadonlyMap<string, Unpaid>>;
+  unpaidWallets: (since: Date) => Promise<UnpaidWallets>;
   partnerNames: PartnerNames;
 }
 
@@ -56,7 +62,7 @@ export function createWalletList(dependencies: Dependencies) {
   const readRecentUnpaid = () => unpaidWallets(new Date(clock.now() - unpaidPeriod));
 
   async function viewAll(found: readonly WalletSummary[]): Promise<WalletListing[]> {
-    const [names, unpaid] = await Promise.all([
+    const [names, { wallets: unpaid, sampledSince }] = await Promise.all([
       partnerNames(found.map(({ _id }) => ownerOfWallet(_id).partnerId)),
       readRecentUnpaid(),
     ]);
@@ -74,13 +80,14 @@ export function createWalletList(dependencies: Dependencies) {
         lastEntryAt: at.toISOString(),
         unpaid: unpaid.get(_id)?.count ?? 0,
         lastUnpaidAt: unpaid.get(_id)?.lastAt.toISOString() ?? null,
+        unpaidSampledSince: sampledSince,
       };
     });
   }
 
   /** Returns the wallets that were never funded, and with which an exchange was refused in the last 7 days. */
   async function findUnfundedWithRefusals(modes: readonly Mode[]): Promise<WalletSummary[]> {
-    const found = await summaries.summarise([...(await readRecentUnpaid()).keys()]);
+    const found = await summaries.summarise([...(await readRecentUnpaid()).wallets.keys()]);
     return found.filter((wallet) => !wasFunded(wallet) && modes.includes(wallet.mode));
   }
 

@@ -72,6 +72,10 @@ interface Options {
   clockTrusted?: boolean;
 }
 
+/** Says that counts of requests are not exact; empty if they are. */
+const sampledText = ({ sampledSince }: Overview): string =>
+  sampledSince === null ? '' : `: about, sampled since ${timeOf(new Date(sampledSince))} UTC`;
+
 /** Whether a warning is an open problem by itself. The page reads those of wallets as they are now. */
 const isTold = ({ kind }: Overview['warnings'][number]): boolean =>
   kind === 'endpoint_failing' || kind === 'secret_expiring';
@@ -82,7 +86,8 @@ const isTold = ({ kind }: Overview['warnings'][number]): boolean =>
  */
 function openTasks(overview: Overview, help: Help) {
   const { at, lateByMode, jobs, pages, audit, failingEndpoints, lowWallets, cappedWallets } = overview;
-  const { nextAttempts, troubledCallers, warnings } = overview;
+  const { nextAttempts, troubledCallers, warnings, sampledSince } = overview;
+  const about = sampledSince === null ? '' : 'about ';
   const tasks: { text: string; command: Cell }[] = processTasks(overview, help);
   const add = (text: string, command: Cell) => tasks.push({ text, command });
   const isLive = ({ mode }: Owner): boolean => mode === 'live';
@@ -118,8 +123,8 @@ function openTasks(overview: Overview, help: Help) {
   for (const { partner, partnerId, count, reason, normal } of troubledCallers)
     add(
       reason === 'suspended'
-        ? `${partner} is suspended, and sent ${count} requests in ${recentMinutes} minutes`
-        : `${count} requests of ${partner} were refused in ${recentMinutes} minutes; ${Math.ceil(normal)} are normal`,
+        ? `${partner} is suspended, and sent ${about}${count} requests in ${recentMinutes} minutes`
+        : `${about}${count} requests of ${partner} were refused in ${recentMinutes} minutes; ${Math.ceil(normal)} are normal`,
       help('requests refused', `--partner ${partnerId}`),
     );
   for (const { partner, partnerId, balance } of lowWallets)
@@ -140,7 +145,7 @@ function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table
   const inMode = <T extends { mode?: Mode }>(rows: readonly T[]) => rows.filter((row) => row.mode === mode);
   const tables: Table[] = [
     {
-      title: `Errors of requests, last ${recentMinutes} minutes`,
+      title: `Errors of requests, last ${recentMinutes} minutes${sampledText(overview)}`,
       headings: ['Count', 'Status', 'Error', 'Route', 'Partner', 'The last one'],
       rows: inMode(overview.recentErrors).map(
         ({ count, status, error, route, requestId, partner, partnerId }) => [

@@ -58,8 +58,8 @@ function keptFields(input: Record<string, unknown>): Record<string, unknown> {
   const fields = Object.entries(input)
     // Pages call procedures directly, without JSON, so a field may be undefined.
     .filter(([name, value]) => value !== undefined && /^\w{1,64}$/.test(name))
-    // The log is never deleted, but the e-mail address of a member must be erased with the member.
-    .filter(([name]) => name !== 'email');
+    // The log is never deleted, but e-mail addresses must be erased with the member or the contact.
+    .filter(([name]) => !/^(emails?|contacts)$/.test(name));
   // `fromEntries` keeps a field that is called `__proto__`; an assignment would not.
   return Object.fromEntries(
     fields.slice(0, mostFields).map(([name, value]) => {

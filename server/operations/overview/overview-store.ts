@@ -7,6 +7,7 @@ import { limitInTurns } from '../../platform/database/reads/in-turns.ts';
 import { minute } from '../../platform/http/limits/windows.ts';
 import { collection as deliveryCollection } from '../../webhooks/delivery/delivery-store.ts';
 import { type Backlog, type BacklogStore, dueBefore, lateAfterMs } from '../metrics/backlog-store.ts';
+import type { RequestGapStore } from '../requests/request-gap-store.ts';
 import type { RecentError, RequestStore } from '../requests/request-store.ts';
 import { collection as warningCollection } from '../warnings/warning-store.ts';
 import { findTroubledCallers, type TroubledCaller } from './troubled-caller-store.ts';
@@ -40,6 +41,8 @@ export interface Overview extends Backlog {
     count: number;
     requestId: string;
   })[];
+  /** Since when requests of the last minutes were dropped from the log, in RFC 3339; null if none was. */
+  sampledSince: string | null;
   /** Partners that are refused although they should not call, or far more often than usual. */
   troubledCallers: (TroubledCaller & { partner: string })[];
   /** Live wallets that are nearly empty. */
@@ -86,13 +89,15 @@ const ownerOf = (walletId: string) => {
   return { partnerId, mode: mode as Mode };
 };
 
+interface Sources {
+  backlog: Pick<BacklogStore, 'read'>;
+  requests: Pick<RequestStore, 'recentErrors' | 'failures'>;
+  gaps: Pick<RequestGapStore, 'sampledSince'>;
+}
+
 export type OverviewStore = ReturnType<typeof createOverviewStore>;
 
-export function createOverviewStore(
-  db: Db,
-  backlog: Pick<BacklogStore, 'read'>,
-  requests: Pick<RequestStore, 'recentErrors' | 'failures'>,
-) {
+export function createOverviewStore(db: Db, { backlog, requests, gaps }: Sources) {
   const deliveries = db.collection(deliveryCollection);
   const wallets = db.collection<WalletSummary>(summaryCollection);
 
@@ -186,9 +191,12 @@ export function createOverviewStore(
   /** The failed requests of the last minutes, and the partners for which they are a problem. */
   async function readRecentErrors(at: Date) {
     const from = new Date(at.getTime() - recentMinutes * minute);
-    const errors = await requests.recentErrors(from, mostRows);
+    const [errors, sampledSince] = await Promise.all([
+      requests.recentErrors(from, mostRows),
+      gaps.sampledSince({ since: from.toISOString(), status: '4xx' }),
+    ]);
     const troubled = await findTroubledCallers(db, { errors, from, to: at }, requests.failures);
-    return { errors: await withModes(errors), troubled };
+    return { errors: await withModes(errors), troubled, sampledSince };
   }
 
   /** Adds the modes of the clients that were refused. */
@@ -261,7 +269,7 @@ export function createOverviewStore(
   return {
     async read(now: number): Promise<Overview> {
       const at = new Date(now);
-      const [waiting, lateByMode, failing, next, { errors, troubled }, low, capped, warnings] =
+      const [waiting, lateByMode, failing, next, { errors, troubled, sampledSince }, low, capped, warnings] =
         await Promise.all([
           backlog.read(now),
           readLateByMode(at),
@@ -284,6 +292,7 @@ export function createOverviewStore(
         recentErrors: errors.map(({ partnerId, ...row }) =>
           partnerId ? withName({ ...row, partnerId }) : row,
         ),
+        sampledSince,
         troubledCallers: troubled.map(withName),
         lowWallets: low.map(withName),
         cappedWallets: capped.map(withName),

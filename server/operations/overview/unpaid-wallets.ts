@@ -1,6 +1,6 @@
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { walletIdOf } from '../../billing/ledger/ledger-page.ts';
-import type { Unpaid } from '../../billing/wallets/wallet-list.ts';
+import type { Unpaid, UnpaidWallets } from '../../billing/wallets/wallet-list.ts';
 import { distinct } from '../../platform/batching/distinct.ts';
 import type { Stores } from '../stores.ts';
 
@@ -9,8 +9,11 @@ import type { Stores } from '../stores.ts';
  * requests, which is incomplete under load. The log has no mode, so the mode is that of the client, integration or API key.
  */
 export function createUnpaidWallets({ admin, partners, storefront }: Stores) {
-  return async (since: Date): Promise<ReadonlyMap<string, Unpaid>> => {
-    const refusals = await admin.requests.unpaid(since);
+  return async (since: Date): Promise<UnpaidWallets> => {
+    const [refusals, sampledSince] = await Promise.all([
+      admin.requests.unpaid(since),
+      admin.gaps.sampledSince({ since: since.toISOString(), status: '402' }),
+    ]);
     const [clients, integrations, keys] = await Promise.all([
       partners.clients.findAll(distinct(refusals.map(({ clientId }) => clientId))),
       storefront.integrations.findAll(distinct(refusals.map(({ integrationId }) => integrationId))),
@@ -29,6 +32,6 @@ export function createUnpaidWallets({ admin, partners, storefront }: Stores) {
       const latest = Math.max(lastAt.getTime(), earlier?.lastAt.getTime() ?? 0);
       wallets.set(walletId, { count: (earlier?.count ?? 0) + count, lastAt: new Date(latest) });
     }
-    return wallets;
+    return { wallets, sampledSince };
   };
 }

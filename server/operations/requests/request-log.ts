@@ -5,6 +5,7 @@ import { networkOf } from '../../platform/http/limits/client-network.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import { maskSecrets } from '../../platform/telemetry/masking.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { Dropped, RequestGapStore } from './request-gap-store.ts';
 import {
   hasNames,
   type NameOwner,
@@ -18,6 +19,7 @@ import { type RequestRecord, type RequestStore, requestRetentionMs } from './req
 
 export interface RequestLogDependencies {
   store: RequestStore;
+  gaps: Pick<RequestGapStore, 'add'>;
   metrics: Pick<Metrics, 'answered'>;
   clock: Pick<Clock, 'now'>;
   log: Pick<Logger, 'warn'>;
@@ -36,22 +38,49 @@ interface Noted {
 /** The most rows that one flush writes. Under load, a smaller share of successes is kept than of failures. */
 const mostSuccesses = 50;
 const mostFailures = 200;
+const noneDropped: Dropped = { failures: 0, successes: 0 };
+
+const kindOf = (status: number): keyof Dropped => (status >= 400 ? 'failures' : 'successes');
 
 /** The number of bits of an address that are kept. They identify a network, not a person. */
 const keptBits = { ipv4: 24, ipv6: 48 };
 
 /** Records the requests of a listener for `svcadmin request ID`, and counts them for the metrics. */
 export function createRequestLog(dependencies: RequestLogDependencies) {
-  const { store, metrics, clock, log, flushEvery, existing } = dependencies;
+  const { store, gaps, metrics, clock, log, flushEvery, existing } = dependencies;
   let waiting: Noted[] = [];
   /** How many more requests of each kind the next flush takes. Others are dropped. */
   let remaining = { failures: mostFailures, successes: mostSuccesses };
+  /** The dropped requests that the store does not know of yet. */
+  let dropped: Dropped = noneDropped;
 
   async function flush(): Promise<void> {
     const batch = waiting;
     waiting = [];
     remaining = { failures: mostFailures, successes: mostSuccesses };
-    await write(batch).catch((err: unknown) => log.warn({ err }, 'requests were not noted'));
+    await write(batch).catch((err: unknown) => {
+      log.warn({ err }, 'requests were not noted');
+      for (const { record } of batch) drop(kindOf(record.status));
+    });
+    await markDropped();
+  }
+
+  const drop = (kind: keyof Dropped): void => {
+    dropped = { ...dropped, [kind]: dropped[kind] + 1 };
+  };
+
+  /** Stores that requests were dropped. If this fails, the next flush does it. */
+  async function markDropped(): Promise<void> {
+    const marked = dropped;
+    if (marked.failures + marked.successes === 0) return;
+    dropped = noneDropped;
+    await gaps.add(marked, clock.now()).catch((err: unknown) => {
+      log.warn({ err }, 'dropped requests were not noted');
+      dropped = {
+        failures: dropped.failures + marked.failures,
+        successes: dropped.successes + marked.successes,
+      };
+    });
   }
 
   /** Writes the requests that name a known client, key, integration or session. */
@@ -68,8 +97,11 @@ export function createRequestLog(dependencies: RequestLogDependencies) {
 
   /** Adds a request to the next flush, which the first request after a flush schedules. */
   function note(request: FastifyRequest, reply: FastifyReply): void {
-    const kind = reply.statusCode >= 400 ? 'failures' : 'successes';
-    if (remaining[kind] === 0) return;
+    const kind = kindOf(reply.statusCode);
+    if (remaining[kind] === 0) {
+      drop(kind);
+      return;
+    }
     const names = namesIn(request, reply);
     if (!hasNames(names)) return;
     remaining[kind] -= 1;

@@ -1,4 +1,4 @@
-import { pageFields, Total } from '../../../contracts/admin/references.ts';
+import { pageFields } from '../../../contracts/admin/references.ts';
 import {
   FoundRequests,
   ListRefused,
@@ -8,6 +8,7 @@ import {
   RequestHistory,
   RequestReference,
   RequestView,
+  SampledTotal,
 } from '../../../contracts/admin/requests.ts';
 import { seesPeople } from '../../platform/admin-api/personal-data.ts';
 import { query, router } from '../../platform/admin-api/procedures.ts';
@@ -19,6 +20,7 @@ import { ApiError } from '../../platform/errors.ts';
 import { withoutQuery } from '../../platform/telemetry/masked-address.ts';
 import { viewEntries } from '../audit/audit-log.ts';
 import type { AuditStore } from '../audit/audit-store.ts';
+import type { RequestGapStore } from './request-gap-store.ts';
 import { type RequestRecord, type RequestStore, requestRetentionMs } from './request-store.ts';
 
 /** Returns a redirect URI as this role sees it. Its query may contain personal data. */
@@ -36,17 +38,18 @@ const viewRequest = (role: Role, record: RequestRecord): RequestView =>
   });
 
 /** A row of the refused exchanges before the names of partners are added. */
-const RefusalWithoutName = RefusedView.omit({ partnerName: true });
+const RefusalWithoutName = RefusedView.omit({ partnerName: true, sampledSince: true });
 
 interface Sources {
   requests: RequestStore;
+  gaps: Pick<RequestGapStore, 'sampledSince'>;
   audit: Pick<AuditStore, 'ofRequest'>;
   clock: Pick<Clock, 'now'>;
   partnerNames: PartnerNames;
 }
 
 /** The procedures of `svcadmin request ID`, `svcadmin requests …` and `svcadmin tail`. */
-export function createRequestProcedures({ requests, audit, clock, partnerNames }: Sources) {
+export function createRequestProcedures({ requests, gaps, audit, clock, partnerNames }: Sources) {
   /** Returns the start of a list. Rows are not shown after their retention, although the database deletes them later. */
   function startOf(since: string | undefined): string {
     const oldest = new Date(clock.now() - requestRetentionMs).toISOString();
@@ -77,19 +80,27 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
       if (after !== undefined && !last) {
         throw new ApiError('not_found', { description: `No request ${after}` });
       }
-      const { rows, stoppedAfter } = await requests.list({ ...wanted, since: startOf(since), after: last });
+      const counted = { ...wanted, since: startOf(since) };
+      const [{ rows, stoppedAfter }, sampledSince] = await Promise.all([
+        requests.list({ ...counted, after: last }),
+        gaps.sampledSince(counted),
+      ]);
       const views = rows.map((row) => viewRequest(operator.role, row));
-      return { rows: await withPartnerName(views, partnerNames), stoppedAfter };
+      return { rows: await withPartnerName(views, partnerNames), stoppedAfter, sampledSince };
     }),
 
-    count: query(ListRequests.omit(pageFields), Total, ({ since, ...wanted }) =>
-      requests.count({ ...wanted, since: startOf(since) }),
-    ),
+    count: query(ListRequests.omit(pageFields), SampledTotal, async ({ since, ...wanted }) => {
+      const counted = { ...wanted, since: startOf(since) };
+      const [total, sampledSince] = await Promise.all([requests.count(counted), gaps.sampledSince(counted)]);
+      return { ...total, sampledSince };
+    }),
 
     refused: query(ListRefused, RefusedExchanges, async ({ since, ...wanted }) => {
       const { rows, countedSince } = await requests.refused({ ...wanted, since: startOf(since) });
-      const views = rows.map((row) => viewAs(RefusalWithoutName, row));
-      return { rows: await withPartnerName(views, partnerNames), countedSince: countedSince.toISOString() };
+      const from = countedSince.toISOString();
+      const sampledSince = await gaps.sampledSince({ since: from, status: '4xx' });
+      const views = rows.map((row) => ({ ...viewAs(RefusalWithoutName, row), sampledSince }));
+      return { rows: await withPartnerName(views, partnerNames), countedSince: from };
     }),
   });
 }

@@ -45,6 +45,7 @@ export const unsharded: Readonly<Record<string, string>> = {
   meta: 'a handful of documents',
   warnings: 'a few documents for each partner, deleted within a month',
   warningTurns: 'one document',
+  requestGaps: 'a document for each minute in which requests were dropped from the log, deleted after a week',
   serviceHours: 'a document for each hour of 91 days',
   bulkJobs: 'one document for each bulk job of an operator',
   bulkPaces: 'its documents are deleted within hours',

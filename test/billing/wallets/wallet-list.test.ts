@@ -82,7 +82,10 @@ async function walletsWith(wallets: readonly Steps[], unpaid: readonly string[] 
   await summaries.sweep.sweep();
   const { list, count } = createWalletList({
     ...{ store, ledger, summaries, clock },
-    unpaidWallets: async () => new Map(unpaid.map((id) => [id, { count: 3, lastAt: new Date(now) }])),
+    unpaidWallets: async () => ({
+      wallets: new Map(unpaid.map((id) => [id, { count: 3, lastAt: new Date(now) }])),
+      sampledSince: null,
+    }),
     partnerNames: async (ids) => new Map(ids.map((id) => [id, `name of ${id}`])),
   });
   return Object.assign((wanted: Partial<ListWallets> = {}) => list({ limit: 50, ...wanted }), { count });

@@ -115,7 +115,11 @@ describe('a list command of svcadmin', () => {
   it('prints only the number with --count', async () => {
     expect(await list('--count')).toMatchObject({ code: 0, stdout: `${many}\n`, stderr: '' });
     expect((await list('--count', '--error', 'payment_required')).stdout).toBe(`${failures}\n`);
-    expect(await svcadmin.json('requests', 'list', '--count')).toEqual({ total: many, exact: true });
+    expect(await svcadmin.json('requests', 'list', '--count')).toEqual({
+      total: many,
+      exact: true,
+      sampledSince: null,
+    });
     expect(await list('--count', '--csv')).toMatchObject({ code: 2, stdout: '' });
   });
 

@@ -33,10 +33,12 @@ async function pagesOf(list: ReadPage<Row>, flags: { after?: string; all?: boole
 
 it('a list with --where stops after 20,000 records without enough matches, and names the record to go on from', async () => {
   const { list, recordsRead } = listWhere('status=500');
-  expect(await pagesOf(list, {})).toEqual([{ rows: [], next: 'r19999', isStopped: true }]);
+  expect(await pagesOf(list, {})).toEqual([
+    { rows: [], next: 'r19999', isStopped: true, sampledSince: null },
+  ]);
   expect(recordsRead()).toBe(20_000);
   expect(await pagesOf(list, { after: 'r19999' })).toEqual([
-    { rows: [records[25_000]], next: null, isStopped: false },
+    { rows: [records[25_000]], next: null, isStopped: false, sampledSince: null },
   ]);
 });
 

@@ -162,7 +162,7 @@ export const scope: Readonly<Record<string, ScopeRow>> = {
     'session',
   ),
   'sessions.show': allow(technicalReaders, 'sessionId'),
-  ...listAndCount('enrollments', technicalReaders, 'partnerId sub', 'enrollment'),
+  ...listAndCount('enrollments', technicalReaders, 'partnerId sub status', 'enrollment'),
   'enrollments.show': allow(technicalReaders, 'enrollmentId'),
 
   'wallets.show': allow(moneyReaders, 'partnerId mode'),

@@ -133,6 +133,7 @@ export const ar: Messages = {
   which: 'أيها',
   progress: 'التقدم',
   cancel: 'إلغاء',
+  sampledSince: 'طلبات كثيرة في وقت واحد: تحتوي هذه القائمة على جزء منها فقط منذ',
   route: 'المسار',
   error: 'الخطأ',
   meaning: 'المعنى',

@@ -136,6 +136,7 @@ export const de: Messages = {
   which: 'Welche',
   progress: 'Fortschritt',
   cancel: 'Abbrechen',
+  sampledSince: 'Viele Anfragen auf einmal: Diese Liste enthält nur einen Teil davon seit',
   route: 'Route',
   error: 'Fehler',
   meaning: 'Bedeutung',

@@ -133,6 +133,7 @@ export const en = {
   which: 'Which',
   progress: 'Progress',
   cancel: 'Cancel',
+  sampledSince: 'Many requests at once: this list has only a part of them since',
   route: 'Route',
   error: 'Error',
   meaning: 'What it means',

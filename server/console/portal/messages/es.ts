@@ -136,6 +136,7 @@ export const es: Messages = {
   which: 'Cuáles',
   progress: 'Progreso',
   cancel: 'Cancelar',
+  sampledSince: 'Muchas solicitudes a la vez: esta lista solo contiene una parte de ellas desde',
   route: 'Ruta',
   error: 'Error',
   meaning: 'Significado',

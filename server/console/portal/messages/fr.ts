@@ -136,6 +136,7 @@ export const fr: Messages = {
   which: 'Lesquelles',
   progress: 'Avancement',
   cancel: 'Annuler',
+  sampledSince: 'Beaucoup de requêtes à la fois : cette liste n’en contient qu’une partie depuis',
   route: 'Route',
   error: 'Erreur',
   meaning: 'Signification',

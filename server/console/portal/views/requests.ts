@@ -8,7 +8,7 @@ import { link, linkIfAny, text, time, toned } from './kit/text.ts';
 async function list(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
   const { id, status, error, client, session, since, until, after } = query;
-  const { rows, stoppedAfter } = id
+  const { rows, stoppedAfter, sampledSince } = id
     ? await findById(api, id)
     : await api.requests.list({
         partnerId,
@@ -31,6 +31,7 @@ async function list(context: PageContext): Promise<View> {
       { name: 'client', label: m.client, value: client, placeholder: 'cli_…' },
       ...spanFields(m, since, until),
     ],
+    note: sampledSince ? `${m.sampledSince} ${time(sampledSince).text} UTC` : undefined,
     rows,
     stoppedAfter,
     columns: [
@@ -46,7 +47,7 @@ async function list(context: PageContext): Promise<View> {
 /** Finds one request, or none. The result has the form of a search, so that `list` shows it in the same way. */
 async function findById(api: PageContext['api'], requestId: string) {
   const { request } = await api.requests.show({ requestId });
-  return { rows: request ? [request] : [], stoppedAfter: null };
+  return { rows: request ? [request] : [], stoppedAfter: null, sampledSince: null };
 }
 
 async function show({ api, m, params }: PageContext): Promise<View> {
