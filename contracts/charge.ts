@@ -65,7 +65,25 @@ export interface PastCharge {
 export type Charged<T> = { outcome: 'charged'; answer: T } | { outcome: 'used'; past: PastCharge };
 
 /** The individual prices of a partner, in cents per billable event. */
-export type Prices = Partial<Record<BillableKind, number>>;
+export type Prices = Partial<Record<BillableKind, number>> & {
+  /** Prices that begin later, the earliest first. One that has begun applies in place of the present one. */
+  planned?: readonly PlannedPrice[];
+};
+
+/** A price in cents that applies from a time on. */
+export interface PlannedPrice {
+  kind: BillableKind;
+  cents: number;
+  from: Date;
+}
+
+/** Returns the prices of a partner at a time, in milliseconds: planned ones that have begun are the present ones. */
+export function pricesAt({ planned = [], ...present }: Prices, now: number): Prices {
+  const hasBegun = ({ from }: PlannedPrice) => from.getTime() <= now;
+  const begun = planned.filter(hasBegun).map(({ kind, cents }) => [kind, cents]);
+  const later = planned.filter((price) => !hasBegun(price));
+  return { ...present, ...Object.fromEntries(begun), ...(later.length > 0 ? { planned: later } : {}) };
+}
 
 /** The request that a charge is for. A wallet is never charged twice for the same cause, so that a repeated request costs nothing. */
 export interface Cause {

@@ -300,6 +300,8 @@ export const PricesView = z.strictObject({
   storefront: cents,
   checkbox: cents,
   overridden: z.array(BillableKind),
+  /** Prices that begin later, the earliest first. */
+  planned: z.array(z.strictObject({ kind: BillableKind, cents, from: DateTime })),
 });
 export type PricesView = z.infer<typeof PricesView>;
 
@@ -309,6 +311,8 @@ export const SetPrice = z.strictObject({
   partnerId: reference('partner'),
   kind: BillableKind,
   cents: cents.min(0).max(1_000_000),
+  /** When the price begins, in the future. Without it, the price begins now, and planned ones of the kind are removed. */
+  from: DateTime.optional(),
 });
 
 /**
@@ -331,8 +335,9 @@ export const WalletListing = WalletView.omit({ entries: true, pages: true }).ext
   id: z.string(),
   partnerName: z.string().nullable(),
   lastEntryAt: DateTime,
-  /** The number of exchanges of the last seven days that the wallet could not pay for. Under load, only a sample is counted. */
+  /** The number of exchanges of the last seven days that the wallet could not pay for. Since `unpaidSampledSince`, only a sample is counted. */
   unpaid: z.number().int(),
   lastUnpaidAt: DateTime.nullable(),
+  unpaidSampledSince: DateTime.nullable(),
 });
 export type WalletListing = z.infer<typeof WalletListing>;

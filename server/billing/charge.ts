@@ -1,13 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import type {
-  Access,
-  BillableKind,
-  Cause,
-  Charged,
-  Charging,
-  Order,
-  PastCharge,
-  Prices,
+import {
+  type Access,
+  type BillableKind,
+  type Cause,
+  type Charged,
+  type Charging,
+  type Order,
+  type PastCharge,
+  type Prices,
+  pricesAt,
 } from '../../contracts/charge.ts';
 import { atMost } from '../platform/batching/cache-size.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -30,7 +31,7 @@ interface Settings {
   standardPrice: number;
 }
 
-/** Returns the price of one billable event in cents. */
+/** Returns the price of one billable event in cents. @param prices those of `pricesAt` */
 export const priceOf = (kind: BillableKind, prices: Prices | undefined, standard: number): number =>
   prices?.[kind] ?? standard;
 
@@ -70,6 +71,7 @@ export function createCharges(settings: Settings) {
       const { lifetimeSeconds, rehearse: rehearsal, ...terms } = order.terms;
       const { partnerId, mode } = terms;
       const id = chargeIdOf(cause);
+      const prices = order.prices && pricesAt(order.prices, clock.now());
       if (rehearsal && mode === 'test') {
         // Callers learn of a used code before any refusal, as with other users.
         const earlier = await findPastCharge({ partnerId, mode, cause });
@@ -90,7 +92,7 @@ export function createCharges(settings: Settings) {
           walletId: walletIdOf(partnerId, mode),
           id,
           kind,
-          amount: opposite(priceOf(kind, order.prices, standardPrice)),
+          amount: opposite(priceOf(kind, prices, standardPrice)),
           grant: { terms, lifetimeSeconds },
           traceparent,
         },

@@ -12,8 +12,10 @@ import {
   PlannedPartner,
   SearchPartners,
   SetLogo,
+  UpdatePartner,
 } from '../../contracts/admin/partners.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
+import type { BillableKind } from '../../contracts/charge.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { whoMay } from '../platform/admin-api/roles.ts';
@@ -29,6 +31,8 @@ import type { MakeLogo } from './brands/logo-making.ts';
 import type { LogoStore } from './brands/logo-store.ts';
 import { assertRedirectUris } from './clients/admin-clients.ts';
 import { createCachedChange, type Directory } from './directory/directory.ts';
+import { changeDetails } from './partner-details.ts';
+import { changedPrices } from './partner-prices.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
 import { collection as partnerCollection } from './partner-store.ts';
 import { isLastFour, type Match, type SearchStore } from './search-store.ts';
@@ -130,14 +134,14 @@ export function createPartners(dependencies: Dependencies) {
     /** @throws ApiError `not_found` */
     show: (partnerId: string): Promise<Partner> => store.get(partnerId),
 
-    /** Sets the price of one billable event of a kind for this partner, in cents. @throws ApiError `not_found` */
+    /** Sets the price of one billable event of a kind for this partner, in cents. @throws ApiError `not_found`, `refused` */
     setPrice: (
       partnerId: string,
-      { kind, cents }: { kind: keyof NonNullable<Partner['prices']>; cents: number },
+      price: { kind: BillableKind; cents: number; from: Date | undefined },
       actor: Actor,
     ): Promise<Partner> =>
-      change(partnerId, actor, ({ prices: before = {} }) => {
-        const after = { ...before, [kind]: cents };
+      change(partnerId, actor, ({ prices: before = {} }, now) => {
+        const after = changedPrices(before, price, now);
         return { set: { prices: after }, before, after };
       }),
 
@@ -199,6 +203,13 @@ export function createPartners(dependencies: Dependencies) {
           const fields = { _id: id, name, status: 'pending' as const, createdAt: new Date(now) };
           return viewPartner(await store.insert(fields, entry));
         },
+      ),
+      update: mutation(
+        { target: 'partnerId', record: partnerCollection },
+        UpdatePartner,
+        PartnerView,
+        async ({ partnerId, ...details }, actor) =>
+          viewPartner(await change(partnerId, actor, changeDetails(details))),
       ),
       activate: mutation(
         { target: 'partnerId', record: partnerCollection },

@@ -1,10 +1,28 @@
 import { Args, Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { describeChanges } from '../../careful/previews.ts';
+import { usageError } from '../../errors/failure.ts';
+import { parseTime } from '../../flags/durations.ts';
+import { localTime } from '../../output/format.ts';
+
+/** A flag for a time in the future. Dates of money are those of UTC. */
+const from = Flags.custom<string>({
+  helpValue: '2026-08-01',
+  async parse(text) {
+    const iso = parseTime(text, Date.now(), 'UTC');
+    if (iso === undefined) throw usageError(`${text} is not a date such as 2026-08-01`);
+    return iso;
+  },
+});
 
 export default class PricesSet extends CarefulCommand<typeof PricesSet> {
-  static override summary = 'Set the price of a billable event for a partner.';
-  static override examples = ['<%= config.bin %> prices set ptr_… --kind token --cents 40'];
+  static override summary = 'Set the price of a billable event for a partner, now or from a date on.';
+  static override description =
+    'A price with --from is planned, and `prices show` lists it. A price without --from begins now, and removes the planned ones of its kind.';
+  static override examples = [
+    '<%= config.bin %> prices set ptr_… --kind token --cents 40',
+    '<%= config.bin %> prices set ptr_… --kind token --cents 35 --from 2026-08-01',
+  ];
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
   static override flags = {
     kind: Flags.option({ options: ['token', 'storefront', 'checkbox'] as const })({
@@ -12,16 +30,18 @@ export default class PricesSet extends CarefulCommand<typeof PricesSet> {
       required: true,
     }),
     cents: Flags.integer({ description: 'whole cents', required: true, min: 0 }),
+    from: from({ description: 'when it begins, in UTC; without it, now' }),
   };
 
   async run() {
-    const { kind, cents } = this.flags;
+    const { kind, cents, from: begin } = this.flags;
     const partnerId = this.args.partner;
     const prices = await this.api.prices.show.query({ partnerId });
-    const consequence = `Every charge of ${partnerId} from now on, test and live: ${describeChanges(prices, { [kind]: cents })} USD.`;
+    const since = begin === undefined ? 'now' : localTime(begin);
+    const consequence = `Every charge of ${partnerId} from ${since} on, test and live: ${describeChanges(prices, { [kind]: cents })} USD.`;
     return this.runConfirmed(
       { id: partnerId, consequence, isLive: true, confirm: 'only-at-terminal' },
-      async () => this.showRecord(await this.api.prices.set.mutate({ partnerId, kind, cents })),
+      async () => this.showRecord(await this.api.prices.set.mutate({ partnerId, kind, cents, from: begin })),
     );
   }
 }

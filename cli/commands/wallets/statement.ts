@@ -1,10 +1,9 @@
 import { Args, Flags } from '@oclif/core';
 import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
 import type { AdminApi } from '../../connection/client.ts';
-import { usageError } from '../../errors/failure.ts';
 import { formatCents } from '../../flags/amounts.ts';
-import { parseMoment } from '../../flags/durations.ts';
-import { mode, notAMoment, requestedColumns, requireFromBeforeTo } from '../../flags/flags.ts';
+import { mode, requestedColumns } from '../../flags/flags.ts';
+import { periodFlags, readPeriod } from '../../flags/period.ts';
 import { requireZone, timeInZone } from '../../flags/zones.ts';
 import { createTally, type Group } from '../../list/tally.ts';
 import { renderCsvRows } from '../../output/csv.ts';
@@ -18,22 +17,6 @@ interface Query {
   mode: 'test' | 'live';
   from: string | undefined;
   to: string | undefined;
-}
-
-/** Returns the first days of a month such as `2026-06` and of the next one. @throws CommandError for any other text */
-function monthOf(text: string): { from: string; to: string } {
-  if (!/^2\d{3}-(?:0[1-9]|1[0-2])$/.test(text)) throw usageError(`${text} is not a month such as 2026-06`);
-  const next = new Date(`${text}-01T00:00Z`);
-  next.setUTCMonth(next.getUTCMonth() + 1);
-  return { from: `${text}-01`, to: next.toISOString().slice(0, 'YYYY-MM-DD'.length) };
-}
-
-/** Parses a time in a zone. @throws CommandError if it is none */
-function requireMoment(typed: string | undefined, zone: string): string | undefined {
-  if (typed === undefined) return undefined;
-  const iso = parseMoment(typed, Date.now(), zone);
-  if (iso === undefined) throw notAMoment(typed);
-  return iso;
 }
 
 function describePeriod({ from, to }: Query, zone: string): string {
@@ -53,13 +36,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
   static override flags = {
     mode,
-    from: Flags.string({ description: 'entries since this time', helpValue: '2026-06-01' }),
-    to: Flags.string({ description: 'entries before this time', helpValue: '2026-07-01' }),
-    month: Flags.string({
-      description: 'only entries of this month',
-      helpValue: '2026-06',
-      exclusive: ['from', 'to'],
-    }),
+    ...periodFlags,
     timezone: Flags.string({
       description: 'time zone of the dates that are typed and printed',
       default: 'UTC',
@@ -134,11 +111,8 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
 
   /** Returns the wallet and the period of the statement. @throws CommandError if the period ends before it begins */
   private readQuery(zone: string): Query {
-    const { month, mode: walletMode } = this.flags;
-    const { from, to } = month === undefined ? this.flags : monthOf(month);
-    const period = { from: requireMoment(from, zone), to: requireMoment(to, zone) };
-    requireFromBeforeTo(period.from, period.to);
-    return { partnerId: this.args.partner, mode: walletMode, ...period };
+    const { mode: walletMode, ...flags } = this.flags;
+    return { partnerId: this.args.partner, mode: walletMode, ...readPeriod(flags, zone) };
   }
 
   private async sign(query: Query, timezone: string): Promise<{ jws: string }> {

@@ -1,4 +1,4 @@
-import type { Access, Charging, PastCharge } from '../../../contracts/charge.ts';
+import type { Access, Charging, PastCharge, Prices } from '../../../contracts/charge.ts';
 import {
   type CheckboxRequest,
   type CheckboxResponse,
@@ -20,7 +20,7 @@ import type { AdmitUnbilled } from './unbilled.ts';
 /** The caller: an API key with its active partner. Prices are in cents per billable event. */
 export interface KeyHolder {
   key: { _id: string; partnerId: string; mode: Mode };
-  partner: { _id: string; prices?: { checkbox?: number } };
+  partner: { _id: string; prices?: Prices };
 }
 
 interface CallingClient {

@@ -1,3 +1,4 @@
+import type { Prices } from '../../../contracts/charge.ts';
 import type { ClaimName } from '../../../contracts/claims.ts';
 import type { ExchangingClient } from '../../../contracts/grant.ts';
 import type { IdTokenAlg } from '../../../contracts/openid.ts';
@@ -21,7 +22,7 @@ export interface OAuthClient extends ExchangingClient {
 export interface OAuthPartner {
   _id: string;
   status: 'pending' | 'active' | 'suspended';
-  prices?: { token?: number };
+  prices?: Prices;
 }
 
 export interface Authenticated {

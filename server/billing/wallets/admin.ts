@@ -76,7 +76,7 @@ export interface WalletsAdmin {
     setCeilings(wallet: WalletReference, ceilings: Ceilings, actor: Actor): Promise<unknown>;
     setPrice(
       partnerId: string,
-      price: { kind: BillableKind; cents: number },
+      price: { kind: BillableKind; cents: number; from: Date | undefined },
       actor: Actor,
     ): Promise<{ prices?: Prices }>;
   };
@@ -326,15 +326,16 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
   const priceRouter = router({
     show: query(ShowPrices, PricesView, async ({ partnerId }) => {
       const { prices } = partnerId ? await partners.show(partnerId) : {};
-      return viewPrices(partnerId ?? null, prices, standardPrice);
+      return viewPrices(partnerId ?? null, prices, { standard: standardPrice, now: clock.now() });
     }),
     set: mutation(
       { target: 'partnerId', record: 'several' },
       SetPrice,
       PricesView,
-      async ({ partnerId, ...price }, actor) => {
-        const { prices } = await partners.setPrice(partnerId, price, actor);
-        return viewPrices(partnerId, prices, standardPrice);
+      async ({ partnerId, from, ...price }, actor) => {
+        const at = from === undefined ? undefined : new Date(from);
+        const { prices } = await partners.setPrice(partnerId, { ...price, from: at }, actor);
+        return viewPrices(partnerId, prices, { standard: standardPrice, now: clock.now() });
       },
     ),
   });

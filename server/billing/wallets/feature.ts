@@ -8,8 +8,9 @@ import { createWalletsProcedures, type WalletsAdmin } from './admin.ts';
 import { createWalletAudit } from './audit/audit-wallet.ts';
 import { createNightlyAudit } from './audit/nightly-audit.ts';
 import { createWalletRepair } from './audit/repair-wallet.ts';
+import { createRevenueProcedures } from './revenue/admin-revenue.ts';
 import type { WalletsStores } from './store.ts';
-import { createWalletList, type Unpaid } from './wallet-list.ts';
+import { createWalletList, type UnpaidWallets } from './wallet-list.ts';
 import { createWalletReading } from './wallet-reading.ts';
 import { createWalletSummaries } from './wallet-summaries.ts';
 
@@ -22,7 +23,7 @@ interface Dependencies extends Pick<WalletsAdmin, 'partners' | 'standardPrice' |
   /** Adds entries to the audit log. Idempotent. */
   record: (entries: readonly AuditEntry[]) => Promise<void>;
   /** Returns the wallets with exchanges that were refused since a time because the balance was too low, by wallet id. */
-  unpaidWallets: (since: Date) => Promise<ReadonlyMap<string, Unpaid>>;
+  unpaidWallets: (since: Date) => Promise<UnpaidWallets>;
   logger: Pick<Logger, 'error'>;
   /** Whether this process has the role worker, which audits the ledgers each night. */
   worker: boolean;
@@ -42,18 +43,21 @@ export function createWalletsFeature(dependencies: Dependencies) {
   const audit = createWalletAudit({ ...forAudits, key });
 
   return {
-    procedures: createWalletsProcedures({
-      store: ledger,
-      audit,
-      repair: createWalletRepair({ ...forAudits, audit, grants, publishing, record }),
-      manualEntries,
-      list: createWalletList({ ...forLists, summaries, unpaidWallets, partnerNames }),
-      summaries,
-      signStatement,
-      clock,
-      partners,
-      standardPrice,
-    }),
+    procedures: {
+      revenue: createRevenueProcedures({ ...stores, partnerNames }),
+      ...createWalletsProcedures({
+        store: ledger,
+        audit,
+        repair: createWalletRepair({ ...forAudits, audit, grants, publishing, record }),
+        manualEntries,
+        list: createWalletList({ ...forLists, summaries, unpaidWallets, partnerNames }),
+        summaries,
+        signStatement,
+        clock,
+        partners,
+        standardPrice,
+      }),
+    },
     sweeps: [summaries.sweep, createNightlyAudit({ audit, store: ledger, faults, clock, logger, worker })],
 
     /** Returns a wallet as the partner's programs see it. @throws ApiError `not_found` */
@@ -66,3 +70,5 @@ export function createWalletsFeature(dependencies: Dependencies) {
     drain: (): Promise<void> => summaries.flush().catch(() => undefined),
   };
 }
+
+export type WalletsFeature = ReturnType<typeof createWalletsFeature>;

@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import { createCheckpointStore } from './audit/checkpoint-store.ts';
 import { createFaultStore } from './audit/fault-store.ts';
+import { createRevenueStore } from './revenue/revenue-store.ts';
 import { createWalletSummaryStore, indexes as summaryIndexes } from './wallet-summary-store.ts';
 import { createWalletUseStore, indexes as useIndexes } from './wallet-use-store.ts';
 
@@ -15,5 +16,6 @@ export const createWalletsStores = (db: Db, maintenance: Db = db) => ({
   faults: createFaultStore(db),
   summaries: createWalletSummaryStore(db),
   use: createWalletUseStore(maintenance),
+  revenue: createRevenueStore(maintenance),
 });
 export type WalletsStores = ReturnType<typeof createWalletsStores>;

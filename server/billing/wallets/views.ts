@@ -9,7 +9,7 @@ import type {
   WalletReference,
   WalletView,
 } from '../../../contracts/admin/wallets.ts';
-import { BillableKind, type EntryKind, type Prices } from '../../../contracts/charge.ts';
+import { BillableKind, type EntryKind, type Prices, pricesAt } from '../../../contracts/charge.ts';
 import { hour, minute } from '../../platform/http/limits/windows.ts';
 import { priceOf } from '../charge.ts';
 import type { Head } from '../ledger/heads.ts';
@@ -137,9 +137,10 @@ export function viewStatement({ partnerId, mode }: WalletReference, statement: S
 
 export function viewPrices(
   partnerId: string | null,
-  overrides: Prices | undefined,
-  standard: number,
+  prices: Prices = {},
+  { standard, now }: { standard: number; now: number },
 ): PricesView {
+  const { planned = [], ...overrides } = pricesAt(prices, now);
   const price = (kind: BillableKind) => priceOf(kind, overrides, standard);
   return {
     partnerId,
@@ -147,6 +148,7 @@ export function viewPrices(
     token: price('token'),
     storefront: price('storefront'),
     checkbox: price('checkbox'),
-    overridden: BillableKind.options.filter((kind) => overrides?.[kind] !== undefined),
+    overridden: BillableKind.options.filter((kind) => overrides[kind] !== undefined),
+    planned: planned.map(({ from, ...price }) => ({ ...price, from: from.toISOString() })),
   };
 }

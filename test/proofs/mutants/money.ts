@@ -42,7 +42,7 @@ export const money = [
     'server/billing/charge.ts',
     ['billing/charge', 'billing/exchange', 'api/oauth/token-code', 'api/oauth/revoke', 'api/oauth/token'],
     [
-      ['order.prices, standardPrice))', 'order.prices, standardPrice) - 1)'],
+      ['kind, prices, standardPrice))', 'kind, prices, standardPrice) - 1)'],
       ['if (revoked || !access) return undefined;', 'if (!access) return undefined;'],
       ["if (rehearsal && mode === 'test') {", "if (rehearsal && mode === 'live') {"],
     ],

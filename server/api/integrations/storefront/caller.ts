@@ -1,3 +1,4 @@
+import type { Prices } from '../../../../contracts/charge.ts';
 import type { ExchangingClient } from '../../../../contracts/grant.ts';
 import {
   integrationRequestsPerMinute,
@@ -15,7 +16,7 @@ import { explainMismatch, fingerprintOf, isSignedWith, type Signature } from './
 /** A storefront client with its partner. Prices are in cents per billable event. */
 export interface IntegrationHolder {
   client: ExchangingClient & { status: 'active' | 'disabled' };
-  partner: { _id: string; status: 'pending' | 'active' | 'suspended'; prices?: { storefront?: number } };
+  partner: { _id: string; status: 'pending' | 'active' | 'suspended'; prices?: Prices };
 }
 
 /** The sender of a signed request. A repeated request has the same `fingerprint`. */

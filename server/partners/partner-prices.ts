@@ -1,0 +1,31 @@
+import { type BillableKind, type PlannedPrice, type Prices, pricesAt } from '../../contracts/charge.ts';
+import { ApiError } from '../platform/errors.ts';
+
+/** The most prices that may be planned for a partner. */
+const mostPlanned = 20;
+
+/**
+ * Returns the prices of a partner after a change. A price without `from` begins now, and removes the planned ones of its kind.
+ * @param now milliseconds since the epoch
+ * @throws ApiError `refused` if `from` is over, or too many prices are planned
+ */
+export function changedPrices(
+  current: Prices,
+  { kind, cents, from }: { kind: BillableKind; cents: number; from: Date | undefined },
+  now: number,
+): Prices {
+  const { planned = [], ...present } = pricesAt(current, now);
+  const isOther = (price: PlannedPrice) =>
+    price.kind !== kind || (from !== undefined && price.from.getTime() !== from.getTime());
+  const others = planned.filter(isOther);
+  const rest = others.length > 0 ? { planned: others } : {};
+  if (from === undefined) return { ...present, ...rest, [kind]: cents };
+  if (from.getTime() <= now)
+    throw new ApiError('refused', {
+      description: `A planned price begins in the future: ${from.toISOString()} is over`,
+    });
+  if (others.length >= mostPlanned)
+    throw new ApiError('refused', { description: `At most ${mostPlanned} prices can be planned` });
+  const all = [...others, { kind, cents, from }];
+  return { ...present, planned: all.toSorted((one, other) => one.from.getTime() - other.from.getTime()) };
+}
