@@ -1,4 +1,7 @@
-import { localTime } from '../output/format.ts';
+import { Flags } from '@oclif/core';
+import type { ServiceStatus } from '../../contracts/service-status.ts';
+import { CommandError } from '../errors/failure.ts';
+import { formatShare, localTime } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
 
 const columns = [
@@ -15,16 +18,25 @@ const columns = [
   'lastSeenAt',
 ] as const;
 
+/** The time for the public page to answer, in milliseconds. */
+const historyTimeoutMs = 10_000;
+
 export default class Status extends AdminCommand<typeof Status> {
   static override summary =
     'Show the state of the service: versions, database, waiting deliveries, processes.';
   static override description =
     'Answers also while the database is away: why, since when, and what was there before.';
-  static override examples = ['<%= config.bin %> status'];
+  static override examples = ['<%= config.bin %> status', '<%= config.bin %> status --history'];
+  static override flags = {
+    history: Flags.boolean({
+      description: 'the availability, the incidents and the days of the public page /status instead',
+    }),
+  };
 
   async run() {
     const { url } = this.connection;
     const status = await this.api.status.query();
+    if (this.flags.history) return this.#showHistory(status.baseUrl);
     const shown = { ...status, cli: this.config.version, url };
     const { processes: presentProcesses, missingRoles, away, ...fields } = shown;
     // What the server read last, if its database is away now.
@@ -42,5 +54,34 @@ export default class Status extends AdminCommand<typeof Status> {
       for (const { role, since } of missingRoles ?? [])
         this.writeNotice(`No process has the role ${role}${since ? ` since ${localTime(since)}` : ''}.`);
     return shown;
+  }
+
+  /** Shows what the public page `/status` reports. @param baseUrl address of the public listener */
+  async #showHistory(baseUrl: string): Promise<ServiceStatus> {
+    const history = await readHistory(`${baseUrl}/status.json`);
+    const { spans, incidents, days } = history;
+    for (const { hours, available, errors, requests } of spans)
+      this.log(
+        `Last ${hours} hours: available ${formatShare(available)}, ${errors} errors of ${requests} requests`,
+      );
+    this.log();
+    if (incidents.length > 0) this.showTable(incidents, ['kind', 'from', 'until', 'minutes']);
+    else this.log(`No incidents since ${history.recordedSince ? localTime(history.recordedSince) : '-'}`);
+    this.log();
+    const withShares = days.map(({ available, ...day }) => ({ ...day, available: formatShare(available) }));
+    this.showTable(withShares, ['day', 'available', 'requests', 'errors', 'webhooks', 'webhooksTaken']);
+    return history;
+  }
+}
+
+/** @throws CommandError if the public listener does not answer */
+async function readHistory(url: string): Promise<ServiceStatus> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(historyTimeoutMs) });
+    if (response.ok) return (await response.json()) as ServiceStatus;
+    throw new Error(`it answered ${response.status}`);
+  } catch (error) {
+    const message = `${url} cannot be read: ${(error as Error).message}`;
+    throw new CommandError({ code: 'unreachable', message });
   }
 }

@@ -25,12 +25,15 @@ export type EnrollmentView = z.infer<typeof EnrollmentView>;
 
 export const EnrollmentReference = z.strictObject({ enrollmentId: reference('enrollment') });
 export const ReadEnrollment = z.strictObject({ ...EnrollmentReference.shape, ...readReason });
+/** Lists the enrollments of a partner. Those that are blocked can be listed over all partners. */
 export const ListEnrollments = z.strictObject({
-  partnerId: reference('partner'),
+  partnerId: reference('partner').optional(),
+  status: EnrollmentStatus.optional(),
   sub: z.string().min(1).max(128).optional(),
   ...readReason,
   ...page,
 });
+export type ListEnrollments = z.infer<typeof ListEnrollments>;
 
 export const BlockEnrollment = z.strictObject({
   enrollmentId: reference('enrollment'),

@@ -27,6 +27,9 @@ export const KeyView = z.strictObject({
   status: KeyStatus,
   last4: z.string().length(4),
   webhookUrl: z.string().nullable(),
+  /** The last characters of the signing secret, and its creation time. Null if an older build made it, or without a URL. */
+  webhookLast4: z.string().nullable(),
+  webhookSecretAt: DateTime.nullable(),
   createdAt: DateTime,
   rotatedAt: DateTime.nullable(),
   /** The last use of the current secret, accurate to some minutes. Null if it was not used yet. */

@@ -6,11 +6,12 @@ import {
   ListEnrollments,
   ReadEnrollment,
 } from '../../contracts/admin/enrollments.ts';
-import { pageFields, Total } from '../../contracts/admin/references.ts';
+import { pageFields, Total, type Unpaged } from '../../contracts/admin/references.ts';
 import { maskSubject } from '../platform/admin-api/personal-data.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/database/audit/audit-entry.ts';
 import { endDryRun } from '../platform/database/audit/dry-run.ts';
+import { givenFields } from '../platform/database/reads/look-through.ts';
 import { ApiError } from '../platform/errors.ts';
 import { createSourceProcedures } from '../sessions/sources/admin-sources.ts';
 import type { SourceOverview } from '../sessions/sources/overview.ts';
@@ -30,6 +31,15 @@ export const createVerificationProcedures = (dependencies: Dependencies) => ({
   sessions: createSessionProcedures(dependencies),
   enrollments: enrollmentProcedures(dependencies),
 });
+
+type Filter = Omit<Unpaged<ListEnrollments>, 'reason'>;
+
+/** Returns the conditions of a list. @throws ApiError `bad_input` for one of all enrollments, which no index serves */
+function requireNarrow({ partnerId, sub, status }: Filter) {
+  if (partnerId === undefined && status !== 'blocked')
+    throw new ApiError('bad_input', { description: 'Name a partner, or ask for those that are blocked' });
+  return givenFields({ partnerId, sub, status });
+}
 
 function enrollmentProcedures({
   enrollments,
@@ -51,18 +61,23 @@ function enrollmentProcedures({
     list: query(
       ListEnrollments,
       z.array(EnrollmentView),
-      async ({ partnerId, sub, reason, limit, after }, context) => {
+      async ({ reason, limit, after, ...wanted }, context) => {
         const last = after === undefined ? undefined : await requireEnrollment(after);
-        const found = await enrollments.list({ partnerId, ...(sub ? { sub } : {}) }, { limit, after: last });
+        const found = await enrollments.list(requireNarrow(wanted), { limit, after: last });
         const modes = found.map(({ mode }) => mode);
-        await context.noteRead({ target: partnerId, modes, reason, counts: { enrollments: found.length } });
+        await context.noteRead({
+          target: wanted.partnerId ?? null,
+          modes,
+          reason,
+          counts: { enrollments: found.length },
+        });
         return found.map((enrollment) => maskSubject(context.operator.role, viewEnrollment(enrollment)));
       },
     ),
 
     // A count shows no record of a person, so it needs no reason and is not noted in the audit log.
-    count: query(ListEnrollments.omit({ ...pageFields, reason: true }), Total, ({ partnerId, sub }) =>
-      enrollments.count({ partnerId, ...(sub ? { sub } : {}) }),
+    count: query(ListEnrollments.omit({ ...pageFields, reason: true }), Total, (wanted) =>
+      enrollments.count(requireNarrow(wanted)),
     ),
 
     show: query(ReadEnrollment, EnrollmentView, async ({ enrollmentId, reason }, context) => {

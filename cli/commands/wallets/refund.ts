@@ -1,21 +1,56 @@
 import { Args, Flags } from '@oclif/core';
+import { BillableKind } from '../../../contracts/charge.ts';
 import { CarefulCommand } from '../../careful/careful-command.ts';
+import { nounFor } from '../../careful/previews.ts';
 import type { AdminApi } from '../../connection/client.ts';
-import { describeMove } from '../../flags/amounts.ts';
+import { usageError } from '../../errors/failure.ts';
+import { describeMove, formatCents } from '../../flags/amounts.ts';
+import { modeFilter } from '../../flags/flags.ts';
+import { periodFlags, readPeriod } from '../../flags/period.ts';
+import { type ChargeFilter, findRefundable } from '../../wallets/refunds.ts';
 
 type Entry = Awaited<ReturnType<AdminApi['wallets']['entry']['query']>>;
 
+/** After so many refunds, the command says how far it is. */
+const refundsPerNotice = 100;
+
 export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> {
-  static override summary = 'Refund a charge to its wallet. A charge has at most one refund.';
-  static override description = 'A refund in test mode needs no confirmation.';
-  static override examples = ['<%= config.bin %> wallets refund txn_… --reason "answer was lost"'];
-  static override args = { entry: Args.string({ description: 'id of the charge', required: true }) };
+  static override summary =
+    'Refund a charge to its wallet, or all charges of a filter. A charge has at most one refund.';
+  static override description =
+    'A refund in test mode needs no confirmation. With --partner, --mode and a period, all charges of the period are refunded; --dry-run says how many. If it is interrupted, the same command refunds the rest.';
+  static override examples = [
+    '<%= config.bin %> wallets refund txn_… --reason "answer was lost"',
+    '<%= config.bin %> wallets refund --partner ptr_… --mode live --from 2026-07-01T14:00 --to 2026-07-01T15:00 --reason "outage" --dry-run',
+  ];
+  static override args = { entry: Args.string({ description: 'id of one charge' }) };
   static override flags = {
     reason: Flags.string({ description: 'reason, for the audit log', required: true }),
+    partner: Flags.string({ description: 'charges of this partner, in place of one charge' }),
+    mode: modeFilter,
+    ...periodFlags,
+    client: Flags.string({ description: 'only charges whose client is this one and still known' }),
+    kind: Flags.option({ options: BillableKind.options })({ description: 'only charges of this kind' }),
   };
 
   async run() {
     const { entry: id } = this.args;
+    const { partner, reason: _reason, ...filter } = this.flags;
+    const isFiltered = [
+      partner,
+      filter.mode,
+      filter.from,
+      filter.to,
+      filter.month,
+      filter.client,
+      filter.kind,
+    ].some((flag) => flag !== undefined);
+    if ((id === undefined) !== isFiltered)
+      throw usageError('Name one charge, or --partner, --mode and a period of charges');
+    return id === undefined ? this.#refundMany(this.#readFilter()) : this.#refundOne(id);
+  }
+
+  async #refundOne(id: string) {
     const refund = async () => {
       const moved = await this.api.wallets.refund.mutate({ entryId: id, reason: this.flags.reason });
       this.log(describeMove(moved.balanceBefore, moved.balanceAfter));
@@ -30,6 +65,37 @@ export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> 
     if (isLive) this.warnLive('live mode');
     const consequence = await describeConsequence(this.api, entry);
     return this.runConfirmed({ id, consequence, unchanged: consequence, isLive }, refund);
+  }
+
+  /** @throws CommandError without partner, mode or the beginning of the period */
+  #readFilter(): ChargeFilter {
+    const { partner: partnerId, mode, client, kind } = this.flags;
+    const { from, to } = readPeriod(this.flags, 'UTC');
+    if (partnerId === undefined || mode === undefined || from === undefined)
+      throw usageError('Many charges need --partner, --mode, and --from or --month');
+    return { partnerId, mode, from, to, client, kind };
+  }
+
+  async #refundMany(filter: ChargeFilter) {
+    const { partnerId: id, mode } = filter;
+    const { charges, refundedBefore } = await findRefundable(this.api, filter);
+    const amount = -charges.reduce((sum, charge) => sum + charge.amount, 0);
+    const before = refundedBefore > 0 ? ` ${refundedBefore} were refunded before.` : '';
+    const counted = `${charges.length} ${nounFor(charges.length, 'charge')}`;
+    const refund = async () => {
+      for (const [done, charge] of charges.entries()) {
+        await this.api.wallets.refund.mutate({ entryId: charge.id, reason: this.flags.reason });
+        if (done > 0 && done % refundsPerNotice === 0) this.writeNotice(`${done} of ${charges.length}`);
+      }
+      return this.showRecord({ id, mode, refunded: charges.length, amount, refundedBefore });
+    };
+    const isLive = mode === 'live';
+    const consequence = `${counted} of the ${mode} wallet of ${id} are refunded: ${formatCents(amount)} USD.${before}`;
+    if (!isLive && !this.isDryRun) return refund();
+    return this.runConfirmed(
+      { id, consequence, unchanged: `Nothing moves: no charge matches.${before}`, isLive },
+      refund,
+    );
   }
 }
 

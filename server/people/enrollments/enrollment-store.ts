@@ -42,8 +42,11 @@ export interface Enrollment extends SnapshotOwner {
 }
 
 export const collection = 'enrollments';
+/** The index of blocked enrollments, which are few. */
+const byBlock = { createdAt: -1, _id: -1 } as const;
 export const indexes: IndexDeclaration[] = [
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
+  { collection, key: byBlock, partialFilterExpression: { status: 'blocked' } },
   { collection, key: { sub: 1 } },
   { collection, key: { userId: 1 } },
   { collection, key: { customerHash: 1 }, sparse: true },
@@ -63,10 +66,11 @@ export const isWithdrawn = (
 /** The most enrollments that a query for one person reads. */
 const mostPerPerson = 1_000;
 
-/** The filter of a list: a partner's enrollments, or those of one user of the partner. */
+/** The filter of a list: a partner's enrollments, those of one user of the partner, or those that are blocked. */
 interface EnrollmentFilter {
-  partnerId: string;
+  partnerId?: string;
   sub?: string;
+  status?: Enrollment['status'];
 }
 
 /** Adds an audit entry to a change of an enrollment. `auditAt` marks the entry for the copy to the audit log. */
@@ -146,13 +150,19 @@ export function createEnrollmentStore(db: Db) {
     list: (
       filter: EnrollmentFilter,
       page: { limit: number; after?: Enrollment | undefined },
-    ): Promise<Enrollment[]> => readPage(enrollments, filter, page),
+    ): Promise<Enrollment[]> =>
+      readPage(enrollments, filter, {
+        ...page,
+        ...(filter.partnerId === undefined ? { hint: byBlock } : {}),
+      }),
 
     // `sub` has an index of its own. The index of the partner continues with the time.
     count: (filter: EnrollmentFilter) =>
       countThrough(
         enrollments,
-        divideFilter(filter, { selective: ['sub'], sorted: ['partnerId'] }, 'createdAt'),
+        filter.partnerId === undefined && filter.sub === undefined
+          ? { indexed: filter, hint: byBlock, rest: {} }
+          : divideFilter(filter, { selective: ['sub'], sorted: ['partnerId'] }, 'createdAt'),
       ),
 
     ofUser: (userId: string): Promise<Enrollment[]> =>

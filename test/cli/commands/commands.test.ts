@@ -53,6 +53,9 @@ describe('svcadmin partners', () => {
       'Name        Acme Ltd',
       'Status      pending',
       'Logo        -',
+      'Contacts    -',
+      'VAT ID      -',
+      'Address     -',
       `Created at  ${local}`,
       '',
     ]);

@@ -1,0 +1,43 @@
+import { writeFileSync } from 'node:fs';
+import { usageError } from '../errors/failure.ts';
+import { mostPerPage } from '../flags/flags.ts';
+import { type ReadPage, readPages } from '../list/pages.ts';
+import { packFiles } from './tar.ts';
+
+/** The name of a file in the archive, without `.json`, with the read of its content. */
+export type Reads = Readonly<Record<string, () => Promise<unknown>>>;
+
+/** Reads all pages of a list. */
+export async function readAll<Row extends object>(page: ReadPage<Row>): Promise<Row[]> {
+  const all: Row[] = [];
+  for await (const { rows } of readPages(page, { all: true, limit: mostPerPage })) all.push(...rows);
+  return all;
+}
+
+/**
+ * Reads everything one after the other, and writes it to a new archive that only this person may read.
+ * @param onRead called with each name and its number of records, for progress
+ * @throws CommandError if the file exists or cannot be written
+ */
+export async function writeArchive(
+  path: string,
+  reads: Reads,
+  onRead: (name: string, records: number) => void,
+): Promise<Record<string, number>> {
+  const files: Record<string, string> = {};
+  const counts: Record<string, number> = {};
+  for (const [name, read] of Object.entries(reads)) {
+    const content = await read();
+    const count = Array.isArray(content) ? content.length : 1;
+    files[`${name}.json`] = `${JSON.stringify(content, null, 2)}\n`;
+    counts[name] = count;
+    onRead(name, count);
+  }
+  try {
+    writeFileSync(path, packFiles(files, new Date()), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw usageError(code === 'EEXIST' ? `${path} exists; an export goes to a new file` : message);
+  }
+  return counts;
+}

@@ -1,0 +1,107 @@
+import { Flags } from '@oclif/core';
+import { readAll } from '../../archive/export.ts';
+import type { AdminApi } from '../../connection/client.ts';
+import { listFlags, modeFilter, moment } from '../../flags/flags.ts';
+import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
+
+/** A secret of a partner that is accepted now, or that signs. `id` is that of its owner. */
+interface Secret {
+  id: string;
+  kind: 'apiKey' | 'webhookSecret' | 'clientSecret' | 'integrationSecret';
+  partnerId: string;
+  partnerName: string | null;
+  mode: 'test' | 'live';
+  last4: string | null;
+  madeAt: string;
+  lastUsedAt: string | null;
+  /** The end of a replaced secret; null for the present one. */
+  expiresAt: string | null;
+  /** The command that replaces the secret. */
+  next: string;
+}
+
+interface Wanted {
+  partnerId: string | undefined;
+  mode: 'test' | 'live' | undefined;
+}
+
+type Listed<Topic extends 'keys' | 'clients' | 'integrations'> = Awaited<
+  ReturnType<AdminApi[Topic]['list']['query']>
+>[number];
+const ownerOf = ({ id, partnerId, partnerName, mode }: Listed<'keys' | 'clients' | 'integrations'>) => ({
+  ...{ id, partnerId, partnerName, mode },
+  expiresAt: null,
+});
+
+/** The secrets of an API key: its own, and the one that signs its webhooks. Times of older builds are not known. */
+function ofKey(key: Listed<'keys'>): Secret[] {
+  const own: Secret = {
+    ...ownerOf(key),
+    ...{ kind: 'apiKey', last4: key.last4, lastUsedAt: key.lastUsedAt, next: `keys rotate ${key.id}` },
+    madeAt: key.rotatedAt ?? key.createdAt,
+  };
+  if (key.webhookUrl === null) return [own];
+  const signing: Secret = {
+    ...ownerOf(key),
+    ...{ kind: 'webhookSecret', last4: key.webhookLast4, lastUsedAt: null },
+    madeAt: key.webhookSecretAt ?? key.createdAt,
+    next: `webhooks prepare-secret ${key.id}`,
+  };
+  return [own, signing];
+}
+
+const ofClient = (client: Listed<'clients'>): Secret[] =>
+  client.secrets.map(({ last4, createdAt, lastUsedAt, expiresAt }) => ({
+    ...ownerOf(client),
+    ...{ kind: 'clientSecret', last4, lastUsedAt, expiresAt },
+    madeAt: createdAt ?? client.createdAt,
+    next: `clients rotate-secret ${client.id}`,
+  }));
+
+const ofIntegration = (integration: Listed<'integrations'>): Secret => ({
+  ...ownerOf(integration),
+  ...{ kind: 'integrationSecret', last4: integration.last4, lastUsedAt: integration.lastUsedAt },
+  madeAt: integration.rotatedAt ?? integration.createdAt,
+  next: `integrations rotate-secret ${integration.id}`,
+});
+
+/** Reads the secrets of all active keys, clients and integrations, the oldest first. */
+async function readSecrets(api: AdminApi, wanted: Wanted): Promise<Secret[]> {
+  const active = { ...wanted, status: 'active' } as const;
+  const [keys, clients, integrations] = await Promise.all([
+    readAll((page) => api.keys.list.query({ ...active, ...page })),
+    readAll((page) => api.clients.list.query({ ...active, ...page })),
+    readAll((page) => api.integrations.list.query({ ...active, ...page })),
+  ]);
+  const secrets = [...keys.flatMap(ofKey), ...clients.flatMap(ofClient), ...integrations.map(ofIntegration)];
+  return secrets.toSorted((one, other) => (one.madeAt < other.madeAt ? -1 : 1));
+}
+
+export default class SecretsList extends ListCommand<typeof SecretsList> {
+  static override summary = 'List the secrets of partners by their age, the oldest first.';
+  static override description =
+    'Lists API keys, and secrets of clients, webhooks and integrations, of records that are active. Replaced secrets that still work are among them. The secrets themselves are not shown.';
+  static override examples = [
+    '<%= config.bin %> secrets list --older-than 90d',
+    '<%= config.bin %> secrets list --older-than 365d --mode live --by partnerName,kind',
+  ];
+  static override flags = {
+    'older-than': moment({ description: 'only secrets made before this time' }),
+    partner: Flags.string({ description: 'only of this partner' }),
+    mode: modeFilter,
+    ...listFlags,
+  };
+
+  async run() {
+    const { partner, mode, 'older-than': before } = this.flags;
+    return this.showList({
+      page: async () => {
+        const secrets = await readSecrets(this.api, { partnerId: partner, mode });
+        return secrets.filter(({ madeAt }) => before === undefined || madeAt < before);
+      },
+      fields: async () => ['expiresAt', 'next', 'partnerId'],
+      columns: ['id', 'kind', 'mode', 'partnerName', 'last4', 'madeAt', 'lastUsedAt', 'expiresAt'],
+      dropIfNarrow: [...columnsSameFor(partner), 'expiresAt', 'last4'],
+    });
+  }
+}

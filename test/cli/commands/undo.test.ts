@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { undoable } from '../../../cli/undo/settings.ts';
+import { createShop, type Shop } from '../../api/storefront/shop.ts';
+import { createPartner, type TestPartner } from '../../harness/partner.ts';
+import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { type CommandLine, commandLine } from '../svcadmin.ts';
+
+let server: TestServer;
+let svcadmin: CommandLine;
+let partner: TestPartner;
+let shop: Shop;
+beforeAll(async () => {
+  server = await startTestServer();
+  svcadmin = await commandLine(server.adminUrl);
+  [partner, shop] = await Promise.all([createPartner(server), createShop(server)]);
+  await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: 'https://one.example/hook' });
+});
+afterAll(() => server.stop());
+
+/** The id of the last request that this action made. */
+async function requestOf(action: string): Promise<string> {
+  await server.services.admin.auditLog.sweep();
+  const [entry] = await server.admin.auditLog.list.query({ action, limit: 1 });
+  return entry?.requestId ?? '';
+}
+const undo = (request: string, ...more: string[]) =>
+  svcadmin.run(['audit-log', 'undo', request, '--yes', ...more]);
+
+/** For each action: a change, and the read of the fields that it changes. */
+const changes: Record<string, { make: () => Promise<unknown>; read: () => Promise<unknown> }> = {
+  'partners.update': {
+    make: () =>
+      server.admin.partners.update.mutate({
+        partnerId: partner.partnerId,
+        name: 'New',
+        vatId: 'DE123456789',
+      }),
+    read: () => server.admin.partners.show.query({ partnerId: partner.partnerId }),
+  },
+  'clients.update': {
+    make: () =>
+      server.admin.clients.update.mutate({
+        ...{ clientId: partner.clientId, passkeys: false, openid: true, defaultClaims: ['age_18_plus'] },
+        ...{ claims: ['age_18_plus'], sources: ['sandbox'], idTokenAlg: 'ES256', purpose: 'To sell wine' },
+        addRedirectUris: ['http://localhost:1/'],
+      }),
+    read: () => server.admin.clients.show.query({ clientId: partner.clientId }),
+  },
+  'integrations.update': {
+    make: () =>
+      server.admin.integrations.update.mutate({
+        ...{ integrationId: shop.integrationId, addShops: ['two.example'] },
+      }),
+    read: async () =>
+      (await server.admin.integrations.show.query({ integrationId: shop.integrationId })).shops,
+  },
+  'limits.set': {
+    make: () => server.admin.limits.set.mutate({ partnerId: partner.partnerId, mode: 'test', perMinute: 7 }),
+    read: async () => {
+      const { perMinute, perHour } = await server.admin.limits.show.query({ partnerId: partner.partnerId });
+      return { perMinute, perHour };
+    },
+  },
+  'webhooks.changeUrl': {
+    make: () =>
+      server.admin.webhooks.changeUrl.mutate({ keyId: partner.keyId, url: 'https://two.example/hook' }),
+    read: async () => (await server.admin.webhooks.show.query({ keyId: partner.keyId })).url,
+  },
+  'webhooks.setNotices': {
+    make: () => server.admin.webhooks.setNotices.mutate({ keyId: partner.keyId, notices: true }),
+    read: async () => (await server.admin.webhooks.show.query({ keyId: partner.keyId })).notices,
+  },
+};
+
+describe('svcadmin audit-log undo', () => {
+  it('has a case for each change that can be undone', () => {
+    expect(Object.keys(changes).sort()).toEqual([...undoable].sort());
+  });
+
+  it.each(Object.keys(changes))('sets again what %s has replaced, once', async (action) => {
+    const { make, read } = changes[action] ?? expect.fail();
+    const before = await read();
+    await make();
+    const changed = await read();
+    expect(changed).not.toEqual(before);
+    const request = await requestOf(action);
+    const dry = await undo(request, '--dry-run');
+    expect(dry.stdout, dry.stderr).toMatch(/Would do: .* changes back: /);
+    expect(await read()).toEqual(changed);
+    const done = await undo(request);
+    expect(done, done.stderr).toMatchObject({ code: 0 });
+    expect(await read()).toEqual(before);
+    // The values are not those of the change any more.
+    expect(await undo(request)).toMatchObject({ code: 2 });
+    expect(await read()).toEqual(before);
+    // The undo has an entry of its own, and can be undone.
+    expect(await undo(await requestOf(action))).toMatchObject({ code: 0 });
+    expect(await read()).toEqual(changed);
+  });
+
+  it('refuses a request that changed no settings (exit 2), and an unknown one (exit 4)', async () => {
+    await server.admin.partners.create.mutate({ name: 'Other' });
+    const refused = await undo(await requestOf('partners.create'));
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(await undo('req_0000000000000000000000')).toMatchObject({ code: 4 });
+  });
+});
