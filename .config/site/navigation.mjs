@@ -58,6 +58,7 @@ export const areas = [
         label: 'Run',
         entries: entries({
           operations: 'Operations',
+          runbooks: 'Runbooks',
           configuration: 'Configuration',
           sources: 'Verification sources',
           capacity: 'Capacity',
