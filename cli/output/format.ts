@@ -81,7 +81,7 @@ export const formatShare = (share: number | null): string =>
   share === null ? '-' : `${Math.round(share * 1000) / 10} %`;
 
 /** Abbreviations, which are written in capitals. The plural `s` stays small, as in `IDs`. */
-const abbreviations = /\b(?<letters>id|api|uri|url|cli|http)(?<plural>s?)\b/gi;
+const abbreviations = /\b(?<letters>id|api|uri|url|cli|http|vat)(?<plural>s?)\b/gi;
 
 /** Converts `createdAt` to `Created at`. */
 export function label(name: string): string {

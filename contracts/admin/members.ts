@@ -34,7 +34,8 @@ export type MemberView = z.infer<typeof MemberView>;
 /** The only response that contains the link of an invitation. */
 export const InvitedMember = z.strictObject({ ...MemberView.shape, link: z.string() });
 
-const Email = z
+/** An e-mail address, in lower case. */
+export const Email = z
   .string()
   .trim()
   .toLowerCase()

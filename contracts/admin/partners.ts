@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { DisplayName } from '../display-text.ts';
+import { DisplayName, displayText } from '../display-text.ts';
 import { DateTime } from '../identifiers.ts';
 import { BrandRequest } from './brands.ts';
 import { CreateClient } from './clients.ts';
 import { SetEndpoint } from './keys.ts';
+import { Email } from './members.ts';
 import { OperatorReason, page, reference } from './references.ts';
 import { FundWallet } from './wallets.ts';
 
@@ -19,6 +20,11 @@ export const PartnerView = z.strictObject({
   logo: z.string().nullable(),
   /** A member's change of the logo that waits for an operator, or was refused. */
   brandRequest: BrandRequest.nullable(),
+  /** E-mail addresses of the people to ask at the company. */
+  contacts: z.array(z.string()),
+  vatId: z.string().nullable(),
+  /** The postal address in one line. */
+  address: z.string().nullable(),
   createdAt: DateTime,
 });
 export type PartnerView = z.infer<typeof PartnerView>;
@@ -38,6 +44,27 @@ export const SetLogo = z.strictObject({
     .min(1)
     .max(largestBase64, { error: 'the file must have at most 256 KiB' }),
 });
+/** Changes what we know of the company. A field that is left out stays as it is, and one that is null is removed. */
+export const UpdatePartner = PartnerReference.extend({
+  name: DisplayName.optional(),
+  contacts: z
+    .array(Email)
+    .max(10)
+    .transform((all) => [...new Set(all)])
+    .optional(),
+  /** The country and up to 13 letters and digits, without spaces. */
+  vatId: z
+    .string()
+    .trim()
+    .max(32)
+    .toUpperCase()
+    .transform((text) => text.replace(/[ .-]/g, ''))
+    .pipe(z.string().regex(/^[A-Z]{2}[0-9A-Z]{2,13}$/, { error: 'expected a VAT id such as DE123456789' }))
+    .nullable()
+    .optional(),
+  address: displayText(300).nullable().optional(),
+});
+export type UpdatePartner = z.infer<typeof UpdatePartner>;
 export const CreatePartner = z.strictObject({ name: DisplayName });
 
 /** The records that `svcadmin partners onboard` will create in test mode. They are all checked before any is created. */

@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { PartnerStatus } from '../../contracts/admin/partners.ts';
 import type { LowBalance } from '../../contracts/admin/warnings.ts';
+import type { Prices } from '../../contracts/charge.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { readPage } from '../platform/database/reads/pages.ts';
 import { type AuditedRecord, createRecordStore, recordIndexes } from '../platform/database/records.ts';
@@ -11,8 +12,11 @@ import type { BrandPage, BrandRequest } from './brands/brand-requests.ts';
 export interface Partner extends AuditedRecord {
   name: string;
   status: PartnerStatus;
+  contacts?: string[];
+  vatId?: string;
+  address?: string;
   /** Prices in cents by billable kind, if they differ from the configured price. */
-  prices?: { token?: number; storefront?: number; checkbox?: number };
+  prices?: Prices;
   /** The highest spend caps that members may set, by mode. */
   ceilings?: Partial<Record<Mode, { perMinute?: number; perHour?: number }>>;
   /** The recipients of e-mails about warnings, and the threshold of a low balance if it is not the default. */
@@ -29,6 +33,7 @@ export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
   // For searches by name.
   { collection, key: { name: 1 } },
+  { collection, key: { contacts: 1 }, sparse: true },
   // For the list of waiting changes of brands.
   { collection, key: { brandWaitsSince: 1, _id: 1 }, sparse: true },
   // For `withLowBalance`.

@@ -3,6 +3,7 @@ import { type IdentifierKind, identifierKind } from '../../contracts/identifiers
 import { collection as clientCollection } from './clients/client-store.ts';
 import { integrationCollection } from './integrations/integration-store.ts';
 import { collection as keyCollection } from './keys/key-store.ts';
+import { collection as memberCollection } from './members/member-store.ts';
 import { collection as partnerCollection } from './partner-store.ts';
 
 /** A match of a search: the partner, and a text that says where the match was found. */
@@ -54,7 +55,7 @@ interface Query {
 
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
-/** Searches partners by name, host, id or key. */
+/** Searches partners by name, host, e-mail address, id or key. */
 export function createSearchStore(db: Db) {
   const query = ({ collection, filter, hint }: Query): Promise<FoundRecord[]> =>
     db
@@ -68,6 +69,18 @@ export function createSearchStore(db: Db) {
     const filter = { name: { $regex: literal(text), $options: 'i' } };
     const found = await query({ collection: partnerCollection, filter, hint: { name: 1 } });
     return found.map(({ _id }) => ({ partnerId: _id, found: 'name' }));
+  }
+
+  /** Finds partners by the e-mail address of a contact or of a member. */
+  async function byEmail(email: string): Promise<Match[]> {
+    const [partners, members] = await Promise.all([
+      query({ collection: partnerCollection, filter: { contacts: email }, hint: { contacts: 1 } }),
+      query({ collection: memberCollection, filter: { email }, hint: { email: 1 } }),
+    ]);
+    return [
+      ...partners.map(({ _id }) => ({ partnerId: _id, found: `contact ${email}` })),
+      ...members.map(({ _id, partnerId }) => ({ partnerId, found: `member ${_id}` })),
+    ];
   }
 
   /** Finds clients by a part of the host of a redirect URI. @param text the part, or an address with this host */
@@ -119,6 +132,7 @@ export function createSearchStore(db: Db) {
       const canBeHost = /^\S+$/.test(text);
       const found = await Promise.all([
         byName(text),
+        ...(/^\S+@\S+$/.test(text) ? [byEmail(text.toLowerCase())] : []),
         ...(canBeHost ? [byRedirectHost(text)] : []),
         ...(isLastFour(text) ? [byLastFour(text)] : []),
       ]);

@@ -20,6 +20,7 @@ export const viewPartner = (partner: Partner): PartnerView =>
   viewAs(PartnerView, {
     ...partner,
     id: partner._id,
+    contacts: partner.contacts ?? [],
     brandRequest: viewRequest(partner.brandRequest),
   });
 
@@ -33,6 +34,8 @@ export function viewKey(key: ApiKey, now: number): KeyView {
     ...key,
     id: key._id,
     webhookUrl: key.webhook?.url,
+    webhookLast4: key.webhook?.last4,
+    webhookSecretAt: key.webhook?.secretAt,
     oldSecrets: viewOldSecrets(key.oldSecrets ?? [], now),
   });
 }

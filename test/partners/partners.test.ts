@@ -38,6 +38,57 @@ describe('partners of the service', () => {
     expect(await server.admin.partners.show.query({ partnerId })).toEqual({ ...created, status: 'active' });
   });
 
+  it('have a name, contacts, a VAT id and an address, which support changes one by one', async () => {
+    const { id: partnerId } = await activePartner();
+    const { partners, auditLog } = server.admin;
+    const change = (details: object) => partners.update.mutate({ partnerId, ...details });
+    const contacts = ['Dev@acme.example', 'pay@acme.example', 'dev@acme.example'];
+    await change({ contacts, vatId: ' de 123.456-789', address: '1 High Street, Bath' });
+    const details = {
+      ...{ contacts: ['dev@acme.example', 'pay@acme.example'], vatId: 'DE123456789' },
+      address: '1 High Street, Bath',
+    };
+    const renamed = await change({ name: 'Acme Europe' });
+    expect(renamed).toMatchObject({ ...details, name: 'Acme Europe', status: 'active' });
+    expect(await change({ vatId: null, address: null, contacts: [] })).toMatchObject({
+      ...{ vatId: null, address: null, contacts: [], name: 'Acme Europe' },
+    });
+    // A repeated change changes nothing.
+    await change({ name: 'Acme Europe' });
+    const entries = await auditLog.list.query({ target: partnerId, action: 'partners.update' });
+    expect(entries.map(({ before, after }) => [before, after])).toEqual([
+      [null, null],
+      [
+        { contacts: 2, vatId: 'DE123456789', address: '1 High Street, Bath' },
+        { contacts: 0, vatId: null, address: null },
+      ],
+      [{ name: 'Acme' }, { name: 'Acme Europe' }],
+      [
+        { contacts: 0, vatId: null, address: null },
+        { contacts: 2, vatId: 'DE123456789', address: '1 High Street, Bath' },
+      ],
+    ]);
+    for (const wrong of [{ contacts: ['kim'] }, { vatId: '12' }, { address: ' ' }, { name: '' }])
+      expect(await refusal(change(wrong))).toBe('bad_input');
+    expect(await refusal(partners.update.mutate({ partnerId: 'ptr_none', name: 'x' }))).toBe('not_found');
+  });
+
+  it('are found by the e-mail address of a contact or of a member', async () => {
+    const { id: partnerId } = await activePartner();
+    const email = 'robin@acme.example';
+    await server.admin.partners.update.mutate({ partnerId, contacts: [email] });
+    await server.db
+      .collection<{ _id: string }>('members')
+      .insertOne({ _id: 'mem_1', partnerId, email: 'sam@acme.example' } as never);
+    const find = async (text: string) => {
+      const found = await server.admin.partners.search.query({ text });
+      return found.map((partner) => [partner.id, partner.found]);
+    };
+    expect(await find('Robin@acme.example')).toEqual([[partnerId, [`contact ${email}`]]]);
+    expect(await find('sam@acme.example')).toEqual([[partnerId, ['member mem_1']]]);
+    expect(await find('kim@acme.example')).toEqual([]);
+  });
+
   it('are listed in pages, the newest first, and by status', async () => {
     const ids: string[] = [];
     for (const name of ['one', 'two', 'three'])

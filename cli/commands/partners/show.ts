@@ -1,13 +1,22 @@
 import { Args } from '@oclif/core';
 import { AdminCommand } from '../../program/base-command.ts';
+import { findPartnerId } from '../../show/by-name.ts';
 
 export default class PartnersShow extends AdminCommand<typeof PartnersShow> {
-  static override summary = 'Show a partner.';
-  static override examples = ['<%= config.bin %> partners show ptr_…'];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override summary = 'Show a partner by its id, name, host or e-mail address.';
+  static override description =
+    'A part of the name is enough. If several partners match, they are listed, and none is shown.';
+  static override examples = [
+    '<%= config.bin %> partners show ptr_…',
+    '<%= config.bin %> partners show "acme"',
+  ];
+  static override args = {
+    partner: Args.string({ description: 'id or name of the partner', required: true }),
+  };
 
   async run() {
-    const partner = await this.api.partners.show.query({ partnerId: this.args.partner });
+    const partnerId = await findPartnerId(this.api, this.args.partner);
+    const partner = await this.api.partners.show.query({ partnerId });
     const { brandRequest, ...others } = partner;
     // Most partners have no request.
     return this.showRecord(

@@ -45,6 +45,8 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { auditAt: 1 }, sparse: true },
   // For lists of the members of a partner. There is no list of all members.
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
+  // For searches by e-mail address.
+  { collection, key: { email: 1 }, sparse: true },
   { collection, key: { 'invitation.hash': 1 }, sparse: true },
   { collection, key: { 'passkey.credentialId': 1 }, unique: true, sparse: true },
   { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },

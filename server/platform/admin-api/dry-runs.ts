@@ -29,6 +29,7 @@ export const dryRunnable: ReadonlySet<string> = new Set([
   'members.remove',
   'operators.revoke',
   'partners.suspend',
+  'partners.update',
   'prices.set',
   'schema.finish',
   'users.erase',

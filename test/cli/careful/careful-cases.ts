@@ -97,6 +97,12 @@ export const alwaysAsked = [
 
 /** Commands that asked no question in 0.8.0. Each has arguments that affect live users or money. */
 export const carefulSince: Record<string, Case> = {
+  'audit-log undo': async (server) => {
+    const { partnerId } = await livePartner(server);
+    await server.admin.partners.update.mutate({ partnerId, name: 'Wrong' });
+    const [entry] = await server.admin.auditLog.list.query({ target: partnerId, action: 'partners.update' });
+    return [entry?.requestId ?? ''];
+  },
   'brands approve': async (server) => {
     const id = await liveClient(server);
     const brandRequest = {
@@ -139,6 +145,7 @@ export const carefulSince: Record<string, Case> = {
     return [(await server.admin.members.invite.mutate(member)).id];
   },
   'partners suspend': async (server) => [(await livePartner(server)).partnerId],
+  'partners update': async (server) => [(await livePartner(server)).partnerId, '--name', 'Acme Europe'],
   'prices set': async (server) => {
     const { partnerId } = await livePartner(server);
     return [partnerId, '--kind', 'token', '--cents', '40'];

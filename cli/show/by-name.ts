@@ -1,0 +1,60 @@
+import { closest } from '../../contracts/closest.ts';
+import { identifierKind } from '../../contracts/identifiers.ts';
+import { readAll } from '../archive/export.ts';
+import type { AdminApi } from '../connection/client.ts';
+import { CommandError, usageError } from '../errors/failure.ts';
+
+/** A record that a text may mean. */
+interface Named {
+  id: string;
+  name: string;
+}
+
+/** The most matches that an error lists. */
+const mostListed = 20;
+
+/** Returns the id of the only match. @throws CommandError not_found without a match, usage with several */
+function onlyMatch(
+  text: string,
+  { noun, matches, all }: { noun: string; matches: readonly Named[]; all: readonly Named[] },
+): string {
+  const [match, ...others] = matches;
+  if (match && others.length === 0) return match.id;
+  if (match) {
+    const lines = matches.slice(0, mostListed).map(({ id, name }) => `${id}  ${name}`);
+    throw usageError(`${matches.length} ${noun}s match ${text}: name one by its id`, lines.join('\n'));
+  }
+  const meant = closest(
+    text.toLowerCase(),
+    all.map(({ name }) => name.toLowerCase()),
+  );
+  const suggested = all.find(({ name }) => name.toLowerCase() === meant);
+  throw new CommandError({
+    code: 'not_found',
+    message: `No ${noun} ${text}`,
+    ...(suggested && { hint: `Did you mean ${suggested.name} (${suggested.id})?` }),
+  });
+}
+
+/** Prefers records whose name is the text itself to those that only contain it. */
+function exactFirst(text: string, matches: readonly Named[]): readonly Named[] {
+  const exact = matches.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
+  return exact.length > 0 ? exact : matches;
+}
+
+/** Returns the id of a partner by its id, a part of its name, a host or an e-mail address. @throws CommandError */
+export async function findPartnerId(api: AdminApi, text: string): Promise<string> {
+  // A text of one letter cannot be searched, and the server says so of an unknown id.
+  if (identifierKind(text) || text.trim().length < 2) return text;
+  const matches = exactFirst(text, await api.partners.search.query({ text }));
+  const all = matches.length > 0 ? [] : await readAll((page) => api.partners.list.query(page));
+  return onlyMatch(text, { noun: 'partner', matches, all });
+}
+
+/** Returns the id of a client by its id or a part of its name. @throws CommandError */
+export async function findClientId(api: AdminApi, text: string): Promise<string> {
+  if (identifierKind(text)) return text;
+  const all = await readAll((page) => api.clients.list.query(page));
+  const matches = all.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+  return onlyMatch(text, { noun: 'client', matches: exactFirst(text, matches), all });
+}

@@ -1,0 +1,39 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { UpdatePartner } from '../../contracts/admin/partners.ts';
+import type { Decide } from '../platform/database/audit/audited-change.ts';
+import { givenFields } from '../platform/database/reads/look-through.ts';
+import type { Partner } from './partner-store.ts';
+
+type Details = Omit<UpdatePartner, 'partnerId'>;
+
+/** Returns the present values of the fields that an update names. */
+function presentOf(partner: Partner, names: readonly string[]): Record<string, unknown> {
+  const { name, contacts = [], vatId = null, address = null } = partner;
+  return Object.fromEntries(
+    Object.entries({ name, contacts, vatId, address }).filter(([field]) => names.includes(field)),
+  );
+}
+
+/** Returns fields as the audit log keeps them: the number of contacts, but no address of a person. */
+const summaryOf = (fields: Record<string, unknown>) =>
+  'contacts' in fields ? { ...fields, contacts: (fields['contacts'] as unknown[]).length } : fields;
+
+/** Decides on the change of a partner's name, contacts, VAT id and address. A field that is left out stays as it is. */
+export const changeDetails =
+  (details: Details): Decide<Partner> =>
+  (partner) => {
+    const after: Record<string, unknown> = givenFields(details);
+    const before = presentOf(partner, Object.keys(after));
+    if (isDeepStrictEqual(before, after)) return undefined;
+    const { vatId, address, contacts, name } = details;
+    return {
+      set: {
+        ...(name === undefined ? {} : { name }),
+        ...(contacts === undefined ? {} : { contacts }),
+        ...(vatId === undefined ? {} : { vatId: vatId ?? undefined }),
+        ...(address === undefined ? {} : { address: address ?? undefined }),
+      },
+      before: summaryOf(before),
+      after: summaryOf(after),
+    };
+  };
