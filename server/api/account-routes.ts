@@ -5,19 +5,15 @@ import {
   EventsResponse,
   WalletResponse,
 } from '../../contracts/account.ts';
-import type { Mode } from '../../contracts/identifiers.ts';
 import { GeneralError } from '../../contracts/verification.ts';
+import type { ApiKey } from '../partners/keys/key-store.ts';
 import { admitAuthenticated } from '../platform/http/limits/in-flight.ts';
 import type { RequestLimit } from '../platform/http/limits/request-limits.ts';
 import { prepareQuery } from '../platform/http/parameters.ts';
 import { createRequestCallers } from '../platform/http/request-callers.ts';
 import type { EventList } from './events.ts';
 
-interface Key {
-  _id: string;
-  partnerId: string;
-  mode: Mode;
-}
+type Key = Pick<ApiKey, '_id' | 'partnerId' | 'mode'>;
 
 interface Dependencies {
   /** @throws ApiError `missing_api_key`, `invalid_api_key` */

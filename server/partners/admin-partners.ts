@@ -56,10 +56,10 @@ interface Dependencies {
   onSuspended: (partnerId: string) => Promise<void>;
 }
 
-/** Orders partners as in other lists. Partners that were created at the same time are ordered by their ids. */
 /** How many logos a partner may upload in a minute. Each costs up to some seconds of a processor. */
 const logosPerMinute = 10;
 
+/** Orders partners as in other lists. Partners that were created at the same time are ordered by their ids. */
 const newestFirst = (a: Partner, b: Partner): number =>
   b.createdAt.getTime() - a.createdAt.getTime() || (a._id < b._id ? 1 : -1);
 

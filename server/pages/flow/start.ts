@@ -1,5 +1,6 @@
 import type { StartQuery } from '../../../contracts/verification.ts';
 import { sessionLifetimeSeconds } from '../../../contracts/verification.ts';
+import type { Directory } from '../../partners/directory/directory.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { subscriberOf } from '../../platform/http/limits/client-network.ts';
@@ -13,26 +14,10 @@ import type { SessionStore } from '../../sessions/session-store.ts';
 import type { VerificationSource } from '../../sessions/sources/source.ts';
 import { languageAsked } from '../views/languages.ts';
 import { createOpenidErrors, readOpenid } from './openid-start.ts';
-import { checkStart, type StartFacts, type StartingClient, type StartingPartner } from './start-checks.ts';
-
-interface ClientWithPartner {
-  client: StartingClient;
-  partner: StartingPartner;
-}
+import { checkStart, type StartFacts } from './start-checks.ts';
 
 /** The functions of the partners' directory that the hosted flow needs. */
-export interface ClientDirectory {
-  client(
-    id: string,
-    options?: {
-      /** Whether to read the database instead of the cache. */
-      fresh?: boolean;
-      /** Returns false for a cached record that is to be read again from the database, because it may be out of date. */
-      acceptCached?: (found: ClientWithPartner) => boolean;
-    },
-  ): Promise<ClientWithPartner | undefined>;
-  apiKey(id: string): Promise<{ status: 'active' | 'revoked' } | undefined>;
-}
+export type ClientDirectory = Pick<Directory, 'client' | 'apiKey'>;
 
 interface Dependencies {
   sessions: Pick<SessionStore, 'insert'>;

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { SkipReason } from '../../../contracts/webhooks.ts';
+import type { ApiKey } from '../../partners/keys/key-store.ts';
 import { atMost } from '../../platform/batching/cache-size.ts';
 import type { Sealing } from '../../platform/keys/sealing.ts';
 
@@ -28,15 +29,7 @@ export interface Recipient {
   skip?: SkipReason;
 }
 
-/** What is read of an API key. */
-interface Key {
-  _id: string;
-  partnerId: string;
-  mode: Mode;
-  status: string;
-  webhook?: { url: string; sealedSecret: string; secretVersion: number };
-  pause?: { until: Date };
-}
+type Key = Pick<ApiKey, '_id' | 'partnerId' | 'mode' | 'status' | 'webhook' | 'pause'>;
 
 interface Directory<K> {
   apiKey(keyId: string): Promise<K | undefined>;
