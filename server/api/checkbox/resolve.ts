@@ -1,4 +1,4 @@
-import type { Access, Charging, PastCharge, Prices } from '../../../contracts/charge.ts';
+import type { Access, Charging, PastCharge } from '../../../contracts/charge.ts';
 import {
   type CheckboxRequest,
   type CheckboxResponse,
@@ -10,24 +10,22 @@ import {
   type ClaimsSnapshot,
   resolveClaims,
 } from '../../../contracts/claims.ts';
-import type { Mode } from '../../../contracts/identifiers.ts';
 import type { Rehearsal } from '../../../contracts/verification.ts';
+import type { Client } from '../../partners/clients/client-store.ts';
+import type { ApiKey } from '../../partners/keys/key-store.ts';
+import type { Partner } from '../../partners/partner-store.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { RequestContext } from '../../platform/http/deadline.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { AdmitUnbilled } from './unbilled.ts';
 
-/** The caller: an API key with its active partner. Prices are in cents per billable event. */
+/** The caller: an API key with its active partner. */
 export interface KeyHolder {
-  key: { _id: string; partnerId: string; mode: Mode };
-  partner: { _id: string; prices?: Prices };
+  key: Pick<ApiKey, '_id' | 'partnerId' | 'mode'>;
+  partner: Pick<Partner, '_id' | 'prices'>;
 }
 
-interface CallingClient {
-  keyId: string;
-  status: 'active' | 'disabled';
-  claims: readonly ClaimName[];
-}
+type CallingClient = Pick<Client, 'keyId' | 'status' | 'claims'>;
 
 /** An enrollment: the user of one client. */
 interface Enrollment {

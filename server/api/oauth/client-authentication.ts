@@ -1,29 +1,25 @@
-import type { Prices } from '../../../contracts/charge.ts';
 import type { ClaimName } from '../../../contracts/claims.ts';
 import type { ExchangingClient } from '../../../contracts/grant.ts';
-import type { IdTokenAlg } from '../../../contracts/openid.ts';
+import type { Client } from '../../partners/clients/client-store.ts';
+import type { Partner } from '../../partners/partner-store.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { subscriberOf } from '../../platform/http/limits/client-network.ts';
 import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
 import { describeMistake } from '../../platform/keys/credential-kinds.ts';
 
 /** The fields of a client that the OAuth endpoints need. */
-export interface OAuthClient extends ExchangingClient {
-  status: 'active' | 'disabled';
-  secrets: { hash: string; expiresAt?: Date }[];
-  claims: ClaimName[];
-  /** The algorithm of ID tokens, if it is not RS256. */
-  idTokenAlg?: IdTokenAlg;
-  tokenRequestsPerMinute?: number;
-  userinfoRequestsPerMinute?: number;
-}
-
-/** The fields of a partner that the OAuth endpoints need. Prices are in cents per billable event. */
-export interface OAuthPartner {
-  _id: string;
-  status: 'pending' | 'active' | 'suspended';
-  prices?: Prices;
-}
+export type OAuthClient = Pick<
+  Client,
+  | keyof ExchangingClient
+  | 'status'
+  | 'secrets'
+  | 'claims'
+  | 'idTokenAlg'
+  | 'tokenRequestsPerMinute'
+  | 'userinfoRequestsPerMinute'
+>;
+/** The fields of a partner that the OAuth endpoints need. */
+export type OAuthPartner = Pick<Partner, '_id' | 'status' | 'prices'>;
 
 export interface Authenticated {
   client: OAuthClient;

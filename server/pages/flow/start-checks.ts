@@ -2,42 +2,35 @@ import { type ClaimName, canBePositive, isClaimName } from '../../../contracts/c
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { openidScope } from '../../../contracts/openid.ts';
 import type { StartQuery } from '../../../contracts/verification.ts';
+import type { Client } from '../../partners/clients/client-store.ts';
+import type { Partner } from '../../partners/partner-store.ts';
 import { describeMistake } from '../../platform/keys/credential-kinds.ts';
 import { nearestOf, showSent } from '../../platform/keys/sent-text.ts';
 
 /** The fields of a client that the checks read. */
-export interface StartingClient {
-  _id: string;
-  partnerId: string;
-  keyId: string;
-  mode: Mode;
-  kind: 'oauth' | 'storefront';
-  name: string;
-  status: 'active' | 'disabled';
-  redirectUris: readonly string[];
-  claims: readonly ClaimName[];
-  /** The name of the client's verification source; absent for the default. If there are several, this is the first. */
-  source?: string;
-  /** The names of the client's sources, if the user may choose from several. They take precedence over `source`. */
-  sources?: readonly string[];
-  brandName?: string;
-  brandColor?: string;
-  purpose?: string;
-  privacyUrl?: string;
-  passkeys?: boolean;
-  maxVerificationAgeSeconds?: number;
-  openid?: boolean;
-  defaultClaims?: readonly ClaimName[];
-}
-
-export interface StartingPartner {
-  _id: string;
-  name: string;
-  status: 'pending' | 'active' | 'suspended';
-  logo?: string;
-  /** A logo that test mode shows already; null for none. */
-  brandRequest?: { status: string; changes: { logo?: string | null | undefined } };
-}
+export type StartingClient = Pick<
+  Client,
+  | '_id'
+  | 'partnerId'
+  | 'keyId'
+  | 'mode'
+  | 'kind'
+  | 'name'
+  | 'status'
+  | 'redirectUris'
+  | 'claims'
+  | 'source'
+  | 'sources'
+  | 'brandName'
+  | 'brandColor'
+  | 'purpose'
+  | 'privacyUrl'
+  | 'passkeys'
+  | 'maxVerificationAgeSeconds'
+  | 'openid'
+  | 'defaultClaims'
+>;
+export type StartingPartner = Pick<Partner, '_id' | 'name' | 'status' | 'logo' | 'brandRequest'>;
 
 interface StartingSource {
   modes: readonly Mode[];

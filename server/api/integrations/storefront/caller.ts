@@ -1,11 +1,12 @@
-import type { Prices } from '../../../../contracts/charge.ts';
 import type { ExchangingClient } from '../../../../contracts/grant.ts';
 import {
   integrationRequestsPerMinute,
   SigningHeaders,
   timestampSkewSeconds,
 } from '../../../../contracts/storefront.ts';
+import type { Client } from '../../../partners/clients/client-store.ts';
 import type { Integration } from '../../../partners/integrations/integration-store.ts';
+import type { Partner } from '../../../partners/partner-store.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import type { RequestLimit } from '../../../platform/http/limits/request-limits.ts';
 import { randomSecret } from '../../../platform/ids.ts';
@@ -13,10 +14,10 @@ import { describeMistake, nameKind } from '../../../platform/keys/credential-kin
 import type { Sealing } from '../../../platform/keys/sealing.ts';
 import { explainMismatch, fingerprintOf, isSignedWith, type Signature } from './request-signature.ts';
 
-/** A storefront client with its partner. Prices are in cents per billable event. */
+/** A storefront client with its partner. */
 export interface IntegrationHolder {
-  client: ExchangingClient & { status: 'active' | 'disabled' };
-  partner: { _id: string; status: 'pending' | 'active' | 'suspended'; prices?: Prices };
+  client: Pick<Client, keyof ExchangingClient | 'status'>;
+  partner: Pick<Partner, '_id' | 'status' | 'prices'>;
 }
 
 /** The sender of a signed request. A repeated request has the same `fingerprint`. */
