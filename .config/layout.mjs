@@ -88,23 +88,22 @@ export function collectionFaults(files) {
 }
 
 /**
- * Draws the floors: a picture with the arrows that no longer way replaces, and a table of the imports between rooms.
+ * Draws the floors: a picture with the arrows that no longer way replaces, and a table of which room imports which.
  * @param modules as for `importFaults`
  * @returns Markdown
  */
 export function drawFloors(modules, layout) {
   const rooms = layout.floors.map(({ room }) => room);
-  const counts = new Map();
+  const imports = new Set();
   for (const { source, dependencies } of modules) {
     const from = roomOf(source, layout);
     if (!rooms.includes(from)) continue;
     for (const { resolved } of dependencies) {
       const to = roomOf(resolved, layout);
-      if (to === from || !rooms.includes(to)) continue;
-      counts.set(`${from} ${to}`, (counts.get(`${from} ${to}`) ?? 0) + 1);
+      if (to !== from && rooms.includes(to)) imports.add(`${from} ${to}`);
     }
   }
-  const has = (from, to) => counts.has(`${from} ${to}`);
+  const has = (from, to) => imports.has(`${from} ${to}`);
   const reaches = (from, to) => has(from, to) || rooms.some((via) => has(from, via) && reaches(via, to));
   const isDirect = (from, to) => !rooms.some((via) => has(from, via) && reaches(via, to));
   const down = rooms.toReversed();
@@ -113,7 +112,7 @@ export function drawFloors(modules, layout) {
   );
   const number = (room) => rooms.indexOf(room) + 1;
   const rows = down.map((from) => {
-    const cells = down.map((to) => (to === from ? '·' : (counts.get(`${from} ${to}`) ?? '')));
+    const cells = down.map((to) => (has(from, to) ? '×' : ''));
     return `| ${number(from)} ${from} | ${cells.join(' | ')} |`;
   });
   return [
@@ -127,7 +126,7 @@ export function drawFloors(modules, layout) {
     ...layout.floors.toReversed().map(({ room, holds }) => `| `+'`'+`${room}/`+'`'+` | ${holds} |`),
     '',
     `| imports of | ${down.map(number).join(' | ')} |`,
-    `|---|${down.map(() => '--:|').join('')}`,
+    `|---|${down.map(() => ':-:|').join('')}`,
     ...rows,
   ].join('\n');
 }
