@@ -4,7 +4,7 @@ import { inFile } from './mutation.ts';
 export const authentication = [
   ...inFile(
     'server/api/oauth/token.ts',
-    ['api/oauth/token-order', 'api/oauth/token-code', 'api/oauth/token'],
+    ['api/oauth/token-order', 'api/oauth/token-code', 'api/oauth/token', 'contract/section-2-oauth'],
     [
       ['!grant || grant.clientId !== client._id', '!grant'],
       ["if (client.kind !== 'oauth') {", 'if (false as boolean) {'],

@@ -4,7 +4,7 @@ import { inFile } from './mutation.ts';
 export const flow = [
   ...inFile(
     'server/pages/flow/start-checks.ts',
-    ['pages/flow/start-checks', 'pages/flow/start', 'api/storefront/start'],
+    ['pages/flow/start-checks', 'pages/flow/start', 'api/storefront/start', 'contract/section-4'],
     [
       ["if (client.status !== 'active') return", "if (client.status === ('never' as string)) return"],
       ["if (partner.status !== 'active') return", "if (partner.status === 'suspended') return"],
