@@ -3,6 +3,8 @@ import type { CommandStartedEvent } from 'mongodb';
 import type { AdminRouter } from '../../server/operations/admin-router.ts';
 import type { DatabaseClock } from '../../server/platform/clock.ts';
 import { readConfig } from '../../server/platform/config/config.ts';
+import { masterKeysOf } from '../../server/platform/config/local-secrets.ts';
+import { createSealing } from '../../server/platform/keys/sealing.ts';
 import { createLogger, type Logger } from '../../server/platform/telemetry/logging.ts';
 import { type Replacements, startServer } from '../../server/process/start.ts';
 import { databaseAt, databaseOfServer, isPrepared } from './database.ts';
@@ -98,7 +100,7 @@ export async function startTestServer({
     ...env,
   });
   if (givenUri === undefined && env['SVC_MASTER_KEY'] === undefined)
-    await insertSigningKeys(database.db, config);
+    await insertSigningKeys(database.db, createSealing(masterKeysOf(config)));
   const injected = clock ? { clock: () => clock } : {};
   const observed: Replacements = onCommand
     ? {

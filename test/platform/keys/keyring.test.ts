@@ -1,15 +1,28 @@
 import { calculateJwkThumbprint, importJWK, jwtVerify, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { type Keyring, loadKeyring } from '../../../server/platform/keys/keyring.ts';
+import {
+  type KeyDocument,
+  type Keyring,
+  loadKeyring,
+  newKey,
+} from '../../../server/platform/keys/keyring.ts';
 import { createSealing } from '../../../server/platform/keys/sealing.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { insertSigningKeys } from '../../harness/signing-keys.ts';
 
 const sealing = createSealing([new Uint8Array(32).fill(1)]);
 
+/** A keyring on a new database. */
+async function freshKeyring() {
+  const { db } = await freshDatabase();
+  await insertSigningKeys(db, sealing);
+  return { db, keyring: await loadKeyring(db, sealing) };
+}
+
 describe('the keyring', () => {
-  it('has the same keys in six processes that start simultaneously, because the first insert of each key wins', async () => {
+  it('has the same keys in three processes that start simultaneously, because the first insert of each key wins', async () => {
     const { db } = await freshDatabase();
-    const rings = await Promise.all(Array.from({ length: 6 }, () => loadKeyring(db, sealing)));
+    const rings = await Promise.all(Array.from({ length: 3 }, () => loadKeyring(db, sealing)));
     const shared = rings.map(({ signing, code, id, pairwise, publicKeys }) => ({
       kid: signing.kid,
       code: code.current,
@@ -23,8 +36,8 @@ describe('the keyring', () => {
   });
 
   it('has different keys for ids, subjects and codes, and the database contains none of them in plain text', async () => {
-    const { db } = await freshDatabase();
-    const { id, pairwise, code } = await loadKeyring(db, sealing);
+    const { db, keyring } = await freshKeyring();
+    const { id, pairwise, code } = keyring;
     const bytes = [id, pairwise, code.current.bytes].map((each) => Buffer.from(each).toString('base64url'));
     expect(new Set(bytes).size).toBe(3);
     for (const each of [id, pairwise, code.current.bytes]) expect(each).toHaveLength(32);
@@ -34,17 +47,15 @@ describe('the keyring', () => {
   });
 
   it('cannot be opened with another master key', async () => {
-    const { db } = await freshDatabase();
-    await loadKeyring(db, sealing);
+    const { db } = await freshKeyring();
     const other = createSealing([new Uint8Array(32).fill(2)]);
     await expect(loadKeyring(db, other)).rejects.toThrow('SVC_MASTER_KEY');
   });
 
   it('publishes only the public keys, named by their thumbprint (RFC 7638)', async () => {
-    const { db } = await freshDatabase();
-    const { signing, signingRsa, publicKeys } = await loadKeyring(db, sealing);
-    const [jwk = {}] = publicKeys;
-    const [, rsa = {}] = publicKeys;
+    const { keyring } = await freshKeyring();
+    const { signing, signingRsa, publicKeys } = keyring;
+    const [jwk = {}, rsa = {}] = publicKeys;
     expect(Object.keys(jwk).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
     expect(Object.keys(rsa).toSorted()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
     expect(await calculateJwkThumbprint(rsa)).toBe(signingRsa.kid);
@@ -61,13 +72,12 @@ describe('the keyring', () => {
   ] as const)(
     'signs with the newest key of the use %s, and publishes the older public keys too',
     async (use, alg, signer) => {
-      const { db } = await freshDatabase();
-      const before = await loadKeyring(db, sealing);
-      const keys = db.collection<{ _id: string; createdAt: Date }>('keys');
-      const { db: other } = await freshDatabase();
-      await loadKeyring(other, sealing);
-      const fresh = await other.collection<{ _id: string }>('keys').findOne({ _id: `${use}-1` });
-      await keys.insertOne({ ...fresh, _id: `${use}-2`, createdAt: new Date(Date.now() + 1_000) });
+      const { db, keyring: before } = await freshKeyring();
+      const sealed = await sealing.seal(await newKey(use));
+      const [createdAt, activeAt] = [new Date(Date.now() + 1_000), new Date()];
+      await db
+        .collection<KeyDocument>('keys')
+        .insertOne({ _id: `${use}-2`, use, sealed, createdAt, activeAt });
 
       const after = await loadKeyring(db, sealing);
       expect(signer(after).kid).not.toBe(signer(before).kid);
@@ -85,8 +95,7 @@ describe('the keyring', () => {
   ] as const)(
     'names the use %s in its error if the database has lost the keys of this use',
     async (use, read) => {
-      const { db } = await freshDatabase();
-      const keyring = await loadKeyring(db, sealing);
+      const { db, keyring } = await freshKeyring();
       await db.collection('keys').deleteMany({ use });
       await keyring.refresh();
       expect(() => read(keyring)).toThrow(`the database has no key for the use ${use}`);

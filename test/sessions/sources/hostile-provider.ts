@@ -21,10 +21,17 @@ export interface Misdeed {
   away?: boolean;
 }
 
+const makePairs = async () => ({
+  published: await generateKeyPair('RS256'),
+  foreign: await generateKeyPair('RS256'),
+});
+/** All providers of a process share the keys, because each costs 0.2 s of processor time. */
+let pairs: ReturnType<typeof makePairs> | undefined;
+
 /** A provider without pages. It redirects each user back as `person`, with the faults that the test sets. */
 export async function startHostileProvider() {
-  const published = await generateKeyPair('RS256');
-  const foreign = await generateKeyPair('RS256');
+  pairs ??= makePairs();
+  const { published, foreign } = await pairs;
   const key = { ...(await exportJWK(published.publicKey)), use: 'sig', alg: 'RS256', kid: 'k' };
   const requests = new Map<string, URLSearchParams>();
   let misdeed: Misdeed = {};

@@ -12,9 +12,13 @@ const people: Record<string, Record<string, unknown>> = {
 export const clientId = 'svc';
 export const clientSecret = 'a secret of forty characters, for tests only';
 
+/** All providers of a process share the key, because it costs 0.2 s of processor time. */
+let pair: ReturnType<typeof generateKeyPair> | undefined;
+
 /** Starts a standard OpenID provider in this process. Its development pages accept any sign-in name. */
 export async function startProvider(redirectUri: string) {
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  pair ??= generateKeyPair('RS256', { extractable: true });
+  const { privateKey } = await pair;
   const key = { ...(await exportJWK(privateKey)), use: 'sig', alg: 'RS256', kid: 'test' };
   const http = createServer();
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
