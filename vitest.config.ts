@@ -21,6 +21,8 @@ export default defineConfig({
     // Two processors. Many tests wait for another process.
     maxWorkers: 3,
     reporters: ['.config/quiet-reporter.mjs'],
+    // Each project would compile the server again. The name of a file in the cache is a digest of what it was made from.
+    experimental: { fsModuleCache: true },
     projects: projects.map(({ tier, ...project }) => ({
       test: { ...shared, ...project, provide: { tier, thorough: tier !== 'quick' } },
     })),
