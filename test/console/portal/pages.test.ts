@@ -74,6 +74,18 @@ describe('a page of the portal', () => {
     expect((await stranger.post('/clients', { act: 'create' })).status).toBe(303);
   });
 
+  it('shows the first steps and the variables of an integration to those who make clients, without secrets', async () => {
+    for (const [role, { browser }] of Object.entries(members)) {
+      const { html } = await browser.open('/');
+      const makesClients = role === 'owner' || role === 'developer';
+      expect(html.includes(`SVC_BASE_URL=${server.baseUrl}`)).toBe(makesClients);
+      expect(html.includes(`SVC_CLIENT_ID=${partner.clientId}`)).toBe(makesClients);
+      expect(html).not.toContain(partner.clientSecret);
+      expect(html).not.toContain(partner.apiKey);
+      expect(/First claim[\s\S]{0,200}\/sessions\/ses_/.test(html)).toBe(makesClients);
+    }
+  });
+
   it("escapes the partner's name, and has a strict content security policy", async () => {
     const { html, response } = await owner().browser.open('/');
     expect(html).toContain('Acme &lt;b&gt;Cinema&lt;/b&gt;');

@@ -133,6 +133,8 @@ export const ar: Messages = {
   which: 'أيها',
   progress: 'التقدم',
   cancel: 'إلغاء',
+  firstSteps: 'الخطوات الأولى',
+  firstClaim: 'أول إثبات',
   sampledSince: 'طلبات كثيرة في وقت واحد: تحتوي هذه القائمة على جزء منها فقط منذ',
   route: 'المسار',
   error: 'الخطأ',

@@ -136,6 +136,8 @@ export const de: Messages = {
   which: 'Welche',
   progress: 'Fortschritt',
   cancel: 'Abbrechen',
+  firstSteps: 'Erste Schritte',
+  firstClaim: 'Erster Nachweis',
   sampledSince: 'Viele Anfragen auf einmal: Diese Liste enthält nur einen Teil davon seit',
   route: 'Route',
   error: 'Fehler',

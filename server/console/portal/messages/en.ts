@@ -133,6 +133,8 @@ export const en = {
   which: 'Which',
   progress: 'Progress',
   cancel: 'Cancel',
+  firstSteps: 'First steps',
+  firstClaim: 'First claim',
   sampledSince: 'Many requests at once: this list has only a part of them since',
   route: 'Route',
   error: 'Error',

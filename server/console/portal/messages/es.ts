@@ -136,6 +136,8 @@ export const es: Messages = {
   which: 'Cuáles',
   progress: 'Progreso',
   cancel: 'Cancelar',
+  firstSteps: 'Primeros pasos',
+  firstClaim: 'Primera verificación',
   sampledSince: 'Muchas solicitudes a la vez: esta lista solo contiene una parte de ellas desde',
   route: 'Ruta',
   error: 'Error',

@@ -136,6 +136,8 @@ export const fr: Messages = {
   which: 'Lesquelles',
   progress: 'Avancement',
   cancel: 'Annuler',
+  firstSteps: 'Premiers pas',
+  firstClaim: 'Première preuve',
   sampledSince: 'Beaucoup de requêtes à la fois : cette liste n’en contient qu’une partie depuis',
   route: 'Route',
   error: 'Erreur',

@@ -2,6 +2,7 @@ import { dollars } from '../../../../contracts/amounts.ts';
 import type { Mode } from '../../../../contracts/identifiers.ts';
 import { isAllowed } from '../calls/scope.ts';
 import type { Messages } from '../messages/en.ts';
+import { firstSteps } from './first-steps.ts';
 import type { PageContext, PageRow, Section } from './kit/page.ts';
 import { link, percent, tableOf, text, time, toned } from './kit/text.ts';
 import { openProblems, type Problem } from './warnings.ts';
@@ -52,10 +53,11 @@ async function view(context: PageContext) {
   const { api, m, role, partnerId } = context;
   // Some roles may not read the wallets.
   const shownModes = isAllowed(role, 'wallets.show') ? modes : [];
-  const [partner, warnings, health, wallets] = await Promise.all([
+  const [partner, warnings, health, steps, wallets] = await Promise.all([
     api.partners.show({ partnerId }),
     api.warnings.list({ partnerId, state: 'raised', limit: mostShown }),
     api.webhooks.health({ partnerId, limit: mostShown }),
+    firstSteps(context),
     Promise.all(shownModes.map((mode) => walletOf(context, mode))),
   ]);
   const warned = new Set(warnings.map(({ about }) => about));
@@ -67,6 +69,7 @@ async function view(context: PageContext) {
     sections: [
       openProblems(warnings, m, problems),
       ...wallets,
+      ...(steps ? [steps] : []),
       {
         title: m.webhooks,
         table: tableOf(health, [

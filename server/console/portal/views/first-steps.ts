@@ -1,0 +1,45 @@
+import { isAllowed } from '../calls/scope.ts';
+import type { PageContext, Section } from './kit/page.ts';
+import { link, linkIfAny, text, toned } from './kit/text.ts';
+
+/** One record is enough to know that a step is done. */
+const one = { limit: 1 } as const;
+
+/**
+ * The steps from a new account to the first claim, with the variables that an integration needs. Secrets are shown only when they
+ * are made, so they are left empty.
+ */
+export async function firstSteps({
+  api,
+  m,
+  role,
+  partnerId,
+  about,
+}: PageContext): Promise<Section | undefined> {
+  // Only roles that make keys and clients take these steps.
+  if (!isAllowed(role, 'clients.create')) return undefined;
+  const [[key], [client], keys, { rows }] = await Promise.all([
+    api.keys.list({ partnerId, status: 'active', ...one }),
+    api.clients.list({ partnerId, status: 'active', ...one }),
+    api.keys.list({ partnerId, status: 'active' }),
+    api.sessions.list({ partnerId, status: 'complete', ...one }),
+  ]);
+  const endpoint = keys.find(({ webhookUrl }) => webhookUrl !== null);
+  const [session] = rows;
+  return {
+    title: m.firstSteps,
+    facts: [
+      [m.key, linkIfAny(key?.id, '/keys')],
+      [m.client, linkIfAny(client?.id, '/clients')],
+      [m.webhooks, endpoint ? link(endpoint.id, `/webhooks/${endpoint.id}`) : text(null)],
+      [m.firstClaim, session ? link(session.id, `/sessions/${session.id}`) : toned('–', 'bad')],
+    ],
+    raw: [
+      `SVC_BASE_URL=${about.baseUrl}`,
+      `SVC_CLIENT_ID=${client?.id ?? ''}`,
+      'SVC_CLIENT_SECRET=',
+      'SVC_API_KEY=',
+      `SVC_REDIRECT_URI=${client?.redirectUris[0] ?? ''}`,
+    ].join('\n'),
+  };
+}
