@@ -8,7 +8,7 @@ import {
   period,
 } from '../../platform/database/reads/look-through.ts';
 import { type Page, readPage } from '../../platform/database/reads/pages.ts';
-import { type Delivery, firstDueOf, type InFlight, type Lane, noneInFlight } from '../delivery/delivery.ts';
+import { type Delivery, firstDueOf, type InFlight, type Lane } from '../delivery/delivery.ts';
 import { collection, overdueOfAnyKey } from '../delivery/delivery-store.ts';
 
 const longestDueFirst = { nextAttemptAt: 1 } as const;
@@ -167,18 +167,14 @@ export function createDeliveryQueryStore(db: Db) {
 
     /** Counts the attempts in flight in all processes, by key. */
     async inFlight(): Promise<Map<string, InFlight>> {
+      const countOf = (lane: Lane) => ({ $sum: { $cond: [{ $eq: ['$lane', lane] }, 1, 0] } });
       const groups = await deliveries
-        .aggregate<{ _id: { keyId: string; lane: Lane }; count: number }>([
+        .aggregate<InFlight & { _id: string }>([
           { $match: { status: 'in_flight' } },
-          { $group: { _id: { keyId: '$keyId', lane: '$lane' }, count: { $sum: 1 } } },
+          { $group: { _id: '$keyId', first: countOf('first'), retry: countOf('retry') } },
         ])
         .toArray();
-      const counts = new Map<string, InFlight>();
-      for (const { _id, count } of groups) {
-        const counted = counts.get(_id.keyId) ?? noneInFlight;
-        counts.set(_id.keyId, { ...counted, [_id.lane]: count });
-      }
-      return counts;
+      return new Map(groups.map(({ _id, ...counts }) => [_id, counts]));
     },
 
     /** The deliveries that are due in this second, at most `limit`. */

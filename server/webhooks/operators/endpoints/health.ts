@@ -1,21 +1,13 @@
 import type { EndpointHealth, ReadHealth } from '../../../../contracts/admin/endpoint-health.ts';
-import type { Clock } from '../../../platform/clock.ts';
-import type { Limits } from '../../delivery/backlog.ts';
 import { type InFlight, noneInFlight, sumInFlight } from '../../delivery/delivery.ts';
-import type { DeliveryQueryStore } from '../delivery-query-store.ts';
+import type { WaitingSettings } from '../schedule/waiting.ts';
 import { evaluateEndpoint, worstFirst } from './endpoint-health.ts';
 import type { HealthStore } from './health-store.ts';
-import type { KeyOwner, ReadPauses, RequireKey } from './key-owner.ts';
+import type { KeyOwner, RequireKey } from './key-owner.ts';
 
-interface Settings {
+interface Settings extends WaitingSettings {
   health: HealthStore;
-  deliveryQueries: Pick<DeliveryQueryStore, 'inFlight'>;
-  pauses: ReadPauses;
-  /** Whether a process that sends is running. */
-  hasWorker: () => Promise<boolean>;
   requireKey: RequireKey;
-  clock: Pick<Clock, 'now'>;
-  limits: Limits;
 }
 
 export type ReadEndpointHealth = (wanted: ReadHealth) => Promise<EndpointHealth[]>;
