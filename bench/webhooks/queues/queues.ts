@@ -44,8 +44,9 @@ interface Context {
 }
 
 const endpointsOfKind = 100;
-/** The time in which the idle work of a queue is measured, in milliseconds, and the pause after the last arrival, for its record. */
-const idleMs = 2_000;
+/** The time in which idle work is measured, in milliseconds: longer than between two sweeps of ours. */
+const idleMs = 20_000;
+/** The pause after the last arrival, in milliseconds, in which it is recorded. */
 const restMs = 500;
 /** The longest wait for events that are under way, in milliseconds. */
 const longestWaitMs = 60_000;
@@ -65,25 +66,38 @@ function cases(smoke: boolean, endpoints: number): { title: string; order: Order
   ];
 }
 
+interface Cpu {
+  sender: number;
+  database: number;
+}
+
 /** Processor time of a queue's process and its database in seconds, without that of the bench's own queries. */
-const cpuOf = ({ program, databasePid }: Contender) => ({
+const cpuOf = ({ program, databasePid }: Contender): Cpu => ({
   sender: cpuSecondsOfTree(program.pid),
   database: databasePid === undefined ? Number.NaN : cpuSecondsOfTree(databasePid),
 });
 
-/** What a queue costs a second while it has nothing to do: seconds of processor time. */
-async function idleCpu(contender: Contender) {
-  const before = cpuOf(contender);
-  await pause(idleMs);
-  const after = cpuOf(contender);
-  const perSecond = (part: 'sender' | 'database') => (after[part] - before[part]) / (idleMs / 1000);
-  return { sender: perSecond('sender'), database: perSecond('database') };
+/** What the queues cost a second while all of them have nothing to do: seconds of processor time, in their order. */
+async function idleCpu(contenders: readonly Contender[], ms: number): Promise<Cpu[]> {
+  const before = contenders.map(cpuOf);
+  await pause(ms);
+  return contenders.map((contender, n) => {
+    const { sender, database } = cpuOf(contender);
+    const { sender: senderBefore = 0, database: databaseBefore = 0 } = before[n] ?? {};
+    return {
+      sender: ((sender - senderBefore) / ms) * 1000,
+      database: ((database - databaseBefore) / ms) * 1000,
+    };
+  });
 }
 
 /** Carries an order out, and waits until all its events have arrived. @throws if some do not */
-async function measure(contender: Contender, receivers: Receivers, order: Order): Promise<QueueResult> {
+async function measure(
+  contender: Contender,
+  { receivers, idle }: { receivers: Receivers; idle: Cpu },
+  order: Order,
+): Promise<QueueResult> {
   await receivers.take();
-  const idle = await idleCpu(contender);
   const isAhead = order.ahead !== undefined;
   const early = cpuOf(contender);
   const earlyAt = Date.now();
@@ -100,8 +114,7 @@ async function measure(contender: Contender, receivers: Receivers, order: Order)
   if (events < order.events)
     throw new Error(`${contender.name}: ${events} of ${order.events} events arrived`);
   const sorted = Float64Array.from(lateness).sort();
-  const perEvent = (part: 'sender' | 'database') =>
-    ((after[part] - before[part] - idle[part] * seconds) / events) * 1e6;
+  const perEvent = (part: keyof Cpu) => ((after[part] - before[part] - idle[part] * seconds) / events) * 1e6;
   return {
     rate: events / ((lastAt - begin) / 1000),
     p50: percentile(sorted, 0.5),
@@ -153,13 +166,15 @@ export async function measureQueues({ database, rounds, smoke, progress }: Conte
   const receivers = await startReceivers();
   const { contenders, absent } = await startContenders(database, receivers, endpoints);
   for (const text of absent) progress(`queues  not measured: ${text}`);
+  const idle = await idleCpu(contenders, smoke ? 500 : idleMs);
   const rows: QueueRow[] = [];
   for (const { title, order } of cases(smoke, endpoints)) {
     const results = new Map<string, QueueResult[]>();
     // The first round is a warm-up, unless the run is only a check.
     for (let round = smoke ? 1 : 0; round <= rounds; round += 1) {
-      for (const contender of contenders) {
-        const result = await measure(contender, receivers, order);
+      for (const [n, contender] of contenders.entries()) {
+        const ofIdle = idle[n] ?? { sender: 0, database: 0 };
+        const result = await measure(contender, { receivers, idle: ofIdle }, order);
         const { name } = contender;
         if (round > 0) results.set(name, [...(results.get(name) ?? []), result]);
         progress(`queues  ${title}  ${name}  ${Math.round(result.rate)}/s`);
