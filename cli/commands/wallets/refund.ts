@@ -21,7 +21,7 @@ export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> 
     'A refund in test mode needs no confirmation. With --partner, --mode and a period, all charges of the period are refunded; --dry-run says how many. If it is interrupted, the same command refunds the rest.';
   static override examples = [
     '<%= config.bin %> wallets refund txn_… --reason "answer was lost"',
-    '<%= config.bin %> wallets refund --partner ptr_… --mode live --from 2026-07-01T14:00 --to 2026-07-01T15:00 --reason "outage" --dry-run',
+    '<%= config.bin %> wallets refund --partner ptr_… --mode live --from 2026-07-01 --to 2026-07-02 --reason "outage" --dry-run',
   ];
   static override args = { entry: Args.string({ description: 'id of one charge' }) };
   static override flags = {
