@@ -17,6 +17,8 @@ export const longestQuickMs = 80;
 
 const slow = [
   'test/**/*.slow.test.ts',
+  // Of the project `slow-cli`, which takes the entries below test/cli/ only.
+  'test/cli/**/*.slow.test.ts',
   // Chromium.
   'test/browser/**/*.test.ts',
   // Processes that are killed, and messages that are lost.
