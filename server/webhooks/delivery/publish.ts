@@ -1,5 +1,7 @@
+import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { EventDraft, Publish } from '../../platform/database/event-draft.ts';
+import { isUnavailable } from '../../platform/database/failures.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { Delivery, Leased, StoredEvent } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
@@ -46,11 +48,8 @@ export function createPublish(settings: PublishSettings): Publish {
     return { event, delivery: skip ? markSkipped(delivery, skip, now) : delivery };
   }
 
-  return async (drafts) => {
-    if (drafts.length === 0) return;
-    settings.published?.(drafts.length);
-    const at = new Date(clock.now());
-    const composed = await Promise.all(drafts.map((draft) => compose(draft, at)));
+  /** Stores events and their first deliveries, and sends those that have a free slot. */
+  async function store(composed: readonly First[]): Promise<void> {
     // Drafts of the same cause are one event, which must not be sent in two slots.
     const firsts = [...new Map(composed.map((first) => [first.event._id, first])).values()];
     const lease = due.newLease();
@@ -72,5 +71,26 @@ export function createPublish(settings: PublishSettings): Publish {
     due
       .stored(others)
       .catch((error: unknown) => logger.warn({ err: error }, 'first attempts could not be scheduled'));
+  }
+
+  /** Stores the events of all calls of the moment together. If the database refuses an event, each call is tried alone. */
+  const storeTogether = createGroupCommit<readonly First[], undefined>({
+    async run(calls) {
+      try {
+        await store(calls.flat());
+        return calls.map(() => undefined);
+      } catch (error) {
+        if (calls.length === 1 || isUnavailable(error)) throw error;
+        const alone = await Promise.allSettled(calls.map(store));
+        return alone.map((result) => (result.status === 'rejected' ? (result.reason as Error) : undefined));
+      }
+    },
+  });
+
+  return async (drafts) => {
+    if (drafts.length === 0) return;
+    settings.published?.(drafts.length);
+    const at = new Date(clock.now());
+    await storeTogether(await Promise.all(drafts.map((draft) => compose(draft, at))));
   };
 }

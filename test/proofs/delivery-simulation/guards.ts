@@ -99,7 +99,7 @@ export const guards: readonly Guard[] = [
       edit('delivery/attempt.ts', 'if (isQuarterOver(leased, clock.now())) return postpone(leased);', ''),
     ],
     plan: frozen,
-    budget: 300,
+    budget: 1_000,
   },
   {
     title: 'attempts of processes that have ended are made again',

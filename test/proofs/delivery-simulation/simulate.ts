@@ -27,8 +27,8 @@ interface Outcome {
 }
 
 const start = Date.UTC(2026, 10, 21);
-/** Longer than all leases, retries and sweeps of the last event. */
-const calmDownMs = 150_000;
+/** Longer than all leases, retries and sweeps, also if all events of a schedule hang three times at one process. */
+const calmDownMs = 400_000;
 /** An outbox publishes an event again this long after a try that was not confirmed. */
 const outboxAfterMs = 10_000;
 /** The longest time from a read of an endpoint to its use: the longest wait for an answer, and the time to send. */
