@@ -23,7 +23,7 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'clients enable': ['clients.enable'],
   'clients list': ['clients.count', 'clients.list'],
   'clients rotate-secret': ['clients.rotateSecret', 'clients.show'],
-  'clients show': ['clients.list', 'clients.show', 'partners.list', 'partners.search'],
+  'clients show': ['clients.list', 'clients.show'],
   'clients update': ['clients.show', 'clients.update'],
   'deliveries cancel': ['bulk.show', 'bulk.start', 'deliveries.cancel', 'deliveries.show'],
   'deliveries latency': ['deliveries.list'],

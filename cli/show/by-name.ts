@@ -14,7 +14,7 @@ interface Named {
 const mostListed = 20;
 
 /** Returns the id of the only match. @throws CommandError not_found without a match, usage with several */
-function onlyMatch(
+export function onlyMatch(
   text: string,
   { noun, matches, all }: { noun: string; matches: readonly Named[]; all: readonly Named[] },
 ): string {
@@ -37,18 +37,9 @@ function onlyMatch(
 }
 
 /** Prefers records whose name is the text itself to those that only contain it. */
-function exactFirst(text: string, matches: readonly Named[]): readonly Named[] {
+export function exactFirst(text: string, matches: readonly Named[]): readonly Named[] {
   const exact = matches.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
   return exact.length > 0 ? exact : matches;
-}
-
-/** Returns the id of a partner by its id, a part of its name, a host or an e-mail address. @throws CommandError */
-export async function findPartnerId(api: AdminApi, text: string): Promise<string> {
-  // A text of one letter cannot be searched, and the server says so of an unknown id.
-  if (identifierKind(text) || text.trim().length < 2) return text;
-  const matches = exactFirst(text, await api.partners.search.query({ text }));
-  const all = matches.length > 0 ? [] : await readAll((page) => api.partners.list.query(page));
-  return onlyMatch(text, { noun: 'partner', matches, all });
 }
 
 /** Returns the id of a client by its id or a part of its name. @throws CommandError */

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { AdminCommand } from '../../program/base-command.ts';
-import { findPartnerId } from '../../show/by-name.ts';
+import { findPartnerId } from '../../show/partner-by-name.ts';
 
 export default class PartnersShow extends AdminCommand<typeof PartnersShow> {
   static override summary = 'Show a partner by its id, name, host or e-mail address.';
