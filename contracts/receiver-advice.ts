@@ -9,6 +9,8 @@ export interface FailedAttempt {
   location?: string | null;
   /** The `Retry-After` header as the receiver sent it. */
   retryAfter?: string | null;
+  /** By how many minutes the receiver's clock is ahead of ours; negative if it is behind. */
+  clockAheadMinutes?: number | null;
 }
 
 /** The advice after an attempt without an HTTP response, by the class of the error. */
@@ -57,9 +59,22 @@ function adviseForStatus(status: number, { location, retryAfter }: FailedAttempt
   return 'The receiver rejects the request. Have the partner look at why it does not answer with a 2xx';
 }
 
+/** The statuses with which a receiver refuses a signature that it thinks too old. */
+const signatureRefusals: ReadonlySet<number | null | undefined> = new Set([400, 401, 403, 422]);
+export const mayRefuseSignature = (status: number | null | undefined): boolean =>
+  signatureRefusals.has(status);
+
+/** Names a wrong clock where it may be the reason of a refusal. Empty otherwise. */
+function adviseClock({ status, clockAheadMinutes: ahead }: FailedAttempt): string {
+  if (!ahead || !mayRefuseSignature(status)) return '';
+  const minutes = Math.abs(ahead) === 1 ? '1 minute' : `${Math.abs(ahead)} minutes`;
+  return `. Its clock is ${minutes} ${ahead > 0 ? 'ahead of' : 'behind'} ours, so it may find the signature too old or too new`;
+}
+
 /** Returns advice after a failed attempt. It ends without a full stop, because callers append the next command. */
 export function adviseReceiver(attempt: FailedAttempt): string {
-  return attempt.status === null ? withoutAnswer[attempt.error] : adviseForStatus(attempt.status, attempt);
+  if (attempt.status === null) return withoutAnswer[attempt.error];
+  return `${adviseForStatus(attempt.status, attempt)}${adviseClock(attempt)}`;
 }
 
 /**

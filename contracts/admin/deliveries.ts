@@ -24,6 +24,8 @@ export const AttemptView = z.strictObject({
   answer: z.string().nullable(),
   location: z.string().nullable(),
   retryAfter: z.string().nullable(),
+  /** By how many minutes the receiver's clock is ahead of ours; negative if it is behind. Null if they agree or it is not known. */
+  clockAheadMinutes: z.number().int().nullable(),
   nextAttemptAt: DateTime.nullable(),
 });
 export type AttemptView = z.infer<typeof AttemptView>;

@@ -44,6 +44,20 @@ describe('the response of a receiver', () => {
     expect(ops.attempts[0]?.location).toBe('https://new.example/hook?…');
   });
 
+  it.each([
+    ['behind', 401, -7, -7],
+    ['ahead of', 400, 12, 12],
+    ['equal to', 401, 1, null],
+    ['behind, with a status that is no refusal of a signature,', 500, -7, null],
+  ])('a clock of the receiver that is %s ours is noted in minutes', async (_name, status, minutes, noted) => {
+    const { system, delivery } = await refusedBy((_request, response) => {
+      const date = new Date(Date.now() + minutes * 60_000).toUTCString();
+      response.writeHead(status, { date }).end('stale');
+    });
+    const shown = await adminOf(system).deliveries.show({ deliveryId: delivery._id });
+    expect(shown.attempts).toMatchObject([{ status, clockAheadMinutes: noted }]);
+  });
+
   it('is deleted after a week, and when the user is erased', async () => {
     const { system, deliveries, delivery } = await refusedBy((_request, response) =>
       response.writeHead(500).end('out of order'),
@@ -99,6 +113,9 @@ describe('the advice on a failed delivery', () => {
     expect(advice(500)).toContain("receiver's own code");
     const statuses = [301, 400, 401, 403, 404, 405, 410, 413, 429, 500, 502, 503, 504];
     expect(new Set(statuses.map((status) => advice(status))).size).toBe(statuses.length);
+    expect(advice(401, { clockAheadMinutes: -7 })).toContain('clock is 7 minutes behind ours');
+    expect(advice(403, { clockAheadMinutes: 90 })).toContain('clock is 90 minutes ahead of ours');
+    expect(advice(500, { clockAheadMinutes: 90 })).toBe(advice(500));
     expect(adviseReceiver({ error: 'dns', status: null })).toContain('host name');
     expect([adviseStatus(200), adviseStatus(429)]).toEqual([undefined, advice(429)]);
   });

@@ -3,6 +3,7 @@ import type { Mode } from '../../../contracts/identifiers.ts';
 import type { SkipReason } from '../../../contracts/webhooks.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { minute } from '../../platform/http/limits/windows.ts';
 import { UnreadableSecret } from '../../platform/keys/sealing.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import { readTraceparent } from '../../platform/telemetry/trace-context.ts';
@@ -62,6 +63,16 @@ const dueTimeOf = (leased: Leased): Date => leased.overdue?.since ?? attemptRowO
 function isQuarterOver(leased: Leased, now: number): boolean {
   const begin = attemptRowOf(leased).at.getTime();
   return now - begin > (leased.lease.until.getTime() - begin) / 4;
+}
+
+/** A smaller difference between the clocks is not noted, in minutes. A cache may also send an old `Date`. */
+const leastClockDifference = 2;
+
+/** By how many minutes a receiver's clock is ahead. Undefined if it sent no time, or if the clocks agree. */
+function clockAheadMinutes(receiverTime: number | undefined, now: number): number | undefined {
+  if (receiverTime === undefined) return undefined;
+  const minutes = Math.round((receiverTime - now) / minute);
+  return Math.abs(minutes) >= leastClockDifference ? minutes : undefined;
 }
 
 /** Makes one attempt: reads the endpoint, signs, sends, decides what follows, and records it. */
@@ -131,12 +142,14 @@ export function createAttempt(settings: AttemptSettings): (leased: Leased) => Pr
     const at = clock.now();
     settings.sending?.({ lane, lag: Math.max(0, at - dueTimeOf(leased).getTime()) / 1000 });
     const headers = attemptHeaders({ ...leased, secret, at, userAgent: settings.userAgent });
-    const result = await settings.post({ keyId, url, mode, headers, body });
+    const { receiverTime, ...result } = await settings.post({ keyId, url, mode, headers, body });
     settings.sent?.(result.error ?? 'delivered', mode);
     const endedAt = now();
     const verdict = afterAttempt(leased, { error: result.error, at: endedAt }, settings.retryDelays);
     const signature = headers['X-SVC-Signature'];
     const row: Attempt = { ...attemptRowOf(leased), ...result, secretVersion, signature };
+    const ahead = clockAheadMinutes(receiverTime, endedAt.getTime());
+    if (ahead !== undefined) row.clockAheadMinutes = ahead;
     if (result.answer !== undefined) row.answer = maskAnswer(result.answer, leased.sub);
     if (verdict.status === 'pending') row.nextAttemptAt = verdict.nextAttemptAt;
     return { delivery: leased, row, verdict, at: endedAt };

@@ -48,6 +48,8 @@ export interface Attempt {
   answer?: string;
   location?: string;
   retryAfter?: string;
+  /** By how many minutes the receiver's clock is ahead of ours; negative if it is behind. Absent if they agree. */
+  clockAheadMinutes?: number;
   nextAttemptAt?: Date;
 }
 

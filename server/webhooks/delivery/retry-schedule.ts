@@ -12,6 +12,8 @@ export interface PostResult {
   answer?: string;
   location?: string;
   retryAfter?: string;
+  /** The time of the `Date` header of a refusal of the signature, in milliseconds since 1970. */
+  receiverTime?: number;
   durationMs: number;
 }
 

@@ -1,4 +1,5 @@
 import type { Mode } from '../../../contracts/identifiers.ts';
+import { mayRefuseSignature } from '../../../contracts/receiver-advice.ts';
 import { type AttemptError, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
 import { maskedAddress } from '../../platform/telemetry/masked-address.ts';
 import type { PostResult } from '../delivery/retry-schedule.ts';
@@ -98,7 +99,7 @@ export function createPost({
         { ...request, url, owner: `${request.mode} ${request.keyId}` },
         { dial, budget, connections },
       );
-      const { status, location, retryAfter } = answer;
+      const { status, location, retryAfter, date } = answer;
       // A response from localhost is not kept, because it may be any page of a developer's machine.
       const bodyText = isLocalhost(url) ? '' : answerText(await firstBytes(answer, readBytes));
       const result: SendResult = { status };
@@ -107,6 +108,9 @@ export function createPost({
       // Operators see these two headers. The receiver can write anything in them, so secrets are masked in both.
       if (location !== undefined) result.location = maskedAddress(location);
       if (retryAfter !== undefined) result.retryAfter = maskedAddress(retryAfter).slice(0, longestRetryAfter);
+      // The receiver may have found the signature too old, so its clock is of interest.
+      const receiverTime = mayRefuseSignature(status) ? Date.parse(date ?? '') : Number.NaN;
+      if (!Number.isNaN(receiverTime)) result.receiverTime = receiverTime;
       return result;
     } catch (error) {
       return classify(error, dial);

@@ -12,6 +12,7 @@ export interface Answer {
   encoding?: string | undefined;
   location?: string | undefined;
   retryAfter?: string | undefined;
+  date?: string | undefined;
   body: Buffer;
 }
 
@@ -53,6 +54,7 @@ function headOf({ statusCode = 0, headersDistinct }: IncomingMessage): Omit<Answ
     encoding: single('content-encoding'),
     location: single('location'),
     retryAfter: single('retry-after'),
+    date: single('date'),
   };
 }
 
