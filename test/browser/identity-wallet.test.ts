@@ -132,6 +132,8 @@ describeInBrowser('European identity wallets in a real browser', () => {
           return pick(request);
         },
       });
+      // The script shows this button last.
+      await digital(page).waitFor();
       expect(await page.locator('.primary:visible').count()).toBe(1);
       expect(await page.locator('form:not(.digital) > .actions > :not(.quiet)').count()).toBe(0);
       await digital(page).click();

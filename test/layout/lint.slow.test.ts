@@ -4,7 +4,12 @@ import { expect, it } from 'vitest';
 
 const path = 'server/process/wiring/services.ts';
 const source = readFileSync(path, 'utf8');
-const eslint = new ESLint({ overrideConfigFile: '.config/eslint.config.js' });
+/** The rules of the wiring need no types. */
+const rules = ['no-restricted-syntax', '@typescript-eslint/no-use-before-define'];
+const eslint = new ESLint({
+  overrideConfigFile: '.config/eslint.config.js',
+  ruleFilter: ({ ruleId }) => rules.includes(ruleId),
+});
 
 async function faultsOf(text: string): Promise<(string | null)[]> {
   const [result] = await eslint.lintText(text, { filePath: path });

@@ -92,7 +92,7 @@ describe('a trace', () => {
 });
 
 it('the telemetry SDK is not loaded without a collector', () => {
-  const start = new URL('../../../dist/server/start.js', import.meta.url).href;
+  const start = new URL('../../../dist/server/process/start.js', import.meta.url).href;
   const loadedBy = (modules: readonly string[]): string => {
     const program = `
       import { createRequire } from 'node:module';
