@@ -24,9 +24,18 @@ const backgroundWaitMs = 1_500;
 
 /** A file belongs to the first matching group, or else to the path of the code. */
 const groups: readonly (readonly [name: string, files: RegExp])[] = [
-  ['platform: ids, clock, group commit, limits', /^server\/platform\/(?!http|telemetry)|http\/limits\/client-network/],
-  ['what every request runs: listener, logs, metrics', /^server\/(process\/(app|start)|platform|operations\/(metrics|requests)\/)/],
-  ['texts and formats of a page', /pages\/(views|messages)\/(?!pages|responses|view-models)|hand-off\/devices/],
+  [
+    'platform: ids, clock, group commit, limits',
+    /^server\/platform\/(?!http|telemetry)|http\/limits\/client-network/,
+  ],
+  [
+    'what every request runs: listener, logs, metrics',
+    /^server\/(process\/(app|start)|platform|operations\/(metrics|requests)\/)/,
+  ],
+  [
+    'texts and formats of a page',
+    /pages\/(views|messages)\/(?!pages|responses|view-models)|hand-off\/devices/,
+  ],
   ['wiring, and records of the work', /^server\/(process\/wiring\/|billing\/(feature|wallets\/))/],
 ];
 const ownWay = 'the way itself';
@@ -127,7 +136,7 @@ function writeTable(): void {
   const head = '| files that run | exchange | webhook | whole way |\n|---|--:|--:|--:|\n';
   const table = `<!-- paths -->\n${head}${rows.join('')}<!-- /paths -->`;
   const text = readFileSync(page, 'utf8');
-  writeFileSync(page, text.replace(/<!-- paths -->[^]*<!-- \/paths -->/, table));
+  writeFileSync(page, text.replace(/<!-- paths -->[\s\S]*<!-- \/paths -->/, table));
 }
 if (process.argv.includes('--write')) writeTable();
 
