@@ -1,17 +1,23 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { Flags } from '@oclif/core';
 import { usageError } from '../errors/failure.ts';
-import { mostPerPage } from '../flags/flags.ts';
-import { type ReadPage, readPages } from '../list/pages.ts';
+import { readReason } from '../flags/flags.ts';
 import { packFiles } from './tar.ts';
 
 /** The name of a file in the archive, without `.json`, with the read of its content. */
 export type Reads = Readonly<Record<string, () => Promise<unknown>>>;
 
-/** Reads all pages of a list. */
-export async function readAll<Row extends object>(page: ReadPage<Row>): Promise<Row[]> {
-  const all: Row[] = [];
-  for await (const { rows } of readPages(page, { all: true, limit: mostPerPage })) all.push(...rows);
-  return all;
+/** The flags of an export. */
+export const archiveFlags = {
+  'out-file': Flags.string({ description: 'the new file (0600)', helpValue: 'FILE', required: true }),
+  reason: readReason,
+};
+
+const existsAlready = (path: string) => usageError(`${path} exists; an export goes to a new file`);
+
+/** Refuses a file that exists before anything is read. @throws CommandError */
+export function requireNewFile(path: string): void {
+  if (existsSync(path)) throw existsAlready(path);
 }
 
 /**
@@ -37,7 +43,7 @@ export async function writeArchive(
     writeFileSync(path, packFiles(files, new Date()), { flag: 'wx', mode: 0o600 });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw usageError(code === 'EEXIST' ? `${path} exists; an export goes to a new file` : message);
+    throw code === 'EEXIST' ? existsAlready(path) : usageError(message);
   }
   return counts;
 }

@@ -112,3 +112,10 @@ export function withConditions<Row extends object, Shown extends object>(
     }
   };
 }
+
+/** Reads all rows of a list. */
+export async function readAll<Row extends object>(page: ReadPage<Row>): Promise<Row[]> {
+  const all: Row[] = [];
+  for await (const { rows } of readPages(page, { all: true, limit: mostPerPage })) all.push(...rows);
+  return all;
+}

@@ -1,8 +1,7 @@
 import type { AdminApi } from '../connection/client.ts';
 import { type ConnectionSource, exitOf, exits, toFailure, usageError } from '../errors/failure.ts';
-import { mostPerPage } from '../flags/flags.ts';
 import { readInputFile } from '../flags/input-file.ts';
-import { readPages } from '../list/pages.ts';
+import { readAll } from '../list/pages.ts';
 import { type Onboarded, onboardPartner, type Plan } from './partner.ts';
 
 /** A valid row of the file. `line` is its number, counted from 1. */
@@ -113,9 +112,8 @@ export async function readPlans(api: AdminApi, path: string): Promise<Row[]> {
 /** Reads all existing partners, by name. Keeps the newest of those with the same name: the list begins with the newest. */
 async function readPartnersByName(api: AdminApi): Promise<Map<string, ExistingPartner>> {
   const byName = new Map<string, ExistingPartner>();
-  const pages = readPages((page) => api.partners.list.query(page), { limit: mostPerPage, all: true });
-  for await (const { rows } of pages)
-    for (const { id, name, status } of rows) if (!byName.has(name)) byName.set(name, { id, status });
+  for (const { id, name, status } of await readAll((page) => api.partners.list.query(page)))
+    if (!byName.has(name)) byName.set(name, { id, status });
   return byName;
 }
 

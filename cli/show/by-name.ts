@@ -1,8 +1,8 @@
 import { closest } from '../../contracts/closest.ts';
 import { identifierKind } from '../../contracts/identifiers.ts';
-import { readAll } from '../archive/export.ts';
 import type { AdminApi } from '../connection/client.ts';
 import { CommandError, usageError } from '../errors/failure.ts';
+import { readAll } from '../list/pages.ts';
 
 /** A record that a text may mean. */
 interface Named {

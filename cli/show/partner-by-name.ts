@@ -1,6 +1,6 @@
 import { identifierKind } from '../../contracts/identifiers.ts';
-import { readAll } from '../archive/export.ts';
 import type { AdminApi } from '../connection/client.ts';
+import { readAll } from '../list/pages.ts';
 import { exactFirst, onlyMatch } from './by-name.ts';
 
 /** Returns the id of a partner by its id, a part of its name, a host or an e-mail address. @throws CommandError */

@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
-import { readAll } from '../../archive/export.ts';
 import { pageFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import type { ReadPage } from '../../list/pages.ts';
+import { readAll } from '../../list/pages.ts';
 
 const secondMs = 1_000;
 

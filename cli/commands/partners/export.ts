@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs';
-import { Args, Flags } from '@oclif/core';
-import { type Reads, readAll, writeArchive } from '../../archive/export.ts';
+import { Args } from '@oclif/core';
+import { archiveFlags, type Reads, requireNewFile, writeArchive } from '../../archive/export.ts';
 import type { AdminApi } from '../../connection/client.ts';
-import { usageError } from '../../errors/failure.ts';
-import { readReason } from '../../flags/flags.ts';
+import { readAll } from '../../list/pages.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import type { ReadReason } from '../../show/related.ts';
 import { readEntries } from '../../wallets/refunds.ts';
@@ -48,14 +46,11 @@ export default class PartnersExport extends AdminCommand<typeof PartnersExport> 
     '<%= config.bin %> partners export ptr_… --out-file acme.tar.gz --reason "ticket 4711"',
   ];
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
-  static override flags = {
-    'out-file': Flags.string({ description: 'the new file (0600)', helpValue: 'FILE', required: true }),
-    reason: readReason,
-  };
+  static override flags = archiveFlags;
 
   async run() {
     const path = this.flags['out-file'];
-    if (existsSync(path)) throw usageError(`${path} exists; an export goes to a new file`);
+    requireNewFile(path);
     const { id } = await this.api.partners.show.query({ partnerId: this.args.partner });
     const records = await this.readPersonalData((reason) =>
       writeArchive(path, readsOf(this.api, id, reason), (name, count) =>

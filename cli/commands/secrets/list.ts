@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
-import { readAll } from '../../archive/export.ts';
 import type { AdminApi } from '../../connection/client.ts';
 import { listFlags, modeFilter, moment } from '../../flags/flags.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
+import { readAll } from '../../list/pages.ts';
 
 /** A secret of a partner that is accepted now, or that signs. `id` is that of its owner. */
 interface Secret {

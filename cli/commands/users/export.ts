@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs';
-import { Args, Flags } from '@oclif/core';
-import { type Reads, readAll, writeArchive } from '../../archive/export.ts';
+import { Args } from '@oclif/core';
+import { archiveFlags, type Reads, requireNewFile, writeArchive } from '../../archive/export.ts';
 import type { AdminApi } from '../../connection/client.ts';
-import { usageError } from '../../errors/failure.ts';
-import { readReason } from '../../flags/flags.ts';
+import { readAll } from '../../list/pages.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import type { ReadReason } from '../../show/related.ts';
 
@@ -50,14 +48,11 @@ export default class UsersExport extends AdminCommand<typeof UsersExport> {
   static override args = {
     user: Args.string({ description: 'sub, or id of an enrollment or of the user', required: true }),
   };
-  static override flags = {
-    'out-file': Flags.string({ description: 'the new file (0600)', helpValue: 'FILE', required: true }),
-    reason: readReason,
-  };
+  static override flags = archiveFlags;
 
   async run() {
     const path = this.flags['out-file'];
-    if (existsSync(path)) throw usageError(`${path} exists; an export goes to a new file`);
+    requireNewFile(path);
     const { user: named } = this.args;
     const { id, records } = await this.readPersonalData(async (reason) => {
       const user = await this.api.users.show.query({ user: named, ...reason });
