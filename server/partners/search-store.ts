@@ -13,9 +13,9 @@ export interface Match {
 }
 
 /** The most matches of one kind that are read. */
-const mostMatches = 500;
+export const mostMatches = 500;
 /** The longest time that one query may take, in milliseconds. */
-const queryTimeoutMs = 2_000;
+export const queryTimeoutMs = 2_000;
 
 /** Escapes a text for use in a regular expression. */
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');

@@ -8,6 +8,7 @@ import { integrationCollection } from '../../partners/integrations/integration-s
 import { collection as keyCollection } from '../../partners/keys/key-store.ts';
 import { collection as memberCollection } from '../../partners/members/member-store.ts';
 import { collection as partnerCollection } from '../../partners/partner-store.ts';
+import { mostMatches, queryTimeoutMs } from '../../partners/search-store.ts';
 import { collection as enrollmentCollection } from '../../people/enrollments/enrollment-store.ts';
 import { userCollection } from '../../people/users/identity-store.ts';
 import type { AuditEntry } from '../../platform/database/audit/audit-entry.ts';
@@ -222,7 +223,7 @@ export function createAuditStore(db: Db) {
 
   return {
     /**
-     * Finds at most 500 secrets that were replaced or removed, by their last four characters. The audit log keeps those forever.
+     * Finds secrets that were replaced or removed, at most `mostMatches` of them, by their last four characters. The audit log keeps those forever.
      * @returns the partner of each, and a text that names the secret
      */
     async findReplacedSecrets(lastFour: string) {
@@ -230,8 +231,8 @@ export function createAuditStore(db: Db) {
         .find({ 'before.last4': lastFour, partnerId: { $exists: true } } as Document)
         .hint({ 'before.last4': 1 })
         .project<ReplacedSecret>({ partnerId: 1, target: 1, operatorName: 1, at: 1 })
-        .maxTimeMS(2_000)
-        .limit(500)
+        .maxTimeMS(queryTimeoutMs)
+        .limit(mostMatches)
         .toArray();
       return found.map(({ partnerId, target, operatorName, at }) => ({
         partnerId,
