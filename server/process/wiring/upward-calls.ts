@@ -6,7 +6,7 @@ interface UpwardCalls {
   openWallets: (partnerId: string) => Promise<void>;
   /** Sends what waited while the endpoint of a key was paused (partners to webhooks). */
   resume: (keyId: string) => Promise<void>;
-  /** Marks a wallet whose page was written, so that its summary is made anew (ledger to wallets). */
+  /** Marks a wallet whose page was written, so that its summary is computed again (ledger to wallets). */
   touch: (walletId: string) => void;
   /** Returns the certificates that sources depend on (metrics to sessions). */
   certificates: () => readonly SourceCertificate[];
