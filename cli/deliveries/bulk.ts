@@ -21,6 +21,7 @@ export const bulkFields = [
   'leftOut',
   'rate',
   'filter',
+  'to',
   'expectedEndAt',
   'operatorName',
   'createdAt',
@@ -44,6 +45,13 @@ export const bulkFlags = {
   rate: rate({ description: `with a filter: deliveries of one key in a second (default ${usualRate}/s)` }),
   detach: Flags.boolean({ description: 'with a filter: do not wait for the end of the job' }),
 };
+
+/** A flag of the commands that send events again. */
+export const to = Flags.string({
+  description:
+    'to this URL instead of the webhook URL of the key, signed with its secret; of a live key only to the same host',
+  helpValue: 'URL',
+});
 
 /** What a job does to each delivery. These words end the question to the person, as in `each is sent again`. */
 const effects = {
@@ -135,11 +143,13 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
 
 /** Describes a job for the person who confirms it. */
 function describeJob(
-  { action, rate: perSecond = usualRate }: { action: BulkView['action']; rate?: number | undefined },
+  wanted: { action: BulkView['action']; rate?: number | undefined; to?: string | undefined },
   { total, exact, live, keys }: StartedBulk,
 ) {
+  const { action, rate: perSecond = usualRate } = wanted;
+  const target = wanted.to === undefined ? '' : ` to ${wanted.to}`;
   const noun = action === 'cancel' || action === 'reschedule' ? 'pending delivery' : 'event';
   const upTo = exact ? '' : 'at most ';
   const pace = action === 'cancel' ? '' : `, ${perSecond} a second for each key`;
-  return `Of ${count(keys, 'API key')}, ${upTo}${total} ${nounFor(total, noun)} (${live} live): each ${effects[action]}${pace}.`;
+  return `Of ${count(keys, 'API key')}, ${upTo}${total} ${nounFor(total, noun)} (${live} live): each ${effects[action]}${target}${pace}.`;
 }

@@ -14,8 +14,13 @@ const operatorFields: ReadonlySet<string> = new Set([
   'userinfo-requests-per-minute',
 ]);
 
-function omitOperatorFields<V>(fields: Readonly<Record<string, V>>): Record<string, V> {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !operatorFields.has(name)));
+/** Commands whose `--to` names another URL for events. Members change the URL of their key instead. */
+const sendElsewhere: ReadonlySet<string> = new Set(['deliveries resend', 'webhooks replay']);
+
+function omitOperatorFields<V>(fields: Readonly<Record<string, V>>, command: string): Record<string, V> {
+  const isOmitted = (name: string) =>
+    operatorFields.has(name) || (name === 'to' && sendElsewhere.has(command));
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !isOmitted(name)));
 }
 
 interface Names {
@@ -77,8 +82,11 @@ export function makeMemberCommand(Base: Command.Class, names: Names): Command.Cl
   const { args = {}, flags = {}, examples = [] } = Base as Partial<Command.Class>;
   abstract class PartnerCommand extends (Base as unknown as typeof AdminCommand)<typeof Command> {
     static override impliesPartner = requiredPartner({ args, flags });
-    static override args = omitOperatorFields(args) as Interfaces.ArgInput;
-    static override flags = rewordAll(omitOperatorFields(flags) as Interfaces.FlagInput, names);
+    static override args = omitOperatorFields(args, names.inSvcadmin) as Interfaces.ArgInput;
+    static override flags = rewordAll(
+      omitOperatorFields(flags, names.inSvcadmin) as Interfaces.FlagInput,
+      names,
+    );
     static override baseFlags = rewordAll(Base.baseFlags, names) as typeof AdminCommand.baseFlags;
     static override summary = names.summary ?? reword(Base.summary ?? '', names);
     static override examples = [...new Set(examples.map((example) => reword(String(example), names)))];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fastestRate, usualRate } from '../bulk-rate.ts';
 import { DateTime, Mode } from '../identifiers.ts';
-import { eventFilter, newTimeFields } from './deliveries.ts';
+import { eventFilter, newTimeFields, otherUrl } from './deliveries.ts';
 import { page, reference } from './references.ts';
 
 /**
@@ -27,6 +27,8 @@ export const StartBulk = z
     rate: z.number().int().min(1).max(fastestRate).default(usualRate),
     /** When the first attempt of a reschedule is due: a time, or seconds from the start of the job. */
     ...newTimeFields,
+    /** Allowed only for `resend` and `replay` with one key. */
+    to: otherUrl,
     /** Whether to send events that an earlier job for the same period has already sent again. */
     again: z.boolean().default(false),
     /** Whether to count only, without starting a job. */
@@ -43,6 +45,14 @@ export const StartBulk = z
   .refine(({ filter: { status }, action }) => action === 'resend' || status === undefined, {
     error: 'is for resend only',
     path: ['filter', 'status'],
+  })
+  .refine(({ action, to }) => to === undefined || action === 'resend' || action === 'replay', {
+    error: 'is to resend or replay only',
+    path: ['to'],
+  })
+  .refine(({ filter: { keyId }, to }) => to === undefined || keyId !== undefined, {
+    error: 'another URL needs keyId',
+    path: ['filter'],
   })
   .refine(
     ({ action, at, inSeconds }) =>
@@ -83,6 +93,8 @@ export const BulkView = z.strictObject({
   filter: BulkFilter,
   /** When the first attempt is due. Null unless the action is `reschedule`. */
   at: DateTime.nullable(),
+  /** The URL that the events go to instead of the webhook URL of the key. */
+  to: z.string().nullable(),
   /** The expected end at the rate of the job, without other delays. Null once the job has ended. */
   expectedEndAt: DateTime.nullable(),
   operatorId: z.string(),

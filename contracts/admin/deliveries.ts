@@ -46,6 +46,8 @@ export const DeliveryView = z.strictObject({
   skipped: SkipReason.nullable(),
   /** The delivery that this one repeats. */
   resendOf: z.string().nullable(),
+  /** The URL that it goes to instead of the webhook URL of its key. Null for the URL of the key. */
+  to: z.string().nullable(),
   createdAt: DateTime,
   endedAt: DateTime.nullable(),
 });
@@ -53,6 +55,12 @@ export type DeliveryView = z.infer<typeof DeliveryView>;
 
 export const ListedDelivery = DeliveryView.extend({ partnerName: z.string().nullable() });
 export type ListedDelivery = z.infer<typeof ListedDelivery>;
+
+/**
+ * Another URL for events that are sent again. A test key's go to any URL that it may have as its webhook URL, a live key's to the
+ * host of its webhook URL only. They are signed with the secret of the key.
+ */
+export const otherUrl = z.string().min(1).max(2048).optional();
 
 /** The filter of lists of events and of deliveries. `since` is included in the period, `until` is not. */
 export const eventFilter = {
@@ -99,6 +107,7 @@ export const RescheduleDelivery = withNewTime(
 /** Ids of deliveries to send again. To send again what a filter finds, start a bulk job. */
 export const ResendDeliveries = z.strictObject({
   deliveryIds: z.array(reference('delivery')).min(1).max(500),
+  to: otherUrl,
   /** Whether to list the deliveries only, without sending them. */
   dryRun: z.boolean().default(false),
 });

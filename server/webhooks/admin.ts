@@ -37,10 +37,11 @@ import {
   VerifyRequest,
 } from '../../contracts/admin/webhooks.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
-import { adviseCommand, type Role } from '../platform/admin-api/roles.ts';
+import { adviseCommand, describeRefusal, mayCall, type Role } from '../platform/admin-api/roles.ts';
 import { viewAs } from '../platform/admin-api/view.ts';
 import { endDryRun } from '../platform/database/audit/dry-run.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
+import { ApiError } from '../platform/errors.ts';
 import { createBulkJobs } from './bulk/bulk-jobs.ts';
 import type { Delivery } from './delivery/delivery.ts';
 import { hasPersonalData, visibleDelivery } from './operators/admin-personal-data.ts';
@@ -48,6 +49,7 @@ import { createDeliveryActions, type DeliveryActions } from './operators/deliver
 import { createEndpointHealth } from './operators/endpoints/health.ts';
 import type { ReadPauses, RequireKey } from './operators/endpoints/key-owner.ts';
 import { createRelay } from './operators/endpoints/relay.ts';
+import { createRequireOtherUrl, type RequireOtherUrl } from './operators/endpoints/required-endpoint.ts';
 import { createWebhookQueries, type WebhookQueries } from './operators/queries.ts';
 import { createJobs } from './operators/schedule/jobs.ts';
 import { viewDelivery } from './operators/views.ts';
@@ -62,11 +64,20 @@ interface Dependencies {
   partnerNames: PartnerNames;
 }
 
-type Context = Dependencies & Webhooks['context'];
+type Context = Dependencies & Webhooks['context'] & { requireOtherUrl: RequireOtherUrl };
+
+/** Whoever sends events to another URL must be allowed to change the URL of their key. @throws ApiError `not_permitted` */
+function requireMayRedirect({ to }: { to?: string | undefined }, role: Role): void {
+  const path = 'webhooks.changeUrl';
+  if (to === undefined || mayCall(role, path, undefined)) return;
+  throw new ApiError('not_permitted', { description: describeRefusal(role, path) });
+}
 
 /** Procedures of `svcadmin events`, `deliveries`, `bulk`, `jobs`, and of most commands of `svcadmin webhooks`. */
 export function createWebhookProcedures(dependencies: Dependencies) {
-  const context: Context = { ...dependencies, ...dependencies.webhooks.context };
+  const { context: own } = dependencies.webhooks;
+  const requireOtherUrl = createRequireOtherUrl({ ...dependencies, ...own });
+  const context: Context = { ...dependencies, ...own, requireOtherUrl };
   const actions = createDeliveryActions(context);
   const queries = createWebhookQueries({ ...context, requireDelivery: actions.requireDelivery });
   return {
@@ -124,6 +135,7 @@ function deliveryProcedures(
       ResendDeliveries,
       ResentDeliveries,
       async (input, { operatorId }, { operator }) => {
+        requireMayRedirect(input, operator.role);
         const { dryRun, deliveries } = await actions.resend(input, operatorId);
         return { dryRun, deliveries: deliveries.map((delivery) => viewFor(operator.role, delivery)) };
       },
@@ -149,7 +161,15 @@ function deliveryProcedures(
 function bulkProcedures(context: Context) {
   const jobs = createBulkJobs({ ...context, store: context.bulk });
   return router({
-    start: mutation({ target: null, record: 'several' }, StartBulk, StartedBulk, jobs.start),
+    start: mutation(
+      { target: null, record: 'several' },
+      StartBulk,
+      StartedBulk,
+      async (input, actor, { operator }) => {
+        requireMayRedirect(input, operator.role);
+        return jobs.start(input, actor);
+      },
+    ),
     list: query(ListBulk, z.array(BulkView), jobs.list),
     show: query(BulkReference, BulkView, ({ bulkId }) => jobs.show(bulkId)),
     cancel: mutation({ target: 'bulkId', record: 'several' }, BulkReference, BulkView, ({ bulkId }, actor) =>

@@ -1,3 +1,4 @@
+import type { Mode } from '../../contracts/identifiers.ts';
 import type { Database } from '../platform/database/connect.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
 import type { Scheduler } from '../platform/jobs/scheduler.ts';
@@ -11,7 +12,7 @@ import type { DeliveryStore } from './delivery/delivery-store.ts';
 import { createDue } from './delivery/due.ts';
 import type { EventStore } from './delivery/event-store.ts';
 import { createPublish, type PublishSettings } from './delivery/publish.ts';
-import type { UrlRules } from './egress/destination.ts';
+import { checkWebhookUrl, type UrlRules } from './egress/destination.ts';
 import { createPost, type Post, type PostSettings } from './egress/post.ts';
 import { createWebhooksStores } from './store.ts';
 
@@ -67,6 +68,7 @@ export function createWebhooks(settings: WebhookSettings) {
   const context = {
     ...stores,
     ...{ events, scheduler, due, insertAndSend, clock, idKey, endpoint, userAgent, limits },
+    urlFault: (url: string, mode: Mode) => checkWebhookUrl(url, mode, settings),
   };
   const bulkRunner = createBulkRunner({
     ...settings,

@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core';
-import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../deliveries/bulk.ts';
+import { BulkCommand, bulkFlags, filterOf, hasFilter, to } from '../../deliveries/bulk.ts';
 import { usageError } from '../../errors/failure.ts';
 import { eventFilters } from '../../flags/filters.ts';
 
@@ -19,29 +19,35 @@ export default class DeliveriesResend extends BulkCommand<typeof DeliveriesResen
       description: 'with a filter: deliveries with this status (default failed)',
     }),
     ...bulkFlags,
+    to,
     again: Flags.boolean({ description: 'with --status delivered: also what was sent again before' }),
   };
 
   async run() {
     const deliveryIds = this.args.delivery ?? [];
-    const { since, status, rate, again } = this.flags;
+    const { since, status, rate, again, to: url } = this.flags;
     const isNamed = deliveryIds.length > 0;
     // Deliveries are either named or found by a filter. With a filter, the server requires --since.
     const isUnclear = isNamed ? hasFilter(this.flags) : since === undefined;
     if (isUnclear) throw usageError('Name deliveries, or give a filter with --since');
     if (isNamed) return this.#resend(deliveryIds);
     const filter = { ...filterOf(this.flags), status: status ?? ('failed' as const) };
-    return this.startBulk({ action: 'resend', filter, again, rate }, { confirm: 'only-at-terminal' });
+    return this.startBulk(
+      { action: 'resend', filter, again, rate, to: url },
+      { confirm: 'only-at-terminal' },
+    );
   }
 
   async #resend(deliveryIds: string[]) {
     const { dryRun, deliveries } = await this.api.deliveries.resend.mutate({
       deliveryIds,
+      to: this.flags.to,
       dryRun: this.isDryRun,
     });
-    this.writeNotice(`${dryRun ? 'Would be sent again' : 'Sent again'}: ${deliveries.length}`);
-    return this.showTable(deliveries, ['id', 'event', 'status', 'keyId', 'nextAttemptAt', 'resendOf'], {
-      dropIfNarrow: ['keyId', 'resendOf'],
+    const target = this.flags.to === undefined ? '' : ` to ${this.flags.to}`;
+    this.writeNotice(`${dryRun ? 'Would be sent again' : 'Sent again'}${target}: ${deliveries.length}`);
+    return this.showTable(deliveries, ['id', 'event', 'status', 'keyId', 'nextAttemptAt', 'resendOf', 'to'], {
+      dropIfNarrow: ['keyId', 'resendOf', 'to'],
     });
   }
 }

@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core';
-import { BulkCommand, bulkFlags, filterOf } from '../../deliveries/bulk.ts';
+import { BulkCommand, bulkFlags, filterOf, to } from '../../deliveries/bulk.ts';
 import { eventFilters } from '../../flags/filters.ts';
 
 const { event, since, until } = eventFilters;
@@ -17,12 +17,13 @@ export default class WebhooksReplay extends BulkCommand<typeof WebhooksReplay> {
     since: { ...since, required: true as const },
     until,
     ...bulkFlags,
+    to,
     again: Flags.boolean({ description: 'also where a replay of this time was made before' }),
   };
 
   async run() {
-    const { again, rate } = this.flags;
+    const { again, rate, to: url } = this.flags;
     const filter = filterOf({ ...this.flags, key: this.args.key });
-    return this.startBulk({ action: 'replay', filter, again, rate }, { confirm: 'always' });
+    return this.startBulk({ action: 'replay', filter, again, rate, to: url }, { confirm: 'always' });
   }
 }

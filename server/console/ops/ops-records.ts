@@ -133,6 +133,7 @@ async function deliveryPage(api: OpsApi, deliveryId: string): Promise<RecordPage
       ['Status', text(view.waiting ? `waiting: ${view.waiting}` : (view.skipped ?? view.status))],
       ['What to do', text(adviseDelivery(view) ?? null)],
       ['Next attempt', text(time(view.nextAttemptAt))],
+      ['Goes to', text(view.to)],
       ['Repeats', view.resendOf ? link('delivery', view.resendOf) : text(null)],
       ['Made', text(time(view.createdAt))],
     ],

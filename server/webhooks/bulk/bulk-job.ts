@@ -28,6 +28,8 @@ export interface BulkJob extends AuditedRecord {
   rate: number;
   /** For a reschedule: when the first attempt is due. */
   at?: Date;
+  /** The URL that the events go to instead of the webhook URL of the key. */
+  to?: string;
   status: 'running' | 'done' | 'cancelled';
   /** The number of documents, as counted at the start. It is an upper bound if `exact` is false. */
   total: number;

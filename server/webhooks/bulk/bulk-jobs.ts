@@ -1,5 +1,4 @@
 import type {
-  BulkAction,
   BulkFilter,
   BulkView,
   ListBulk,
@@ -14,6 +13,7 @@ import { isDuplicateKey } from '../../platform/database/failures.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
+import type { RequireOtherUrl } from '../operators/endpoints/required-endpoint.ts';
 import type { KeyCount } from '../operators/schedule/key-count-store.ts';
 import { requireDueTime } from '../operators/schedule/reschedule.ts';
 import { type BulkJob, type ClosedFilter, sum, viewBulkJob } from './bulk-job.ts';
@@ -24,6 +24,7 @@ interface Settings {
   clock: Pick<Clock, 'now'>;
   /** Makes this process, or another one, take the first step of a job. */
   announce: (bulkId: string) => Promise<void>;
+  requireOtherUrl: RequireOtherUrl;
 }
 
 /** A job has a limit of keys, because its document contains a part for each key. */
@@ -60,11 +61,11 @@ function closePeriod({ since, until, ...filter }: BulkFilter, now: number): Clos
  * Identifies a call, so that a repeated one is recognised. The order of the filter's fields makes no difference, and a field that
  * is undefined counts as absent.
  */
-const computeFingerprint = ({ action, filter, at, inSeconds }: StartBulk): string =>
-  sha256(JSON.stringify([action, Object.entries(givenFields(filter)).sort(), at ?? inSeconds ?? null]));
+const computeFingerprint = ({ action, filter, at, inSeconds, to }: StartBulk): string =>
+  sha256(JSON.stringify([action, Object.entries(givenFields(filter)).sort(), at ?? inSeconds ?? to ?? null]));
 
 /** Starts, shows and cancels bulk jobs for operators. The methods throw ApiError. */
-export function createBulkJobs({ store, clock, announce }: Settings) {
+export function createBulkJobs({ store, clock, announce, requireOtherUrl }: Settings) {
   const change = createAuditedChange(store, clock);
   const view = (job: BulkJob): BulkView => viewBulkJob(job, clock.now());
 
@@ -83,13 +84,12 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
    * @throws ApiError `conflict`
    */
   async function refuseSecondJob(
-    action: BulkAction,
-    filter: ClosedFilter,
+    job: Pick<BulkJob, 'action' | 'filter' | 'to'>,
     keys: readonly KeyCount[],
   ): Promise<void> {
-    if (!sendsDelivered({ action, filter })) return;
+    if (!sendsDelivered(job)) return;
     const keyIds = keys.map(({ keyId }) => keyId);
-    const other = await store.findOverlapping(action, filter, keyIds);
+    const other = await store.findOverlapping(job, keyIds);
     if (!other) return;
     const span = `${other.filter.since} to ${other.filter.until}`;
     const description = `Bulk job ${other._id} sends the events of ${span} again already; with --again they are sent once more`;
@@ -98,8 +98,8 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
 
   /** Inserts a job with its audit entry, and announces it. If an equal call has just done so in parallel, shows that job. */
   async function insertOnce(job: NewJob, actor: Actor): Promise<StartedBulk> {
-    const { _id: id, action, filter, rate, at, total: count, exact, parts, createdAt } = job;
-    const time = givenFields({ at: at?.toISOString() });
+    const { _id: id, action, filter, rate, at, to, total: count, exact, parts, createdAt } = job;
+    const time = givenFields({ at: at?.toISOString(), to });
     const after = { action, filter, rate, ...time, count, exact, keys: parts.length };
     try {
       const audited = auditEntry(actor, { id, at: createdAt.getTime() }, { after });
@@ -121,7 +121,9 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
     async start(input: StartBulk, actor: Actor): Promise<StartedBulk> {
       const now = new Date(clock.now());
       const { action, rate, dryRun, again } = input;
-      const time = action === 'reschedule' ? { at: requireDueTime(input, now) } : {};
+      const time =
+        action === 'reschedule' ? { at: requireDueTime(input, now) } : givenFields({ to: input.to });
+      await requireOtherUrl(input.to, input.filter.keyId === undefined ? [] : [input.filter.keyId]);
       const filter = closePeriod(input.filter, now.getTime());
       // Without `until`, the filter ends at the present time. With it in the fingerprint, no repeated call would be recognised.
       const fingerprint = computeFingerprint(input.filter.until === undefined ? input : { ...input, filter });
@@ -129,16 +131,17 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
         const running = await store.findRunning(fingerprint);
         if (running) return viewStarted(running, { repeated: true });
       }
-      const { keys, exact } = await store.count(action, filter);
+      const what = { action, filter, ...time };
+      const { keys, exact } = await store.count(what);
       refuseTooManyKeys(keys);
-      if (!again) await refuseSecondJob(action, filter, keys);
+      if (!again) await refuseSecondJob(what, keys);
       const sums = sumUp(keys);
       endDryRun(actor, { changes: sums.total > 0 });
       if (dryRun || sums.total === 0) return { dryRun, repeated: false, ...sums, exact, filter, job: null };
       const { operatorId, operatorName } = actor;
       const parts = keys.map((key) => ({ ...key, done: 0, leftOut: 0, nextAt: now, finished: false }));
       const job: NewJob = {
-        ...{ _id: randomId('bulkJob'), action, filter, rate, ...time, status: 'running' },
+        ...{ _id: randomId('bulkJob'), ...what, rate, status: 'running' },
         ...{ total: sums.total, exact, parts, nextAt: now, fingerprint, operatorId, operatorName },
         createdAt: now,
         purgeAt: new Date(now.getTime() + bulkJobRetentionMs),

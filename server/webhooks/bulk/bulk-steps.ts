@@ -1,5 +1,6 @@
 import { groupBy } from '../../platform/batching/group-by.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { deriveId } from '../../platform/ids.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { Due } from '../delivery/due.ts';
@@ -105,7 +106,10 @@ export function createBulkSteps({
   function againId(job: BulkJob, eventId: string, last: Delivery | undefined): string {
     // Two jobs that resend the same failed delivery derive the same id from it, so together they make one delivery. For events
     // that may have arrived, the id depends on the job, so that a later job can send them once more.
-    const cause = sendsDelivered(job) || !last ? [job._id, eventId] : [last._id];
+    const cause =
+      sendsDelivered(job) || !last
+        ? [job._id, eventId]
+        : [last._id, ...(job.to === undefined ? [] : [job.to])];
     return deriveId(idKey, 'delivery', ['again', ...cause]);
   }
 
@@ -127,8 +131,9 @@ export function createBulkSteps({
       eventCount += 1;
       const last = deliveries.at(-1);
       const origin = last ? { resendOf: last._id } : {};
+      const atSameUrl = deliveries.filter(({ to }) => to === job.to);
       if (deliveries.some(({ bulkId }) => bulkId === job._id)) madeCount += 1;
-      else if (!deliveries.some(({ status }) => blocking.includes(status)))
+      else if (!atSameUrl.some(({ status }) => blocking.includes(status)))
         plans.push({ id: againId(job, eventId, last), eventId, ...origin });
     }
     return { eventCount, plans, madeCount };
@@ -173,7 +178,8 @@ export function createBulkSteps({
     });
     const at = now();
     const { dueTimeAt, nextAt } = await reserveDueTimes(step, existing.length, at);
-    const origin = { trigger: 'resend' as const, now: at, bulkId: job._id, operatorId: job.operatorId };
+    const { _id: bulkId, operatorId, to } = job;
+    const origin = { trigger: 'resend' as const, now: at, bulkId, operatorId, ...givenFields({ to }) };
     const deliveries = existing.map(({ event, plan }, position) =>
       composeDelivery(event, { ...origin, ...plan, dueAt: dueTimeAt(position) }),
     );

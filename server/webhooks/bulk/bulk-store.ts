@@ -7,7 +7,7 @@ import { collection as deliveryCollection } from '../delivery/delivery-store.ts'
 import { collection as eventCollection } from '../delivery/event-store.ts';
 import { queryOf } from '../operators/delivery-query-store.ts';
 import { countByKey, firstOwner, type KeyCount } from '../operators/schedule/key-count-store.ts';
-import { type BulkJob, type ClosedFilter, nextPart, type Part } from './bulk-job.ts';
+import { type BulkJob, nextPart, type Part } from './bulk-job.ts';
 
 export const collection = 'bulkJobs';
 const paceCollection = 'bulkPaces';
@@ -78,15 +78,15 @@ export function createBulkStore(db: Db, counting: Db = db) {
   const paces: Collection<Pace> = db.collection(paceCollection);
   const records = createRecordStore<BulkJob>(db, collection, 'bulk job');
   const groupByEvent = { $group: { _id: '$eventId', keyId: { $first: '$keyId' }, ...firstOwner } };
-  /** Leaves out events that have arrived, or may still arrive, as the steps of the job will do. */
-  const leaveOutArriving = [
+  /** Leaves out events that have arrived at the URL of the job, or may still arrive, as the steps of the job will do. */
+  const leaveOutArriving = (to: string | undefined) => [
     {
       $lookup: {
         from: deliveryCollection,
         localField: '_id',
         foreignField: 'eventId',
         pipeline: [
-          { $match: { status: { $in: underWayOrDelivered } } },
+          { $match: { status: { $in: underWayOrDelivered }, to: to ?? null } },
           { $limit: 1 },
           { $project: { _id: 1 } },
         ],
@@ -111,17 +111,17 @@ export function createBulkStore(db: Db, counting: Db = db) {
     },
 
     /**
-     * Finds a job with the same action, an overlapping time span and at least one of these keys. A job that ended without
+     * Finds a job with the same action and URL, an overlapping time span and at least one of these keys. A job that ended without
      * sending anything to the key does not count.
      */
     async findOverlapping(
-      action: BulkAction,
-      { since, until, status }: ClosedFilter,
+      { action, filter: { since, until, status }, to }: Pick<BulkJob, 'action' | 'filter' | 'to'>,
       keyIds: readonly string[],
     ) {
       const hasSentOrWillSend = { $or: [{ done: { $gt: 0 } }, { finished: false }] };
       const overlaps = {
         action,
+        to: to ?? null,
         ...(status ? { 'filter.status': status } : {}),
         'filter.since': { $lt: until },
         'filter.until': { $gt: since },
@@ -138,14 +138,14 @@ export function createBulkStore(db: Db, counting: Db = db) {
      * Counts what a job would process for each API key, sorted by key: operators see the keys in this order. A replay and a
      * resend count events, the other actions count deliveries.
      */
-    async count(action: BulkAction, filter: BulkFilter): Promise<Counted> {
+    async count({ action, filter, to }: Pick<BulkJob, 'action' | 'filter' | 'to'>): Promise<Counted> {
       const query = bulkQuery(action, filter);
       const documents = counting.collection(action === 'replay' ? eventCollection : deliveryCollection);
       const stages: Document[] = [{ $match: query }];
       if (action === 'resend') stages.push(groupByEvent);
       const leavesOutArriving = action === 'resend' && !sendsDelivered({ action, filter });
       const exact = !leavesOutArriving || (await findsFew(query));
-      if (leavesOutArriving && exact) stages.push(...leaveOutArriving);
+      if (leavesOutArriving && exact) stages.push(...leaveOutArriving(to));
       const keys = await countByKey(documents, stages);
       return { exact, keys: keys.toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1)) };
     },

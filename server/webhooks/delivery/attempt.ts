@@ -11,7 +11,7 @@ import { maskAnswer } from '../egress/answer-text.ts';
 import { isLocalhost } from '../egress/destination.ts';
 import type { Post } from '../egress/post.ts';
 import { attemptHeaders } from '../egress/signature.ts';
-import type { Attempt, Lane, Leased, Overdue } from './delivery.ts';
+import { type Attempt, isOtherHost, type Lane, type Leased, type Overdue } from './delivery.ts';
 import type { DeliveryStore, FinishedAttempt } from './delivery-store.ts';
 import type { Endpoint, ReadEndpoint } from './endpoint.ts';
 import { afterAttempt } from './retry-schedule.ts';
@@ -94,12 +94,15 @@ export function createAttempt(settings: AttemptSettings): (leased: Leased) => Pr
       .catch((error: unknown) => noteUnreadable(leased, error));
     if (endpoint.state === 'unreadable') return postpone(leased, endpoint.reason);
     if (endpoint.state === 'off') return skip(leased, endpoint.reason);
-    if (isForbiddenLocalhost(endpoint.url)) return skip(leased, 'localhost_not_allowed');
+    const { to: url = endpoint.url } = leased;
+    // The webhook URL may have changed since the resend.
+    if (leased.to !== undefined && isOtherHost(url, endpoint)) return skip(leased, 'other_host');
+    if (isForbiddenLocalhost(url)) return skip(leased, 'localhost_not_allowed');
     const { pausedUntil } = endpoint;
     if (pausedUntil && pausedUntil > now()) return waitForPause(leased, pausedUntil);
     // Another process could send the attempt while this one waits for the response.
     if (isQuarterOver(leased, clock.now())) return postpone(leased);
-    return record(await send(leased, endpoint));
+    return record(await send(leased, { ...endpoint, url }));
   }
 
   function noteUnreadable({ _id }: Leased, error: unknown) {

@@ -105,6 +105,8 @@ export interface Delivery {
   skipped?: { reason: SkipReason; at: Date };
   /** The delivery that this one repeats. */
   resendOf?: string;
+  /** The URL that it goes to instead of the webhook URL of its key. */
+  to?: string;
   /** The operator who asked for the resend. */
   operatorId?: string;
   /** When the responses to the attempts are removed; absent if there are none. */
@@ -120,6 +122,12 @@ export interface Delivery {
 /** The first due time of a pending attempt, from which lateness counts. Undefined if none is pending. */
 export const firstDueOf = ({ nextAttemptAt, overdue }: Delivery): Date | undefined =>
   nextAttemptAt && (overdue?.since ?? nextAttemptAt);
+
+/**
+ * Whether a URL has another host than the webhook URL of a live key. Events of live keys never go to another host.
+ */
+export const isOtherHost = (to: string, { mode, url }: { mode: Mode; url: string }): boolean =>
+  mode === 'live' && new URL(to).host !== new URL(url).host;
 
 /** A delivery in flight under this process's lease, with the bytes to send. */
 export interface Leased extends Delivery {

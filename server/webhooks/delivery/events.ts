@@ -46,6 +46,7 @@ export interface DeliveryStart {
   /** The most attempts of the delivery; default `attemptLimit`. */
   limit?: number;
   resendOf?: string;
+  to?: string;
   operatorId?: string;
   bulkId?: string;
 }

@@ -2,6 +2,7 @@ import type { NewTime, ResendDeliveries } from '../../../contracts/admin/deliver
 import type { EventName } from '../../../contracts/event-names.ts';
 import { attemptLimit, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
@@ -10,6 +11,7 @@ import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts';
 import { type DeliveryQueryStore, finalStatuses } from './delivery-query-store.ts';
 import type { KeyOwner, RequireKey } from './endpoints/key-owner.ts';
+import type { RequireOtherUrl } from './endpoints/required-endpoint.ts';
 import { sampleDraft, spacedJson, testEvent } from './endpoints/samples.ts';
 import { requireDueTime, requireKept } from './schedule/reschedule.ts';
 import {
@@ -28,6 +30,7 @@ interface Settings {
   insertAndSend: (deliveries: readonly Delivery[]) => Promise<void>;
   due: Pick<Due, 'retryAt'>;
   requireKey: RequireKey;
+  requireOtherUrl: RequireOtherUrl;
   clock: Pick<Clock, 'now'>;
   idKey: Uint8Array;
 }
@@ -64,7 +67,7 @@ export type DeliveryActions = ReturnType<typeof createDeliveryActions>;
 
 /** Actions of operators on deliveries. The methods throw ApiError. */
 export function createDeliveryActions(settings: Settings) {
-  const { events, deliveryQueries, insertAndSend, due, requireKey, clock, idKey } = settings;
+  const { events, deliveryQueries, insertAndSend, due, requireKey, requireOtherUrl, clock, idKey } = settings;
   const now = () => new Date(clock.now());
 
   const requireDelivery = async (id: string): Promise<Delivery> =>
@@ -91,7 +94,10 @@ export function createDeliveryActions(settings: Settings) {
   }
 
   /** Makes and dispatches a new delivery for each of these deliveries. */
-  async function resendAll(originals: readonly Delivery[], operatorId: string): Promise<Delivery[]> {
+  async function resendAll(
+    originals: readonly Delivery[],
+    by: { operatorId: string; to?: string },
+  ): Promise<Delivery[]> {
     const at = now();
     const eventIds = originals.map(({ eventId }) => eventId);
     const stored = await events.findAll(eventIds);
@@ -99,7 +105,7 @@ export function createDeliveryActions(settings: Settings) {
       const event = stored.get(eventId);
       if (!event) throw new ApiError('conflict', { description: `Event ${eventId} has expired` });
       const id = randomId('delivery');
-      return composeDelivery(event, { id, trigger: 'resend', dueAt, now: at, resendOf, operatorId });
+      return composeDelivery(event, { id, trigger: 'resend', dueAt, now: at, resendOf, ...by });
     });
     await events.keepUntil(eventIds, purgeDate(at));
     await insertAndSend(resends);
@@ -126,13 +132,15 @@ export function createDeliveryActions(settings: Settings) {
     /**
      * Sends the events of deliveries again, each once, also if it is named twice. A dry run only finds the deliveries.
      */
-    async resend({ deliveryIds: namedIds, dryRun }: ResendDeliveries, operatorId: string) {
+    async resend({ deliveryIds: namedIds, to, dryRun }: ResendDeliveries, operatorId: string) {
       const deliveryIds = [...new Set(namedIds)];
       const found = await deliveryQueries.findAll(deliveryIds);
       const chosen = deliveryIds.map((id) => found.get(id) ?? refuseUnknown(id));
-      if (dryRun) return { dryRun, deliveries: chosen };
       const keyIds = chosen.map(({ keyId }) => keyId);
-      return { dryRun, deliveries: await dispatchInTurn(keyIds, () => resendAll(chosen, operatorId)) };
+      await requireOtherUrl(to, keyIds);
+      if (dryRun) return { dryRun, deliveries: chosen };
+      const by = { operatorId, ...givenFields({ to }) };
+      return { dryRun, deliveries: await dispatchInTurn(keyIds, () => resendAll(chosen, by)) };
     },
 
     /** @param beforeWrite called after the checks; may end a dry run */

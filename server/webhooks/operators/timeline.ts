@@ -115,8 +115,8 @@ function describeActor({ operatorId }: Delivery): string {
 }
 
 function describeOrigin(delivery: Delivery): string[] {
-  const { _id, resendOf, bulkId, createdAt, trigger } = delivery;
-  const job = bulkId === undefined ? '' : ` by bulk job ${bulkId}`;
+  const { _id, resendOf, bulkId, createdAt, trigger, to } = delivery;
+  const job = `${to === undefined ? '' : ` to ${to}`}${bulkId === undefined ? '' : ` by bulk job ${bulkId}`}`;
   if (resendOf) return [`${iso(createdAt)}: ${describeActor(delivery)} resent ${resendOf} as ${_id}${job}.`];
   if (bulkId !== undefined) return [`${iso(createdAt)}: ${describeActor(delivery)} sent it as ${_id}${job}.`];
   if (trigger === 'test') return [`${iso(createdAt)}: an operator sent a sample as ${_id}.`];
@@ -151,6 +151,8 @@ function advise(event: StoredEvent, last: Delivery | undefined, adviseCommand: C
       return `Once the partner may be served again: ${adviseCommand('partners.activate', `svcadmin partners activate ${event.partnerId}`)}, then: ${resend}`;
     case 'localhost_not_allowed':
       return `Set an https:// URL: ${set}, then: ${resend}`;
+    case 'other_host':
+      return `To send it to the webhook URL: ${resend}`;
     case 'cancelled':
       return `To send it nevertheless: ${resend}`;
     case 'no_url':

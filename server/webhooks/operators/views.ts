@@ -25,10 +25,13 @@ export function viewDelivery(delivery: Delivery, waiting?: WaitReason): Delivery
 }
 
 /**
- * The state of an event: `delivered` if any of its deliveries was, else the state of the last one.
- * @param deliveries all deliveries of the event, in order of time
+ * The state of an event: `delivered` if any of its deliveries was, else the state of the last one. A delivery to another URL counts
+ * only if there is no other.
+ * @param all the deliveries of the event, in order of time
  */
-export function statusOf(deliveries: readonly Delivery[]): Delivery['status'] {
+export function statusOf(all: readonly Delivery[]): Delivery['status'] {
+  const own = all.filter(({ to }) => to === undefined);
+  const deliveries = own.length > 0 ? own : all;
   const arrived = deliveries.some(({ status }) => status === 'delivered');
   return arrived ? 'delivered' : (deliveries.at(-1)?.status ?? 'pending');
 }

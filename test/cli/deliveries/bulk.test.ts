@@ -63,6 +63,28 @@ describe('a bulk command over deliveries', () => {
     expect(await svcadmin.json('bulk', 'cancel', started.id, '--yes')).toMatchObject({ status: 'cancelled' });
   });
 
+  it('sends to another URL with --to: a named delivery, and those of a filter; --dry-run names the URL', async () => {
+    const key = await keyWithSkipped(2);
+    const to = new URL('/other', receiver.url).href;
+    const [one] = await server.admin.deliveries.list.query({ keyId: key });
+    const resend = ['deliveries', 'resend', one?.id ?? '', '--to', to];
+    expect((await svcadmin.run([...resend, '--dry-run'])).stderr).toContain(`again to ${to}: 1`);
+    expect(await svcadmin.json(...resend)).toMatchObject([{ to, resendOf: one?.id }]);
+    const all = ['deliveries', 'resend', ...filter(key), '--to', to];
+    expect((await svcadmin.run([...all, '--dry-run'])).stdout).toContain(`is sent again to ${to}`);
+    expect(await svcadmin.json(...all)).toMatchObject({ status: 'done', to });
+    const isThere = () => receiver.received.filter(({ path }) => path === '/other').length;
+    await expect.poll(isThere, { timeout: within(20_000) }).toBe(2);
+    const elsewhere = await svcadmin.run([
+      'deliveries',
+      'resend',
+      one?.id ?? '',
+      '--to',
+      'http://a.example/',
+    ]);
+    expect(elsewhere).toMatchObject({ code: 5, stderr: expect.stringContaining('http://localhost') });
+  });
+
   it('starts no job if no delivery matches, or if an argument is wrong (exit 2)', async () => {
     const key = await keyWithSkipped(1);
     const none = await svcadmin.json<StartedBulk>('deliveries', 'cancel', '--key', key);
@@ -123,7 +145,7 @@ it('describeProgress returns done, total and omitted deliveries, and the endpoin
   const part = { keyId: 'key_1', partnerId: 'ptr_1', mode: 'test', total: 4, done: 1, leftOut: 1 } as const;
   const job: BulkView = {
     ...{ id: 'blk_1', action: 'resend', status: 'running', total: 4, exact: false, done: 1, leftOut: 1 },
-    ...{ rate: 1, filter: {}, at: null, expectedEndAt: '2026-07-01T00:00:03Z' },
+    ...{ rate: 1, filter: {}, at: null, to: null, expectedEndAt: '2026-07-01T00:00:03Z' },
     ...{ operatorId: 'opr_1', operatorName: 'Ada', createdAt: '2026-07-01T00:00:00Z', endedAt: null },
     keys: [{ ...part, finished: false, waits: null }],
   };

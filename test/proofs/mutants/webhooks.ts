@@ -79,7 +79,7 @@ export const webhooks = [
     ['webhooks/bulk/bulk'],
     [
       ['if (deliveries.some(({ bulkId }) => bulkId === job._id))', 'if (deliveries.length > 99)'],
-      ['else if (!deliveries.some(({ status }) => blocking.includes(status)))', 'else'],
+      ['else if (!atSameUrl.some(({ status }) => blocking.includes(status)))', 'else'],
       ['return unsent >= mostUnsent;', 'return false;'],
     ],
   ),

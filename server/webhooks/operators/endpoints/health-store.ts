@@ -70,7 +70,8 @@ export function createHealthStore(db: Db) {
           { $match: { keyId, createdAt: { $gt: new Date(now.getTime() - dayMs) } } },
           { $sort: { createdAt: -1, _id: -1 } },
           { $limit: mostSearched },
-          { $match: { 'attempts.0': { $exists: true } } },
+          // Attempts at another URL say nothing of the endpoint.
+          { $match: { 'attempts.0': { $exists: true }, to: null } },
           { $limit: mostAttempted },
           { $unwind: '$attempts' },
           { $replaceWith: '$attempts' },

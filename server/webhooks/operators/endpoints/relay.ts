@@ -12,6 +12,7 @@ import { attemptHeaders } from '../../egress/signature.ts';
 import type { DeliveryQueryStore } from '../delivery-query-store.ts';
 import { checkSignature } from './diagnose-signature.ts';
 import type { RequireKey } from './key-owner.ts';
+import { createRequireEndpoint } from './required-endpoint.ts';
 
 interface Settings {
   events: EventStore;
@@ -29,20 +30,9 @@ const pageLength = 100;
  */
 const overlapMs = 2_000;
 
-const offReasons = {
-  no_url: 'has no webhook URL, and so no secret to sign with; set one with: svcadmin webhooks set',
-  key_revoked: 'is revoked',
-  partner_suspended: 'belongs to a suspended partner',
-};
-
 /** Operations with a key's signing secret. Operators see the secrets of test keys only. The methods throw ApiError. */
 export function createRelay({ events, deliveryQueries, endpoint, requireKey, clock, userAgent }: Settings) {
-  /** The URL and the secret of a key. @throws ApiError `conflict` if the key has none, or may not be served */
-  async function endpointOf(keyId: string) {
-    const [current] = await Promise.all([endpoint(keyId), requireKey(keyId)]);
-    if (current.state === 'on') return current;
-    throw new ApiError('conflict', { description: `API key ${keyId} ${offReasons[current.reason]}` });
-  }
+  const endpointOf = createRequireEndpoint({ endpoint, requireKey });
 
   /** The event whose id is in a body, even if the rest of the body was changed. */
   async function sentEvent(body: Buffer, keyId: string) {

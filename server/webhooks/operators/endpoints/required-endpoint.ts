@@ -1,0 +1,49 @@
+import type { Mode } from '../../../../contracts/identifiers.ts';
+import { ApiError } from '../../../platform/errors.ts';
+import { isOtherHost } from '../../delivery/delivery.ts';
+import type { ReadEndpoint } from '../../delivery/endpoint.ts';
+import type { RequireKey } from './key-owner.ts';
+
+interface Settings {
+  endpoint: ReadEndpoint;
+  requireKey: RequireKey;
+  /** The fault of a webhook URL for keys of a mode; undefined if it may be used. */
+  urlFault: (url: string, mode: Mode) => string | undefined;
+}
+
+const offReasons = {
+  no_url: 'has no webhook URL, and so no secret to sign with; set one with: svcadmin webhooks set',
+  key_revoked: 'is revoked',
+  partner_suspended: 'belongs to a suspended partner',
+};
+
+/** Returns a function that reads the URL and the secret of a key. It throws ApiError `conflict` if the key has none, or may not be served. */
+export function createRequireEndpoint({ endpoint, requireKey }: Omit<Settings, 'urlFault'>) {
+  return async (keyId: string) => {
+    const [current] = await Promise.all([endpoint(keyId), requireKey(keyId)]);
+    if (current.state === 'on') return current;
+    throw new ApiError('conflict', { description: `API key ${keyId} ${offReasons[current.reason]}` });
+  };
+}
+
+export type RequireOtherUrl = ReturnType<typeof createRequireOtherUrl>;
+
+/**
+ * Returns a function that checks whether events of keys may go to another URL. Without a URL, it checks nothing.
+ * It throws ApiError `refused` if they may not, and `conflict` for a key without an endpoint.
+ */
+export function createRequireOtherUrl({ urlFault, ...settings }: Settings) {
+  const requireEndpoint = createRequireEndpoint(settings);
+  return async (to: string | undefined, keyIds: readonly string[]): Promise<void> => {
+    if (to === undefined) return;
+    for (const keyId of new Set(keyIds)) {
+      const endpoint = await requireEndpoint(keyId);
+      const fault = urlFault(to, endpoint.mode);
+      if (fault !== undefined) throw new ApiError('refused', { description: fault });
+      if (!isOtherHost(to, endpoint)) continue;
+      const { host } = new URL(endpoint.url);
+      const description = `Events of the live key ${keyId} go to ${host} only, the host of its webhook URL`;
+      throw new ApiError('refused', { description });
+    }
+  };
+}
