@@ -34,8 +34,6 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { nextAttemptAt: 1 }, ...pending },
   { collection, key: { 'overdue.since': 1 }, sparse: true },
   { collection, key: overdueByKey, partialFilterExpression: overdueOfAnyKey },
-  { collection, key: { 'lease.until': 1 }, sparse: true },
-  { collection, key: { 'lease.token': 1 }, sparse: true },
   { collection, key: { eventId: 1 } },
   { collection, key: { keyId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
@@ -164,6 +162,8 @@ export function createDeliveryStore(db: Db) {
             },
           },
         ],
+        // Else the database compares plans for each batch, and may walk the index of due times.
+        { hint: { _id: 1 } },
       );
       return leasedWith(ids, lease);
     },

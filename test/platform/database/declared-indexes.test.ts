@@ -55,8 +55,6 @@ const declared = [
   'deliveries: forgetAnswersAt sparse',
   'deliveries: keyId, createdAt desc, _id desc',
   'deliveries: keyId, lane, nextAttemptAt where {status:pending}',
-  'deliveries: lease.token sparse',
-  'deliveries: lease.until sparse',
   'deliveries: keyId, overdue.since where {status:pending,overdue.since:{$gt:1970-01-01T00:00:00.000Z}}',
   'deliveries: overdue.since sparse',
   'deliveries: nextAttemptAt where {status:pending}',
