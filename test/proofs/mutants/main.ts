@@ -3,11 +3,12 @@ import { mutations } from './list.ts';
 import type { Mutation } from './mutation.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
 
-const help = `npm run mutants -- [--only TEXT] [--unchecked] [--list]
+const help = `npm run mutants -- [--only TEXT] [--quick] [--unchecked] [--list]
 
 Plants one fault after another in a copy of the repository, runs the tests that must notice it, and fails where they do not.
 
   --only TEXT  mutations whose file or text contains TEXT
+  --quick      without the tests that the quick tier leaves out by their time
   --unchecked  does not run the tests without a mutation first
   --list       names them, and runs nothing
 `;
@@ -15,6 +16,7 @@ Plants one fault after another in a copy of the repository, runs the tests that 
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
+    quick: { type: 'boolean', default: false },
     unchecked: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
@@ -26,7 +28,7 @@ const nameOf = ({ file, find, replace }: Mutation) =>
 const chosen = mutations.filter((mutation) => nameOf(mutation).includes(values.only));
 
 async function main(): Promise<number> {
-  const workspace = await openWorkspace();
+  const workspace = await openWorkspace({ quick: values.quick });
   const stopping = new AbortController();
   process.once('SIGINT', () => stopping.abort());
   try {

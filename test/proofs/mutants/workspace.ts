@@ -35,13 +35,15 @@ function copyTree(): string {
   return root;
 }
 
-/** Opens a copy of the repository with a vitest process, which keeps compiled files between mutations. */
-export async function openWorkspace() {
+/**
+ * Opens a copy of the repository with a vitest process, which keeps compiled files between mutations.
+ * @param options `quick`: only tests of the quick tier run. Tests that are slow by their time find faults too
+ */
+export async function openWorkspace({ quick }: { quick: boolean }) {
   const root = copyTree();
   process.chdir(root);
   const config = join(root, 'vitest.config.ts');
-  // Tests that are slow by their time find faults too.
-  process.env['SVC_TEST_TIERS'] = 'off';
+  if (!quick) process.env['SVC_TEST_TIERS'] = 'off';
   /** The test files that have ended in the present run. */
   const ended: TestModule[] = [];
   const vitest = await createVitest('test', {
