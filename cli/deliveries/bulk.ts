@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Flags, type Interfaces } from '@oclif/core';
 import type { BulkView, StartBulk, StartedBulk } from '../../contracts/admin/bulk.ts';
+import type { NewTime } from '../../contracts/admin/deliveries.ts';
 import { fastestRate, usualRate } from '../../contracts/bulk-rate.ts';
 import { CarefulCommand } from '../careful/careful-command.ts';
 import type { Confirm } from '../careful/confirmation.ts';
@@ -9,7 +10,9 @@ import type { AdminApi } from '../connection/client.ts';
 import { usageError } from '../errors/failure.ts';
 import type { eventFilters } from '../flags/filters.ts';
 import { requireFromBeforeTo } from '../flags/flags.ts';
+import { localTime } from '../output/format.ts';
 import { createProgress, type Progress } from './progress.ts';
+import { deliveryFields } from './views.ts';
 
 /** The fields of a bulk job that are shown. */
 export const bulkFields = [
@@ -132,6 +135,36 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
     });
   }
 
+  /** Gives the next attempt of a named delivery, or of those that a filter finds, another time. */
+  protected async reschedule(
+    time: NewTime,
+    {
+      delivery,
+      rate: perSecond,
+      ...flags
+    }: FilterFlags & { delivery: string | undefined; rate?: number | undefined },
+  ) {
+    // Equal means both or none, and exactly one is needed.
+    if ((delivery !== undefined) === hasFilter(flags))
+      throw usageError('Name a delivery, or give a filter such as --key');
+    if (delivery !== undefined) return this.rescheduleOne(delivery, time);
+    const wanted = { action: 'reschedule' as const, filter: filterOf(flags), ...time, rate: perSecond };
+    return this.startBulk(wanted, { confirm: 'always' });
+  }
+
+  private async rescheduleOne(deliveryId: string, time: NewTime) {
+    const reschedule = async () => {
+      const delivery = await this.api.deliveries.reschedule.mutate({ deliveryId, ...time });
+      this.showRecord(delivery, deliveryFields);
+      return delivery;
+    };
+    // Another time for one delivery needs no confirmation, so only --dry-run shows what would be done.
+    if (!this.isDryRun) return reschedule();
+    const { id, nextAttemptAt } = await this.api.deliveries.show.query({ deliveryId });
+    await this.tryOut(reschedule);
+    return this.showDryRun(id, `The attempt of ${id} that is due at ${nextAttemptAt} gets another time.`);
+  }
+
   private showBulk(job: BulkView): void {
     this.showRecord(job, bulkFields);
     if (job.status === 'running' && !this.jsonEnabled())
@@ -143,13 +176,14 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
 
 /** Describes a job for the person who confirms it. */
 function describeJob(
-  wanted: { action: BulkView['action']; rate?: number | undefined; to?: string | undefined },
+  wanted: { action: BulkView['action']; rate?: number | undefined; to?: string | undefined } & NewTime,
   { total, exact, live, keys }: StartedBulk,
 ) {
   const { action, rate: perSecond = usualRate } = wanted;
   const target = wanted.to === undefined ? '' : ` to ${wanted.to}`;
+  const from = wanted.at === undefined ? '' : `, from ${localTime(wanted.at)} on`;
   const noun = action === 'cancel' || action === 'reschedule' ? 'pending delivery' : 'event';
   const upTo = exact ? '' : 'at most ';
   const pace = action === 'cancel' ? '' : `, ${perSecond} a second for each key`;
-  return `Of ${count(keys, 'API key')}, ${upTo}${total} ${nounFor(total, noun)} (${live} live): each ${effects[action]}${target}${pace}.`;
+  return `Of ${count(keys, 'API key')}, ${upTo}${total} ${nounFor(total, noun)} (${live} live): each ${effects[action]}${target}${from}${pace}.`;
 }

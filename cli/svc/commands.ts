@@ -6,7 +6,7 @@ const shared = {
   autocomplete: ['bash', 'fish', 'zsh'],
   bulk: ['cancel', 'show'],
   clients: ['create', 'disable', 'enable', 'list', 'rotate-secret', 'show', 'update'],
-  deliveries: ['cancel', 'list', 'resend', 'reschedule', 'show'],
+  deliveries: ['cancel', 'hold', 'list', 'resend', 'reschedule', 'show'],
   enrollments: ['list', 'show'],
   events: ['list', 'show'],
   integrations: ['create', 'disable', 'list', 'rotate-secret', 'show', 'update'],

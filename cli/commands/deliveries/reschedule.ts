@@ -1,7 +1,5 @@
 import { Args } from '@oclif/core';
-import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../deliveries/bulk.ts';
-import { deliveryFields } from '../../deliveries/views.ts';
-import { usageError } from '../../errors/failure.ts';
+import { BulkCommand, bulkFlags } from '../../deliveries/bulk.ts';
 import { eventFilters } from '../../flags/filters.ts';
 import { dueAt, newTime } from '../../flags/flags.ts';
 
@@ -20,29 +18,6 @@ export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesR
   static override flags = { ...newTime, ...eventFilters, ...bulkFlags };
 
   async run() {
-    const { delivery: deliveryId } = this.args;
-    const [isNamed, isFiltered] = [deliveryId !== undefined, hasFilter(this.flags)];
-    // Equal means both or none, and exactly one is needed.
-    if (isNamed === isFiltered) throw usageError('Name a delivery, or give a filter such as --key');
-    if (deliveryId !== undefined) return this.#reschedule(deliveryId);
-    const filter = filterOf(this.flags);
-    const { rate } = this.flags;
-    return this.startBulk(
-      { action: 'reschedule', filter, ...dueAt(this.flags), rate },
-      { confirm: 'always' },
-    );
-  }
-
-  async #reschedule(deliveryId: string) {
-    const reschedule = async () => {
-      const delivery = await this.api.deliveries.reschedule.mutate({ deliveryId, ...dueAt(this.flags) });
-      this.showRecord(delivery, deliveryFields);
-      return delivery;
-    };
-    // Another time for one delivery needs no confirmation, so only --dry-run shows what would be done.
-    if (!this.isDryRun) return reschedule();
-    const { id, nextAttemptAt } = await this.api.deliveries.show.query({ deliveryId });
-    await this.tryOut(reschedule);
-    return this.showDryRun(id, `The attempt of ${id} that is due at ${nextAttemptAt} gets another time.`);
+    return this.reschedule(dueAt(this.flags), { ...this.flags, delivery: this.args.delivery });
   }
 }

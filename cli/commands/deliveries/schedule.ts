@@ -28,7 +28,7 @@ const time = Flags.custom<string>({
 export default class DeliveriesSchedule extends AdminCommand<typeof DeliveriesSchedule> {
   static override summary = 'Count the webhook attempts that are due, by time, partner, event and cause.';
   static override description =
-    'Attempts that are due already have a time in the past. To change what is due: deliveries reschedule, deliveries cancel and webhooks pause take the same filters, and have --dry-run.';
+    'Attempts that are due already have a time in the past. To change what is due: deliveries hold, reschedule and cancel, and webhooks pause have --dry-run.';
   static override examples = [
     '<%= config.bin %> deliveries schedule',
     '<%= config.bin %> deliveries schedule --by hour,event,why --mode live --until +1d',

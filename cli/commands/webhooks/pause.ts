@@ -1,27 +1,9 @@
-import { Args, Flags } from '@oclif/core';
+import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { count } from '../../careful/previews.ts';
-import { usageError } from '../../errors/failure.ts';
-import { parseSeconds, parseTime } from '../../flags/durations.ts';
 import { mostPerPage } from '../../flags/flags.ts';
+import { holdEnd } from '../../flags/hold-end.ts';
 import { localTime } from '../../output/format.ts';
-
-const untilFlag = Flags.custom<string>({
-  helpValue: '4h|2026-07-01T09:00',
-  async parse(text) {
-    const seconds = parseSeconds(text);
-    const iso =
-      seconds === undefined
-        ? parseTime(text, Date.now())
-        : new Date(Date.now() + seconds * 1000).toISOString();
-    if (iso === undefined)
-      throw usageError(
-        `${text} is neither a time such as 18:00 or 2026-07-01T09:00 nor a duration such as 4h`,
-      );
-    if (Date.parse(iso) <= Date.now()) throw usageError(`${text} is over`);
-    return iso;
-  },
-});
 
 export default class WebhooksPause extends CarefulCommand<typeof WebhooksPause> {
   static override summary = 'Have the events of an API key wait until a time: nothing is sent to its URL.';
@@ -33,7 +15,7 @@ export default class WebhooksPause extends CarefulCommand<typeof WebhooksPause> 
   ];
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
   static override flags = {
-    until: untilFlag({
+    until: holdEnd({
       description: 'time, local unless it names a zone, or a duration from now',
       required: true,
     }),

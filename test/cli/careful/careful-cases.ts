@@ -88,6 +88,7 @@ async function liveIntegration(server: TestServer): Promise<string> {
 /** The commands of `carefulSince` that need confirmation on every server. */
 export const alwaysAsked = [
   'bulk cancel',
+  'deliveries hold',
   'deliveries reschedule',
   'members remove',
   'users remove-passkey',
@@ -126,6 +127,7 @@ export const carefulSince: Record<string, Case> = {
   'clients disable': async (server) => [await liveClient(server)],
   'clients update': async (server) => [await liveClient(server), '--name', 'Wine'],
   'deliveries cancel': async (server) => [(await pendingDelivery(server)).id],
+  'deliveries hold': async (server) => ['--key', (await pendingDelivery(server)).keyId, '--for', '4h'],
   'deliveries resend': async (server) => {
     const { keyId } = await pendingDelivery(server, { status: 'failed', endedAt: new Date() });
     return ['--key', keyId, '--since', '1h'];

@@ -180,6 +180,27 @@ describe('svcadmin', () => {
       .toBe(2);
   });
 
+  it('deliveries hold moves the attempts of a delivery or of a filter to the end of the hold, which --dry-run names', async () => {
+    const { id } = await waitingForJob();
+    const { keyId } = await server.admin.deliveries.show.query({ deliveryId: id });
+    const until = new Date(Date.now() + 7_200_000).toISOString();
+    const all = ['deliveries', 'hold', '--key', keyId, '--until', until];
+    const { stdout } = await svcadmin.run([...all, '--dry-run']);
+    expect(stdout).toMatch(/1 pending delivery \(0 live\): each gets another time, from .* on/);
+    expect(await svcadmin.json(...all, '--yes')).toMatchObject({ status: 'done', done: 1, at: until });
+    const { nextAttemptAt } = await server.admin.deliveries.show.query({ deliveryId: id });
+    expect(nextAttemptAt).toBe(until);
+    const held = await svcadmin.json<DeliveryView>('deliveries', 'hold', id, '--for', '4h');
+    expect(Date.parse(held.nextAttemptAt ?? '')).toBeGreaterThan(Date.parse(until));
+    for (const wrong of [
+      [id],
+      [id, '--until', '2020-01-01'],
+      [id, '--key', keyId, '--for', '1h'],
+      ['--for', '1h'],
+    ])
+      expect((await svcadmin.run(['deliveries', 'hold', ...wrong])).code).toBe(2);
+  });
+
   it('jobs reschedule moves the next run of a job and of its deliveries; a time 30 days ahead exits with 5', async () => {
     const { id, jobId } = await waitingForJob();
     const moved = await svcadmin.json<JobView>('jobs', 'reschedule', jobId, '--in', '2h');

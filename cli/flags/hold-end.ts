@@ -1,0 +1,21 @@
+import { Flags } from '@oclif/core';
+import { usageError } from '../errors/failure.ts';
+import { parseSeconds, parseTime } from './durations.ts';
+
+/** A flag for the end of a hold: a time to come, or a duration from now. Its value is RFC 3339 in UTC. */
+export const holdEnd = Flags.custom<string>({
+  helpValue: '4h|2026-07-01T09:00',
+  async parse(text) {
+    const seconds = parseSeconds(text);
+    const iso =
+      seconds === undefined
+        ? parseTime(text, Date.now())
+        : new Date(Date.now() + seconds * 1000).toISOString();
+    if (iso === undefined)
+      throw usageError(
+        `${text} is neither a time such as 18:00 or 2026-07-01T09:00 nor a duration such as 4h`,
+      );
+    if (Date.parse(iso) <= Date.now()) throw usageError(`${text} is over`);
+    return iso;
+  },
+});
