@@ -33,9 +33,9 @@ export const running = [
     ],
   ),
   ...inFile(
-    'server/process/start.ts',
+    'server/process/lifecycle.ts',
     ['platform/index-builds'],
-    [["return startStep === undefined ? undefined : 'This process is starting';", 'return undefined;']],
+    [["return step === undefined ? undefined : 'This process is starting';", 'return undefined;']],
   ),
   ...inFile(
     'server/platform/database/schema/indexes.ts',

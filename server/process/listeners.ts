@@ -1,0 +1,49 @@
+import type { AddressInfo } from 'node:net';
+import { type Address, hostInUrl, listenFault } from '../platform/http/listen.ts';
+import type { HttpServer } from '../platform/http/server.ts';
+
+/** How long a stop waits for requests in progress, in milliseconds. */
+const drainTimeoutMs = 8_000;
+
+/** Opens a listener. @returns its URL. @throws StartFault if the address cannot be used */
+async function listen(app: HttpServer, address: Address): Promise<string> {
+  const { host, port } = address;
+  await app.listen({ host, port }).catch((error: unknown) => {
+    throw listenFault(error, address);
+  });
+  const { port: actual } = app.server.address() as AddressInfo;
+  return `http://${hostInUrl(host)}:${actual}`;
+}
+
+/** Closes a listener after its requests have ended. Connections that take too long are closed. */
+async function close(app: HttpServer): Promise<void> {
+  const cutOff = setTimeout(() => app.server.closeAllConnections(), drainTimeoutMs);
+  await app.close();
+  clearTimeout(cutOff);
+}
+
+/** The listeners of this process. */
+export function createListeners() {
+  const opened: HttpServer[] = [];
+  const ports: number[] = [];
+
+  return {
+    /** The ports of the listeners that are open. */
+    ports: (): readonly number[] => ports,
+
+    /** Opens a listener. @returns its URL. @throws StartFault if the address cannot be used */
+    async serve(app: Promise<HttpServer>, address: Address): Promise<string> {
+      const server = await app;
+      opened.push(server);
+      const url = await listen(server, address);
+      // A listener that is configured with port 0 has got another one. URLs leave the port 80 out.
+      ports.push(Number(new URL(url).port || 80));
+      return url;
+    },
+
+    /** Closes all listeners. Resolves when their requests have ended. */
+    async close(): Promise<void> {
+      await Promise.all(opened.map(close));
+    },
+  };
+}
