@@ -85,6 +85,14 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'operators list': ['operators.count', 'operators.list'],
   'operators revoke': ['operators.revoke'],
   'partners activate': ['partners.activate'],
+  'partners close': [
+    'clients.list',
+    'deliveries.list',
+    'keys.list',
+    'partners.close',
+    'partners.show',
+    'wallets.show',
+  ],
   'partners create': ['partners.create'],
   'partners export': [
     'auditLog.list',

@@ -26,12 +26,15 @@ export const PartnerView = z.strictObject({
   /** The postal address in one line. */
   address: z.string().nullable(),
   createdAt: DateTime,
+  /** When it was closed. A closed partner is suspended, and `remaindersOf` says until when its records are kept. */
+  closedAt: DateTime.nullable(),
 });
 export type PartnerView = z.infer<typeof PartnerView>;
 
 export const PartnerReference = z.strictObject({ partnerId: reference('partner') });
 /** The role ops must give a reason, and may only activate what was suspended. */
 export const ActivatePartner = PartnerReference.extend({ reason: OperatorReason.optional() });
+export const ClosePartner = PartnerReference.extend({ reason: OperatorReason });
 /** The most bytes of an uploaded picture. */
 export const largestLogoFile = 256 * 1024;
 /** Base64 writes each group of three bytes as four characters. */

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import {
   ActivatePartner,
+  ClosePartner,
   CreatePartner,
   FoundPartner,
   ListPartners,
@@ -80,27 +81,31 @@ export function createPartners(dependencies: Dependencies) {
   } = dependencies;
   const change = createCachedChange(store, clock, directory);
 
-  /** @param by.mayBegin whether the operator may activate a partner for the first time */
+  /**
+   * @param by.mayBegin whether the operator may activate a partner for the first time, or one that was closed
+   * @param by.isClosing whether the partner is suspended for good
+   */
   async function setStatus(
     partnerId: string,
     to: PartnerStatus,
-    { actor, reason, mayBegin = true }: { actor: Actor; reason?: string | undefined; mayBegin?: boolean },
+    by: { actor: Actor; reason?: string | undefined; mayBegin?: boolean; isClosing?: boolean },
   ): Promise<PartnerView> {
-    const partner = await change(partnerId, actor, ({ status }) => {
-      if (status === to) return undefined;
-      if (status === 'pending' && !mayBegin)
+    const { actor, reason, mayBegin = true, isClosing = false } = by;
+    const partner = await change(partnerId, actor, ({ status, closedAt }, now) => {
+      if (status === to && (!isClosing || closedAt)) return undefined;
+      if ((status === 'pending' || closedAt) && !mayBegin)
         throw new ApiError('not_permitted', {
-          description: `The role ops activates suspended partners only; ${whoMay('partners.activate')} may begin with one`,
+          description: `The role ops activates suspended partners only, and no closed one; ${whoMay('partners.activate')} may activate this one`,
         });
-      if (to === 'suspended' && status === 'pending') {
+      if (to === 'suspended' && status === 'pending' && !isClosing) {
         throw new ApiError('conflict', {
           description: 'A pending partner cannot be suspended: it was never activated',
         });
       }
       return {
-        set: { status: to },
-        before: { status },
-        after: { status: to, ...(reason === undefined ? {} : { reason }) },
+        set: { status: to, closedAt: isClosing ? new Date(now) : undefined },
+        before: { status, ...givenFields({ closedAt }) },
+        after: { status: to, ...(isClosing ? { closedAt: new Date(now) } : {}), ...givenFields({ reason }) },
       };
     });
     // This also runs if the status was the same: a repeated call completes one that was interrupted.
@@ -223,6 +228,14 @@ export function createPartners(dependencies: Dependencies) {
         PartnerReference,
         PartnerView,
         ({ partnerId }, actor) => setStatus(partnerId, 'suspended', { actor }),
+      ),
+      /** Suspends a partner for good. Nothing is deleted before its time. Only support and owners may activate it again. */
+      close: mutation(
+        { target: 'partnerId', record: partnerCollection },
+        ClosePartner,
+        PartnerView,
+        ({ partnerId, reason }, actor) =>
+          setStatus(partnerId, 'suspended', { actor, reason, isClosing: true }),
       ),
       // The image is a PNG or JPEG file in base64.
       setLogo: mutation(

@@ -12,6 +12,8 @@ import type { BrandPage, BrandRequest } from './brands/brand-requests.ts';
 export interface Partner extends AuditedRecord {
   name: string;
   status: PartnerStatus;
+  /** When it was closed, that is, suspended for good. */
+  closedAt?: Date;
   contacts?: string[];
   vatId?: string;
   address?: string;

@@ -1,11 +1,12 @@
 import type { AnyBulkWriteOperation, UpdateFilter } from 'mongodb';
+import { retentionMs } from '../../contracts/retention.ts';
 import { givenFields } from '../platform/database/reads/look-through.ts';
 import type { Session } from './session.ts';
 import type { Transition } from './transitions.ts';
 
 const day = 86_400_000;
 /** How long completed and failed sessions are kept after they expire. */
-export const keepFinished = 30 * day;
+export const keepFinished = retentionMs.session;
 /** How long other sessions are kept after they expire. They have caused no event, and the API no longer shows them. */
 export const keepUnfinished = day;
 

@@ -354,7 +354,11 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ['TIME after the minute in which requests were dropped'],
   ],
   ['the longest pause of a webhook endpoint', longestPauseMs, ['At most TIME; another time replaces']],
-  ['the retention of a bulk job', bulkJobRetentionMs, ['TIME after the start of the job']],
+  [
+    'the retention of a bulk job',
+    bulkJobRetentionMs,
+    ['TIME after the start of the job', 'the last of it after TIME'],
+  ],
   [
     'the lifetime of a passkey challenge',
     challengeLifetimeMs,

@@ -86,6 +86,7 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'operators.show': ['yes', 'yes'],
   'operators.whoami': ['yes', 'yes'],
   'partners.activate': ['yes', 'reason'],
+  'partners.close': ['yes', 'no'],
   'partners.create': ['yes', 'no'],
   'partners.check': ['yes', 'yes'],
   'partners.count': ['yes', 'yes'],
@@ -260,7 +261,7 @@ describe('the permissions of roles', () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const reason = 'suspended by mistake';
     await expect(ops.partners.activate.mutate({ partnerId, reason })).rejects.toThrow(
-      'The role ops activates suspended partners only; support or an owner may begin with one',
+      'suspended partners only, and no closed one; support or an owner may activate this one',
     );
     await server.admin.partners.activate.mutate({ partnerId });
     await server.admin.partners.suspend.mutate({ partnerId });

@@ -38,6 +38,37 @@ describe('partners of the service', () => {
     expect(await server.admin.partners.show.query({ partnerId })).toEqual({ ...created, status: 'active' });
   });
 
+  it('are closed with a reason and then suspended; support activates a closed one again, ops does not', async () => {
+    const { id: partnerId } = await activePartner();
+    const { partners, auditLog } = server.admin;
+    const closed = await partners.close.mutate({ partnerId, reason: 'end of contract' });
+    expect(closed).toMatchObject({ status: 'suspended', closedAt: expect.any(String) });
+    expect(await partners.close.mutate({ partnerId, reason: 'again' })).toEqual(closed);
+    expect(await partners.suspend.mutate({ partnerId })).toEqual(closed);
+    const entries = await auditLog.list.query({ target: partnerId, action: 'partners.close' });
+    expect(entries.at(-1)).toMatchObject({
+      before: { status: 'active' },
+      after: { status: 'suspended', closedAt: closed.closedAt, reason: 'end of contract' },
+    });
+    const { token } = await server.admin.operators.create.mutate({ name: 'Kim', role: 'ops' });
+    const ops = server.as(token);
+    const reason = 'INC-12';
+    expect(await refusal(ops.partners.activate.mutate({ partnerId, reason }))).toBe('not_permitted');
+    const opened = await partners.activate.mutate({ partnerId });
+    expect(opened).toMatchObject({ status: 'active', closedAt: null });
+  });
+
+  it('can be closed before they were activated, and after they were suspended', async () => {
+    const { partners } = server.admin;
+    const { id: pending } = await partners.create.mutate({ name: 'Acme' });
+    const { id: suspended } = await activePartner();
+    await partners.suspend.mutate({ partnerId: suspended });
+    for (const partnerId of [pending, suspended]) {
+      const closed = await partners.close.mutate({ partnerId, reason: 'end of contract' });
+      expect(closed).toMatchObject({ status: 'suspended', closedAt: expect.any(String) });
+    }
+  });
+
   it('have a name, contacts, a VAT id and an address, which support changes one by one', async () => {
     const { id: partnerId } = await activePartner();
     const { partners, auditLog } = server.admin;

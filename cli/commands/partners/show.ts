@@ -1,6 +1,9 @@
 import { Args } from '@oclif/core';
+import { remaindersOf } from '../../../contracts/retention.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import { findPartnerId } from '../../show/partner-by-name.ts';
+
+const rare: ReadonlySet<string> = new Set(['brandRequest', 'closedAt']);
 
 export default class PartnersShow extends AdminCommand<typeof PartnersShow> {
   static override summary = 'Show a partner by its id, name, host or e-mail address.';
@@ -17,11 +20,11 @@ export default class PartnersShow extends AdminCommand<typeof PartnersShow> {
   async run() {
     const partnerId = await findPartnerId(this.api, this.args.partner);
     const partner = await this.api.partners.show.query({ partnerId });
-    const { brandRequest, ...others } = partner;
-    // Most partners have no request.
-    return this.showRecord(
-      partner,
-      brandRequest ? undefined : (Object.keys(others) as (keyof typeof others)[]),
-    );
+    // Most partners have no request and are not closed.
+    const isShown = (field: string) => partner[field as keyof typeof partner] !== null || !rare.has(field);
+    this.showRecord(partner, (Object.keys(partner) as (keyof typeof partner)[]).filter(isShown));
+    const { closedAt } = partner;
+    if (closedAt === null) return partner;
+    return { ...partner, remainders: this.showTable(remaindersOf(closedAt), ['what', 'until', 'how']) };
   }
 }

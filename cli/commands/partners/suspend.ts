@@ -1,24 +1,6 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { count } from '../../careful/previews.ts';
-import type { AdminApi } from '../../connection/client.ts';
-import { mostPerPage } from '../../flags/flags.ts';
-
-/** Writes a count with the live part, such as `3 clients (2 live)`. */
-const countWithLive = (found: readonly { mode: 'test' | 'live' }[], noun: string): string =>
-  `${count(found.length, noun)} (${found.filter(({ mode }) => mode === 'live').length} live)`;
-
-/** Describes the clients, keys and pending deliveries that stop with their partner. */
-async function describeServed(api: AdminApi, partnerId: string): Promise<string> {
-  const wanted = { partnerId, status: 'active', limit: mostPerPage } as const;
-  const [clients, keys, deliveries] = await Promise.all([
-    api.clients.list.query(wanted),
-    api.keys.list.query(wanted),
-    api.deliveries.list.query({ partnerId, status: 'pending', limit: mostPerPage }),
-  ]);
-  const pending = count(deliveries.length, 'pending delivery');
-  return `${countWithLive(clients, 'client')}, ${countWithLive(keys, 'API key')} and ${pending}`;
-}
+import { describeServed } from '../../careful/served.ts';
 
 export default class PartnersSuspend extends CarefulCommand<typeof PartnersSuspend> {
   static override summary = 'Suspend a partner until it is activated again.';

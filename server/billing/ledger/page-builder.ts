@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AccessTerms, EntryKind } from '../../../contracts/charge.ts';
+import { retentionMs } from '../../../contracts/retention.ts';
 import type { Head } from './heads.ts';
 import {
   digestOf,
@@ -39,7 +40,7 @@ export interface Posting {
 }
 
 /** How long a grant is kept, in milliseconds. This is longer than codes and tokens are valid. */
-export const grantRetentionMs = 30 * 86_400_000;
+export const grantRetentionMs = retentionMs.grant;
 
 /** The next page of a wallet. Each posting is placed on the page, refused, or left for a later page. */
 export interface Draft<P extends Posting> {

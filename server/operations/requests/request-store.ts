@@ -1,6 +1,7 @@
 import type { Db, Document } from 'mongodb';
 import type { Total, Unpaged } from '../../../contracts/admin/references.ts';
 import type { ListRefused, ListRequests } from '../../../contracts/admin/requests.ts';
+import { retentionMs } from '../../../contracts/retention.ts';
 import { limitInTurns } from '../../platform/database/reads/in-turns.ts';
 import {
   countThrough,
@@ -37,7 +38,7 @@ export interface RequestRecord {
 }
 
 /** The time for which a request is kept, in milliseconds. */
-export const requestRetentionMs = 7 * 86_400_000;
+export const requestRetentionMs = retentionMs.request;
 
 const collection = 'requestLog';
 const byPartner = { partnerId: 1, at: -1, _id: -1 } as const;

@@ -1,5 +1,6 @@
 import type { WarningKind } from '../../../contracts/admin/warnings.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
+import { retentionMs } from '../../../contracts/retention.ts';
 
 /** A problem that exists now and that a partner should know of. */
 export interface Condition {
@@ -48,7 +49,7 @@ export const quietMs: Readonly<Record<WarningKind, number>> = {
 /** How long a new warning waits for the e-mails that the earlier one is over, in milliseconds. */
 const longestWaitMs = 2 * hour;
 /** How long a warning is kept after it is over, in milliseconds. */
-export const warningRetentionMs = 30 * 24 * hour;
+export const warningRetentionMs = retentionMs.warning;
 
 export const warningIdOf = ({ kind, partnerId, mode, about }: Omit<Condition, 'afterMs' | 'text'>): string =>
   [kind, partnerId, mode, about].join('|');

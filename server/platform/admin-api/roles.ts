@@ -23,6 +23,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'partners.create': support,
   'partners.activate': { support: 'any', ops: 'reason' },
   'partners.suspend': support,
+  'partners.close': support,
   'partners.update': support,
   'partners.setLogo': support,
   'partners.removeLogo': support,

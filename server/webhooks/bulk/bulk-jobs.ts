@@ -5,6 +5,7 @@ import type {
   StartBulk,
   StartedBulk,
 } from '../../../contracts/admin/bulk.ts';
+import { retentionMs } from '../../../contracts/retention.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
 import { createAuditedChange } from '../../platform/database/audit/audited-change.ts';
@@ -30,7 +31,7 @@ interface Settings {
 /** A job has a limit of keys, because its document contains a part for each key. */
 const mostKeysPerJob = 500;
 /** How long a job is kept after its start, in milliseconds. */
-export const bulkJobRetentionMs = 60 * 24 * 3_600_000;
+export const bulkJobRetentionMs = retentionMs.bulkJob;
 
 type NewJob = Parameters<BulkStore['insert']>[0] & { fingerprint: string };
 

@@ -1,5 +1,6 @@
 import type { SentName } from '../../../contracts/events.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
+import { retentionMs } from '../../../contracts/retention.ts';
 import type {
   AttemptError,
   AttemptTrigger,
@@ -54,7 +55,7 @@ export interface Attempt {
 }
 
 /** How long the response to an attempt is kept, in milliseconds. */
-export const answerRetentionMs = 7 * 86_400_000;
+export const answerRetentionMs = retentionMs.answer;
 
 /** First attempts wait in one lane, retries and resends in another, so that neither lane has to wait for the other. */
 export type Lane = 'first' | 'retry';

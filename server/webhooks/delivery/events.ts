@@ -1,14 +1,13 @@
 import { schemaOf } from '../../../contracts/events.ts';
+import { retentionMs } from '../../../contracts/retention.ts';
 import { type AttemptTrigger, attemptLimit, type SkipReason } from '../../../contracts/webhooks.ts';
 import type { EventDraft } from '../../platform/database/event-draft.ts';
 import { deriveId } from '../../platform/ids.ts';
 import type { Delivery, Leased, StoredEvent } from './delivery.ts';
 import type { Lease } from './delivery-store.ts';
 
-const retentionMs = 30 * 24 * 3_600_000;
-
 /** When an event or delivery made at `at` is deleted: 30 days later (docs/choices.md). */
-export const purgeDate = (at: Date): Date => new Date(at.getTime() + retentionMs);
+export const purgeDate = (at: Date): Date => new Date(at.getTime() + retentionMs.event);
 
 /**
  * Makes the event of a draft. The same cause always gives the same id and the same bytes. The draft's `clientId` is not kept,

@@ -91,6 +91,7 @@ export const alwaysAsked = [
   'deliveries hold',
   'deliveries reschedule',
   'members remove',
+  'partners close',
   'users remove-passkey',
   'webhooks pause',
   'webhooks replay',
@@ -146,6 +147,7 @@ export const carefulSince: Record<string, Case> = {
     const member = { partnerId, email: 'ana@shop.example', role: 'viewer' as const };
     return [(await server.admin.members.invite.mutate(member)).id];
   },
+  'partners close': async (server) => [(await livePartner(server)).partnerId, '--reason', 'they leave'],
   'partners suspend': async (server) => [(await livePartner(server)).partnerId],
   'partners update': async (server) => [(await livePartner(server)).partnerId, '--name', 'Acme Europe'],
   'prices set': async (server) => {
