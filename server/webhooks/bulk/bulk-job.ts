@@ -1,10 +1,15 @@
 import { type BulkAction, type BulkFilter, type BulkPart, BulkView } from '../../../contracts/admin/bulk.ts';
 import { viewAs } from '../../platform/admin-api/view.ts';
 import type { AuditedRecord } from '../../platform/database/records.ts';
-import type { KeyCount } from '../operators/schedule/key-count-store.ts';
+import type { KeyOwner } from '../operators/endpoints/key-owner.ts';
 
 /** A filter whose period has both ends, so that documents that are made during the job are not part of it. */
 export type ClosedFilter = BulkFilter & { since: string; until: string };
+
+/** The number of documents of an API key that a filter matches. */
+export interface KeyCount extends KeyOwner {
+  total: number;
+}
 
 /** A bulk job's work and progress for one API key. `total` was counted at the start. The oldest document is processed first. */
 export interface Part extends KeyCount {
@@ -35,10 +40,11 @@ export interface BulkJob extends AuditedRecord {
   total: number;
   exact: boolean;
   parts: Part[];
-  /** Only while the job runs: when the next step is due. During a step, this is the end of the step's lease. */
+  /**
+   * Only while the job runs: when the next step is due. During a step, this is the end of the step's lease. Each change of the
+   * progress also changes this time, so a process that finds another time has lost its lease.
+   */
   nextAt?: Date;
-  /** Only during a step: the token of the process that may write its result. */
-  lease?: string;
   /** Only while the job runs: identifies the call, so that a repeated call finds this job. */
   fingerprint?: string;
   operatorId: string;
@@ -61,23 +67,17 @@ function viewPart({ after: _after, nextAt: _nextAt, isBehind, ...part }: Part): 
   return { ...part, waits: isBehind && !part.finished ? 'endpoint_behind' : null };
 }
 
-/** When the job will end, as of `now`. The keys are processed side by side, so the key with the most left ends last. */
-function expectedEnd({ parts, rate, status }: BulkJob, now: number): Date | undefined {
-  if (status !== 'running') return undefined;
-  const remaining = parts.filter(({ finished }) => !finished).map(({ total, done }) => total - done);
-  const mostRemaining = Math.max(0, ...remaining);
-  return new Date(now + (mostRemaining / rate) * 1000);
-}
-
 /** A job as operators see it. @param now milliseconds since the epoch */
 export function viewBulkJob(job: BulkJob, now: number): BulkView {
-  const { parts } = job;
+  const { parts, rate, status } = job;
+  // The keys are processed side by side, so the key with the most left ends last.
+  const mostLeft = Math.max(0, ...parts.map(({ finished, total, done }) => (finished ? 0 : total - done)));
   return viewAs(BulkView, {
     ...job,
     id: job._id,
     done: sum(parts.map(({ done }) => done)),
     leftOut: sum(parts.map(({ leftOut }) => leftOut)),
-    expectedEndAt: expectedEnd(job, now),
+    expectedEndAt: status === 'running' ? new Date(now + (mostLeft / rate) * 1000) : undefined,
     keys: parts.map(viewPart),
   });
 }

@@ -11,7 +11,6 @@ import type { BulkJob, Part } from './bulk-job.ts';
 import {
   type BulkStore,
   bulkQuery,
-  type Step,
   sendsDelivered,
   statusToProcess,
   underWay,
@@ -20,11 +19,8 @@ import {
 
 interface Settings {
   store: Pick<BulkStore, 'reserve'>;
-  events: Pick<EventStore, 'findAll' | 'page' | 'keepUntil'>;
-  deliveryQueries: Pick<
-    DeliveryQueryStore,
-    'page' | 'ofEvents' | 'countDueRetries' | 'cancelAll' | 'moveAll'
-  >;
+  events: EventStore;
+  deliveryQueries: DeliveryQueryStore;
   /** Stores new deliveries, and sends the due ones in this process or another one. */
   insertAndSend: (deliveries: readonly Delivery[]) => Promise<void>;
   due: Pick<Due, 'retryAt'>;
@@ -36,9 +32,7 @@ interface Settings {
 const mostPerStep = 200;
 /** Milliseconds between two steps that cancel or reschedule, so that other work can use the database. */
 const pauseMs = 50;
-/** The new deliveries of one step become due within this time, in milliseconds. */
-const stepSpanMs = 1_000;
-/** A step begins this many milliseconds before its new deliveries become due, so that they are stored by then. */
+/** A step sends as many events again as the rate allows in a second. It begins a second before these deliveries become due. */
 const leadMs = 1_000;
 /** Due times are multiples of this, in milliseconds, because each different due time costs a few database commands. */
 const dueTimeStepMs = 250;
@@ -49,56 +43,25 @@ const fewestBehind = 20;
 
 /** A document that a filter has found: a delivery, or the event itself. */
 type Found = Pick<Delivery, '_id' | 'createdAt' | 'eventId'>;
-
-/** The result of a step: what it did, and where the next one continues. */
-interface Progress {
-  done: number;
-  leftOut: number;
-  last: { createdAt: Date; _id: string } | undefined;
-  /** Whether there may be more documents. */
-  more: boolean;
-  nextAt: Date;
-}
+/** What a step has done with a page, and when the next one is due. */
+type Progress = Pick<Part, 'done' | 'leftOut' | 'nextAt'>;
 
 /**
  * Whether the filter of a job finds a delivery of an event that it has found. All deliveries of an event have the same key,
  * mode and type, so only status and time are compared.
  */
-function matchesFilter({ action, filter }: BulkJob, delivery: Delivery): boolean {
-  const createdAt = delivery.createdAt.toISOString();
-  const hasStatus = delivery.status === statusToProcess(action, filter);
-  return hasStatus && createdAt >= filter.since && createdAt < filter.until;
+function matchesFilter(job: BulkJob, { status, createdAt }: Delivery): boolean {
+  const { since, until } = job.filter;
+  const time = createdAt.toISOString();
+  return status === statusToProcess(job) && time >= since && time < until;
 }
 
 /**
- * Gives each delivery a new due time. In each second from `first` on, at most `rate` deliveries become due.
- * @param movedBefore how many deliveries earlier steps have moved, which occupy the first seconds
+ * Makes the function that takes a step: it processes the next documents of one key, and returns the part after it. Any process may
+ * repeat a step, whole or in part, because the ids of new deliveries are derived from the deliveries that are sent again.
  */
-function assignDueTimes(
-  ids: readonly string[],
-  first: Date,
-  { rate, movedBefore }: { rate: number; movedBefore: number },
-): { _id: string; at: Date }[] {
-  return ids.map((_id, index) => {
-    // Whole seconds, because the scheduler has one job for each second.
-    const secondsAfterFirst = Math.floor((movedBefore + index) / rate);
-    return { _id, at: new Date(first.getTime() + secondsAfterFirst * 1000) };
-  });
-}
-
-/**
- * The steps of bulk jobs. Any process may repeat a step, whole or in part, because the ids of new deliveries are derived
- * from the deliveries that are sent again.
- */
-export function createBulkSteps({
-  store,
-  events,
-  deliveryQueries,
-  insertAndSend,
-  due,
-  clock,
-  idKey,
-}: Settings) {
+export function createBulkSteps(settings: Settings) {
+  const { store, events, deliveryQueries, insertAndSend, due, clock, idKey } = settings;
   const now = (): Date => new Date(clock.now());
   const timeIn = (ms: number): Date => new Date(clock.now() + ms);
 
@@ -106,10 +69,8 @@ export function createBulkSteps({
   function againId(job: BulkJob, eventId: string, last: Delivery | undefined): string {
     // Two jobs that resend the same failed delivery derive the same id from it, so together they make one delivery. For events
     // that may have arrived, the id depends on the job, so that a later job can send them once more.
-    const cause =
-      sendsDelivered(job) || !last
-        ? [job._id, eventId]
-        : [last._id, ...(job.to === undefined ? [] : [job.to])];
+    const sameForJobs = last && [last._id, ...(job.to === undefined ? [] : [job.to])];
+    const cause = (!sendsDelivered(job) && sameForJobs) || [job._id, eventId];
     return deriveId(idKey, 'delivery', ['again', ...cause]);
   }
 
@@ -139,36 +100,8 @@ export function createBulkSteps({
     return { eventCount, plans, madeCount };
   }
 
-  /**
-   * Reserves due times for `count` deliveries of a key, at the rate of the job. All bulk jobs of the key reserve one after
-   * another, so that together they do not exceed the rate.
-   * @returns a function from a delivery's position to its due time, and when the next step is due
-   */
-  async function reserveDueTimes({ job: { rate }, part: { keyId } }: Step, count: number, from: Date) {
-    const intervalMs = 1000 / rate;
-    const first = count > 0 ? await store.reserve(keyId, from, { count, intervalMs }) : from;
-    const notBefore = (ms: number): Date => new Date(Math.max(from.getTime(), ms));
-    const exactMs = (position: number): number => first.getTime() + position * intervalMs;
-    // Rounded down, so that few different due times are needed (`dueTimeStepMs`).
-    const dueTimeAt = (position: number): Date =>
-      notBefore(Math.floor(exactMs(position) / dueTimeStepMs) * dueTimeStepMs);
-    return { dueTimeAt, nextAt: notBefore(exactMs(count) - leadMs) };
-  }
-
-  /** Finds the next documents of a part. A replay reads events, all other actions read deliveries. */
-  async function findPage({ job: { action, filter }, part }: Step, limit: number): Promise<Found[]> {
-    const query = { ...bulkQuery(action, filter), keyId: part.keyId };
-    const page = { limit, ...(part.after ? { after: part.after } : {}) };
-    if (action !== 'replay') return deliveryQueries.page(query, page);
-    const found = await events.page(query, page);
-    return found.map(({ _id, createdAt }) => ({ _id, createdAt, eventId: _id }));
-  }
-
-  /** Sends the events of the next page again. A page has as many events as the rate allows in the span of a step. */
-  async function sendPageAgain(step: Step): Promise<Progress> {
-    const { job } = step;
-    const limit = Math.ceil((job.rate * stepSpanMs) / 1000);
-    const page = await findPage(step, limit);
+  /** Sends the events of a page again, at the rate that all bulk jobs of the key share. */
+  async function sendAgain(job: BulkJob, { keyId }: Part, page: readonly Found[]): Promise<Progress> {
     const { eventCount, plans, madeCount } = await planPage(job, page);
     const stored = await events.findAll(plans.map(({ eventId }) => eventId));
     // Events that have expired are left out.
@@ -177,7 +110,14 @@ export function createBulkSteps({
       return event ? [{ event, plan }] : [];
     });
     const at = now();
-    const { dueTimeAt, nextAt } = await reserveDueTimes(step, existing.length, at);
+    const intervalMs = 1000 / job.rate;
+    const reservedMs = existing.length * intervalMs;
+    const first = reservedMs > 0 ? await store.reserve(keyId, at, reservedMs) : at;
+    const notBefore = (ms: number): Date => new Date(Math.max(at.getTime(), ms));
+    const dueTimeAt = (position: number): Date => {
+      const exactMs = first.getTime() + position * intervalMs;
+      return notBefore(Math.floor(exactMs / dueTimeStepMs) * dueTimeStepMs);
+    };
     const { _id: bulkId, operatorId, to } = job;
     const origin = { trigger: 'resend' as const, now: at, bulkId, operatorId, ...givenFields({ to }) };
     const deliveries = existing.map(({ event, plan }, position) =>
@@ -187,64 +127,62 @@ export function createBulkSteps({
     await events.keepUntil(eventIds, purgeDate(at));
     await insertAndSend(deliveries);
     const done = madeCount + deliveries.length;
-    return { done, leftOut: eventCount - done, nextAt, last: page.at(-1), more: page.length === limit };
+    return { done, leftOut: eventCount - done, nextAt: notBefore(first.getTime() + reservedMs - leadMs) };
   }
 
-  /** Changes the pending deliveries of a page. `change` returns how many it changed: those that are still pending. */
-  async function changePage(
-    step: Step,
-    change: (ids: readonly string[]) => Promise<number>,
-  ): Promise<Progress> {
-    const page = await findPage(step, mostPerStep);
-    const done = await change(page.map(({ _id }) => _id));
-    const leftOut = page.length - done;
-    return { done, leftOut, last: page.at(-1), more: page.length === mostPerStep, nextAt: timeIn(pauseMs) };
-  }
-
+  /** Moves pending deliveries: from the job's time on, in each second as many as the rate allows. @returns how many moved */
   async function reschedule(
-    { job: { rate, at = now() }, part }: Step,
+    { rate, at = now() }: BulkJob,
+    { done }: Part,
     ids: readonly string[],
   ): Promise<number> {
-    const dues = assignDueTimes(ids, at, { rate, movedBefore: part.done });
+    // Whole seconds, because the scheduler has one job for each second. Earlier steps have filled the first seconds.
+    const secondOf = (index: number) => at.getTime() + Math.floor((done + index) / rate) * 1000;
+    const dues = ids.map((_id, index) => ({ _id, at: new Date(secondOf(index)) }));
     const moved = await deliveryQueries.moveAll(dues);
     await due.retryAt(...dues.map(({ at: time }) => time));
     return moved;
   }
 
-  /** Processes the next page of a part, as the action of the job demands. */
-  function processPage(step: Step): Promise<Progress> {
-    switch (step.job.action) {
-      case 'resend':
-      case 'replay':
-        return sendPageAgain(step);
-      case 'cancel':
-        return changePage(step, (ids) => deliveryQueries.cancelAll(ids, now()));
-      case 'reschedule':
-        return changePage(step, (ids) => reschedule(step, ids));
-    }
+  /** Cancels or moves those deliveries of a page that are still pending. */
+  async function change(job: BulkJob, part: Part, page: readonly Found[]): Promise<Progress> {
+    const ids = page.map(({ _id }) => _id);
+    const isCancel = job.action === 'cancel';
+    const done = await (isCancel ? deliveryQueries.cancelAll(ids, now()) : reschedule(job, part, ids));
+    return { done, leftOut: page.length - done, nextAt: timeIn(pauseMs) };
+  }
+
+  /** Finds the next documents of a part. A replay reads events, all other actions read deliveries. */
+  async function findPage(job: BulkJob, { keyId, after }: Part, limit: number): Promise<Found[]> {
+    const query = { ...bulkQuery(job), keyId };
+    const page = { limit, ...(after && { after }) };
+    if (job.action !== 'replay') return deliveryQueries.page(query, page);
+    return (await events.page(query, page)).map((event) => ({ ...event, eventId: event._id }));
   }
 
   /** Whether the endpoint has at least as many unsent deliveries as the job makes in two seconds. Then the job waits. */
-  async function isEndpointBehind({ job: { action, rate }, part }: Step): Promise<boolean> {
-    // These actions make no deliveries, so they do not wait.
-    if (action === 'cancel' || action === 'reschedule') return false;
+  async function isEndpointBehind(keyId: string, rate: number): Promise<boolean> {
     const mostUnsent = Math.max(fewestBehind, 2 * rate);
-    const unsent = await deliveryQueries.countDueRetries(part.keyId, now(), mostUnsent);
+    const unsent = await deliveryQueries.countDueRetries(keyId, now(), mostUnsent);
     return unsent >= mostUnsent;
   }
 
-  /** Takes one step. @returns the part after the step */
-  return async (step: Step): Promise<Part> => {
-    const { isBehind: _wasBehind, ...part } = step.part;
-    if (await isEndpointBehind(step)) return { ...part, isBehind: true, nextAt: timeIn(retryBehindAfterMs) };
-    const { done, leftOut, last, more, nextAt } = await processPage(step);
+  return async (job: BulkJob, { isBehind: _wasBehind, ...part }: Part): Promise<Part> => {
+    const { action, rate } = job;
+    const makesDeliveries = action === 'resend' || action === 'replay';
+    if (makesDeliveries && (await isEndpointBehind(part.keyId, rate)))
+      return { ...part, isBehind: true, nextAt: timeIn(retryBehindAfterMs) };
+    const limit = makesDeliveries ? rate : mostPerStep;
+    const page = await findPage(job, part, limit);
+    const { done, leftOut, nextAt } = await (makesDeliveries ? sendAgain : change)(job, part, page);
+    const last = page.at(-1);
     return {
       ...part,
-      ...(last ? { after: { createdAt: last.createdAt, _id: last._id } } : {}),
+      ...(last && { after: { createdAt: last.createdAt, _id: last._id } }),
       done: part.done + done,
       leftOut: part.leftOut + leftOut,
       nextAt,
-      finished: !more,
+      finished: page.length < limit,
     };
   };
 }

@@ -1,18 +1,17 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../platform/clock.ts';
 import type { Scheduler } from '../../platform/jobs/scheduler.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
-import type { Part } from './bulk-job.ts';
-import type { BulkStore, Step } from './bulk-store.ts';
+import { type BulkJob, nextPart, type Part } from './bulk-job.ts';
+import type { BulkStore } from './bulk-store.ts';
 
 /** The scheduler's job that makes a worker look for steps of bulk jobs. */
 const bulkJob = 'webhook.bulk';
 
 interface Settings {
-  store: Pick<BulkStore, 'lease' | 'nextDue' | 'save'>;
+  store: Pick<BulkStore, 'next' | 'lease' | 'save'>;
   /** Processes the next documents of one API key. @returns the part after the step */
-  processStep: (step: Step) => Promise<Part>;
+  processStep: (job: BulkJob, part: Part) => Promise<Part>;
   scheduler: Pick<Scheduler, 'at' | 'define'>;
   /** Whether this process takes steps. */
   worker: boolean;
@@ -32,38 +31,36 @@ export function createBulkRunner({ store, processStep, scheduler, worker, clock,
   const stopping = new AbortController();
   const { signal } = stopping;
   let working: Promise<void> | undefined;
-  /** Counts the calls of `wake`, to notice a call during a query. */
-  let wakes = 0;
+  let isWoken = false;
 
   const pause = (ms: number) => sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
 
   /** Takes the next step. If none is due, waits for the next one at most a second. @returns false if no job runs */
   async function takeStep(): Promise<boolean> {
-    const now = clock.now();
-    const token = randomBytes(16).toString('base64url');
-    const taken = await store.lease(token, new Date(now), new Date(now + stepLeaseMs));
-    if (taken) {
-      await store.save(taken, await processStep(taken), new Date(clock.now()));
+    const next = await store.next();
+    if (!next) return false;
+    const remainingMs = next.nextAt.getTime() - clock.now();
+    if (remainingMs > 0) {
+      await pause(Math.min(longestWaitMs, Math.max(shortestWaitMs, remainingMs)));
       return true;
     }
-    const next = await store.nextDue();
-    if (!next) return false;
-    const remainingMs = next.getTime() - clock.now();
-    await pause(Math.min(longestWaitMs, Math.max(shortestWaitMs, remainingMs)));
+    const leased = await store.lease(next, new Date(clock.now() + stepLeaseMs));
+    const part = leased && nextPart(leased.parts);
+    if (part) await store.save(leased, await processStep(leased, part), new Date(clock.now()));
     return true;
   }
 
   /** Takes steps until no job runs. */
   async function work(): Promise<void> {
-    while (!signal.aborted) {
-      const wakesBefore = wakes;
+    while (isWoken && !signal.aborted) {
+      // The query may miss a job that `wake` announces meanwhile, so another query follows then.
+      isWoken = false;
       try {
-        const hasJobs = await takeStep();
-        // The query may have missed a job that `wake` announced meanwhile, so another query follows.
-        if (!hasJobs && wakes === wakesBefore) break;
+        if (await takeStep()) isWoken = true;
       } catch (error) {
         logger.warn({ err: error }, 'a step of a bulk job failed and is taken again');
         await pause(retryAfterFaultMs);
+        isWoken = true;
       }
     }
     working = undefined;
@@ -71,7 +68,7 @@ export function createBulkRunner({ store, processStep, scheduler, worker, clock,
 
   /** Takes steps until no bulk job runs any more. */
   function wake(): void {
-    wakes += 1;
+    isWoken = true;
     working ??= work();
   }
 
