@@ -1,18 +1,10 @@
 import type { Db } from 'mongodb';
-import type { IndexDeclaration } from '../platform/database/schema/indexes.ts';
-import { indexes as auditIndexes, createAuditStore } from './audit/audit-store.ts';
+import { createAuditStore } from './audit/audit-store.ts';
 import { createBacklogStore } from './metrics/backlog-store.ts';
-import { createOperatorStore, indexes as operatorIndexes } from './operators/operator-store.ts';
+import { createOperatorStore } from './operators/operator-store.ts';
 import { createOverviewStore } from './overview/overview-store.ts';
-import { createRequestGapStore, indexes as gapIndexes } from './requests/request-gap-store.ts';
-import { createRequestStore, indexes as requestIndexes } from './requests/request-store.ts';
-
-export const indexes: IndexDeclaration[] = [
-  ...operatorIndexes,
-  ...auditIndexes,
-  ...requestIndexes,
-  ...gapIndexes,
-];
+import { createRequestGapStore } from './requests/request-gap-store.ts';
+import { createRequestStore } from './requests/request-store.ts';
 
 export type AdminStores = ReturnType<typeof createAdminStores>;
 

@@ -1,15 +1,17 @@
 import { createBillingStores } from '../billing/store.ts';
 import { createWalletsStores } from '../billing/wallets/store.ts';
-import { createStorefrontStores } from '../partners/integrations/store.ts';
+import { type Integration, integrationCollection } from '../partners/integrations/integration-store.ts';
 import { createMembersStores } from '../partners/members/store.ts';
 import { createPartnersStores } from '../partners/store.ts';
 import { createVerificationStores } from '../people/store.ts';
 import type { Database } from '../platform/database/connect.ts';
 import { createJointReads } from '../platform/database/reads/joint-reads.ts';
+import { createRecordStore } from '../platform/database/records.ts';
 import { createWebhooksStores } from '../webhooks/store.ts';
-import { createStatusStores } from './service-status/store.ts';
+import { createServiceHourStore } from './service-status/service-hour-store.ts';
 import { createAdminStores } from './store.ts';
-import { createWarningsStores } from './warnings/store.ts';
+import { createExpiringSecretStore } from './warnings/expiring-secret-store.ts';
+import { createWarningStore } from './warnings/warning-store.ts';
 
 /**
  * Makes the stores of all features. Only stores use the database.
@@ -22,11 +24,16 @@ export function createStores(db: Database['db'], maintenance = db) {
     billing: createBillingStores(db),
     partners: createPartnersStores(db, read),
     members: createMembersStores(db),
-    status: createStatusStores(db),
-    storefront: createStorefrontStores(db),
+    status: { hours: createServiceHourStore(db) },
+    storefront: {
+      integrations: createRecordStore<Integration>(db, integrationCollection, 'storefront integration'),
+    },
     verification: createVerificationStores(db, read),
     wallets: createWalletsStores(db, maintenance),
-    warnings: createWarningsStores(db),
+    warnings: {
+      warnings: createWarningStore(db),
+      expiringSecrets: createExpiringSecretStore(db),
+    },
     webhooks: createWebhooksStores(db, maintenance),
   };
 }

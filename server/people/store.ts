@@ -1,17 +1,9 @@
 import type { Db } from 'mongodb';
 import { createJointReads } from '../platform/database/reads/joint-reads.ts';
-import type { IndexDeclaration } from '../platform/database/schema/indexes.ts';
-import { createSessionStore, indexes as sessionIndexes } from '../sessions/session-store.ts';
-import { createEnrollmentStore, indexes as enrollmentIndexes } from './enrollments/enrollment-store.ts';
-import { createPasskeyStore, indexes as passkeyIndexes } from './passkeys/passkey-store.ts';
-import { createUserStore, indexes as userIndexes } from './users/user-store.ts';
-
-export const indexes: IndexDeclaration[] = [
-  ...sessionIndexes,
-  ...userIndexes,
-  ...enrollmentIndexes,
-  ...passkeyIndexes,
-];
+import { createSessionStore } from '../sessions/session-store.ts';
+import { createEnrollmentStore } from './enrollments/enrollment-store.ts';
+import { createPasskeyStore } from './passkeys/passkey-store.ts';
+import { createUserStore } from './users/user-store.ts';
 
 /**
  * The stores of this feature.

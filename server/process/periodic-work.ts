@@ -1,3 +1,4 @@
+import { indexes } from '../operations/schema/collections.ts';
 import { outdatedBy, type Schema } from '../platform/database/schema/schema.ts';
 import { sweepExpired } from '../platform/database/sweep.ts';
 import type { Readiness } from '../platform/http/endpoints/readiness.ts';
@@ -8,7 +9,6 @@ import { checkMasterKeys } from '../platform/keys/sealed-values.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import type { DatabaseParts } from './database-parts.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { indexes } from './wiring/indexes.ts';
 import { sealedFields } from './wiring/sealed-fields.ts';
 import type { Services } from './wiring/services.ts';
 

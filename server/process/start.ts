@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { indexes } from '../operations/schema/collections.ts';
 import type { DatabaseClock } from '../platform/clock.ts';
 import { rememberAdminAddress } from '../platform/config/admin-address.ts';
 import type { Config } from '../platform/config/config.ts';
@@ -23,7 +24,6 @@ import { createListeners } from './listeners.ts';
 import { createMembership } from './membership.ts';
 import { createPeriodicWork } from './periodic-work.ts';
 import type { Foundation } from './wiring/foundation.ts';
-import { indexes } from './wiring/indexes.ts';
 import { schema as ownSchema } from './wiring/schema.ts';
 import { createServices } from './wiring/services.ts';
 

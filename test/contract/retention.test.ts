@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { shardKeys, unsharded } from '../../server/operations/schema/shard-keys.ts';
-import { indexes } from '../../server/process/wiring/indexes.ts';
+import { indexes, shardKeys, unsharded } from '../../server/operations/schema/collections.ts';
 import { readDoc } from './markdown.ts';
 
 /** Returns the table rows of a page that start with a collection, a field and a number of seconds. */

@@ -3,9 +3,9 @@ import { readdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Db } from 'mongodb';
 import { inject, onTestFinished } from 'vitest';
+import { indexes } from '../../server/operations/schema/collections.ts';
 import { connect, type Database, longestScanMs } from '../../server/platform/database/connect.ts';
 import { ensureIndexes } from '../../server/platform/database/schema/indexes.ts';
-import { indexes } from '../../server/process/wiring/indexes.ts';
 
 /** A connected database. `uri` names the database too, and is the MONGODB_URI of a server under test. */
 export type FreshDatabase = Database & { uri: string; name: string; drop: () => Promise<void> };

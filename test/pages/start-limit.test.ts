@@ -1,6 +1,6 @@
 import { Collection } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { indexes } from '../../server/people/store.ts';
+import { indexes } from '../../server/operations/schema/collections.ts';
 import { sweepExpired } from '../../server/platform/database/sweep.ts';
 import { networkOf } from '../../server/platform/http/limits/client-network.ts';
 import { openBrowser } from './browser.ts';

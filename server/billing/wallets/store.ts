@@ -2,10 +2,8 @@ import type { Db } from 'mongodb';
 import { createCheckpointStore } from './audit/checkpoint-store.ts';
 import { createFaultStore } from './audit/fault-store.ts';
 import { createRevenueStore } from './revenue/revenue-store.ts';
-import { createWalletSummaryStore, indexes as summaryIndexes } from './wallet-summary-store.ts';
-import { createWalletUseStore, indexes as useIndexes } from './wallet-use-store.ts';
-
-export const indexes = [...useIndexes, ...summaryIndexes];
+import { createWalletSummaryStore } from './wallet-summary-store.ts';
+import { createWalletUseStore } from './wallet-use-store.ts';
 
 /**
  * The stores of this feature: summaries of wallets, and how far each ledger was audited.

@@ -1,18 +1,10 @@
-import type { StorefrontStores } from '../../partners/integrations/store.ts';
-import type { PartnersStores } from '../../partners/store.ts';
-import type { VerificationStores } from '../../people/store.ts';
 import { distinct } from '../../platform/batching/distinct.ts';
+import type { Stores } from '../stores.ts';
 import type { NameOwner, Names } from './request-names.ts';
-
-interface Stores {
-  partners: Pick<PartnersStores, 'clients' | 'keys'>;
-  storefront: StorefrontStores;
-  verification: Pick<VerificationStores, 'sessions'>;
-}
 
 /** Returns the owners of those names that exist. API keys are found by the hashes of their secrets. */
 export async function existingNames(
-  { partners, storefront, verification }: Stores,
+  { partners, storefront, verification }: Pick<Stores, 'partners' | 'storefront' | 'verification'>,
   requests: readonly Names[],
 ): Promise<ReadonlyMap<string, NameOwner>> {
   /** Finds the records of the names of one kind. Without such names it sends no command, because it runs every second. */

@@ -6,7 +6,7 @@ import {
   isRouter,
   readShardKeys,
 } from '../../platform/database/schema/sharding.ts';
-import { shardKeys, unsharded } from './shard-keys.ts';
+import { shardKeys, unsharded } from './collections.ts';
 
 type Db = Database['db'];
 

@@ -1,10 +1,8 @@
 import type { Db } from 'mongodb';
-import { createDeviceRequestStore, indexes as deviceIndexes } from './device-request-store.ts';
-import { createMemberSessionStore, indexes as sessionIndexes } from './member-session-store.ts';
-import { createMemberStore, indexes as memberIndexes } from './member-store.ts';
-import { createOwnerEndStore, indexes as ownerEndIndexes } from './owner-end-store.ts';
-
-export const indexes = [...memberIndexes, ...sessionIndexes, ...deviceIndexes, ...ownerEndIndexes];
+import { createDeviceRequestStore } from './device-request-store.ts';
+import { createMemberSessionStore } from './member-session-store.ts';
+import { createMemberStore } from './member-store.ts';
+import { createOwnerEndStore } from './owner-end-store.ts';
 
 /** The stores of this feature. */
 export const createMembersStores = (db: Db) => ({

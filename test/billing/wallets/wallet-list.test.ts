@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { ListWallets } from '../../../contracts/admin/wallets.ts';
 import { walletIdOf } from '../../../server/billing/ledger/ledger-page.ts';
 import { draftPage, openingPage, type Posting } from '../../../server/billing/ledger/page-builder.ts';
-import { createBillingStores, indexes as ledgerIndexes } from '../../../server/billing/store.ts';
-import { createWalletsStores, indexes } from '../../../server/billing/wallets/store.ts';
+import { createBillingStores } from '../../../server/billing/store.ts';
+import { createWalletsStores } from '../../../server/billing/wallets/store.ts';
 import { createWalletList } from '../../../server/billing/wallets/wallet-list.ts';
 import { createWalletSummaries } from '../../../server/billing/wallets/wallet-summaries.ts';
 import { baselineOf, sampledPages, spentPerDay } from '../../../server/billing/wallets/wallet-use.ts';
+import { indexes } from '../../../server/operations/schema/collections.ts';
 import { ensureIndexes } from '../../../server/platform/database/schema/indexes.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
@@ -61,7 +62,7 @@ const steady = (days: number, cents: number) =>
 
 async function walletsWith(wallets: readonly Steps[], unpaid: readonly string[] = []) {
   const { db } = await freshDatabase();
-  await ensureIndexes(db, [...ledgerIndexes, ...indexes]);
+  await ensureIndexes(db, indexes);
   const stores = { ...createBillingStores(db), ...createWalletsStores(db) };
   for (const { name, steps } of wallets) {
     const walletId = walletIdOf(name.split(':')[0] ?? '', name.endsWith(':test') ? 'test' : 'live');

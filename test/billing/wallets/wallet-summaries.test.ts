@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import { walletIdOf } from '../../../server/billing/ledger/ledger-page.ts';
 import { draftPage, openingPage, type Posting } from '../../../server/billing/ledger/page-builder.ts';
-import { createBillingStores, indexes as ledgerIndexes } from '../../../server/billing/store.ts';
-import { createWalletsStores, indexes } from '../../../server/billing/wallets/store.ts';
+import { createBillingStores } from '../../../server/billing/store.ts';
+import { createWalletsStores } from '../../../server/billing/wallets/store.ts';
 import { createWalletSummaries } from '../../../server/billing/wallets/wallet-summaries.ts';
 import type { WalletSummary } from '../../../server/billing/wallets/wallet-summary-store.ts';
+import { indexes } from '../../../server/operations/schema/collections.ts';
 import { ensureIndexes } from '../../../server/platform/database/schema/indexes.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
@@ -15,7 +16,7 @@ const b = walletIdOf('ptr_b', 'live');
 /** A ledger whose writes do not notify the summaries. `process` creates the summaries of one process. */
 async function ledgerOf(walletIds: readonly string[]) {
   const { db } = await freshDatabase();
-  await ensureIndexes(db, [...ledgerIndexes, ...indexes]);
+  await ensureIndexes(db, indexes);
   const { ledger } = createBillingStores(db);
   const { use, summaries: store } = createWalletsStores(db);
   const heads = new Map(walletIds.map((id) => [id, openingPage(id, new Date(now - 1_000))]));

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { indexes } from '../../../server/operations/schema/collections.ts';
 import type { IndexDeclaration } from '../../../server/platform/database/schema/indexes.ts';
-import { indexes } from '../../../server/process/wiring/indexes.ts';
 
 function describeIndex(index: IndexDeclaration): string {
   const fields = Object.entries(index.key).map(([name, order]) => (order < 0 ? `${name} desc` : name));
