@@ -19,7 +19,6 @@ interface Dependencies {
   /** @throws ApiError `missing_api_key`, `invalid_api_key` */
   authenticate: (authorization: string | undefined) => Promise<Key>;
   listEvents: EventList;
-  /** Reads the wallet of a key's partner and mode. */
   readWallet: (wallet: Pick<Key, 'partnerId' | 'mode'>) => Promise<WalletResponse['wallet']>;
   limit: RequestLimit;
 }

@@ -112,7 +112,6 @@ export function createCharges(settings: Settings) {
   return {
     ...charging,
 
-    /** Returns the id of the charge of a cause. */
     idOf: chargeIdOf,
 
     /** Returns an access of a partner and mode, unless it was revoked. The caller checks whether it has expired. */

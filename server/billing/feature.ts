@@ -35,7 +35,6 @@ interface Dependencies {
   publish: Publish;
   /** Adds entries to the audit log. Idempotent. */
   record: (entries: readonly AuditEntry[]) => Promise<void>;
-  /** Called with each page after it was written. */
   onWritten?: (page: LedgerPage) => void;
   /** Called each time another process wrote a page first. */
   onConflict?: () => void;

@@ -13,7 +13,6 @@ export interface Traces {
 type EntryWithGrant = LedgerEntry & { grant: Grant };
 const hasGrant = (entry: LedgerEntry): entry is EntryWithGrant => entry.grant !== undefined;
 
-/** The most pages from which one call removes grants. */
 const mostPagesPerRemoval = 500;
 
 /** Reads and removes grants in the `ledger` collection. Nothing else is ever removed from a ledger. */
@@ -21,7 +20,6 @@ export function createGrantStore(db: Db) {
   const ledger = db.collection<LedgerPage>(ledgerCollection);
 
   return {
-    /** Returns the entries of a user that have a grant. */
     async ofPerson({ walletId, ids, enrollmentIds }: Traces): Promise<EntryWithGrant[]> {
       // The charges of codes are found by their ids. A checkbox has no code, so its charges are found by enrollment.
       const filters: Filter<LedgerPage>[] = [
@@ -41,7 +39,6 @@ export function createGrantStore(db: Db) {
       return [...new Map(ofUser.map((entry) => [entry.id, entry])).values()];
     },
 
-    /** Removes the grants of these entries. */
     async remove(walletId: string, ids: readonly string[]): Promise<void> {
       await ledger.updateMany(
         { walletId, 'entries.id': { $in: [...ids] } },

@@ -67,7 +67,6 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
     return { entry: { ...written.entry, walletId }, repeated: written.outcome === 'used' };
   }
 
-  /** The id of an entry. */
   const idByReference = (kind: 'funding' | 'adjustment', walletId: string, reference: string) =>
     deriveId(idKey, 'entry', [kind, walletId, comparable(reference)]);
 

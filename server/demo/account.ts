@@ -58,7 +58,6 @@ async function isFound(read: Promise<unknown>): Promise<boolean> {
 export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependencies) {
   let account = readAccount(file);
 
-  /** Changes the account in memory and in its file. */
   function saveChanges(changes: Partial<Account>): void {
     account = { ...account, ...changes };
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

@@ -21,7 +21,6 @@ export const identityWallets = [
   { name: 'test-wallet-mdl', label: 'Driving licence' },
 ] as const;
 
-/** Texts of the error pages of the shop. */
 const problems: Readonly<Record<ShopErrorCode, { title: string; text: string }>> = {
   not_found: {
     title: 'Start at the shop',

@@ -15,7 +15,6 @@ const mostKeptEvents = 100;
 /** The connection of a longer body is closed. */
 const mostBodyBytes = 256 * 1024;
 
-/** Whether a header is the signature of the raw body. */
 function isSigned(raw: Buffer, header: unknown, secret: string | undefined): boolean {
   if (secret === undefined || typeof header !== 'string') return false;
   const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(raw).digest('hex')}`);

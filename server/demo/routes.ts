@@ -12,7 +12,6 @@ interface Dependencies {
   verifications: Verifications;
   account: DemoAccount;
   pages: ReturnType<typeof createPages>;
-  /** The base URL of the service. */
   baseUrl: string;
   /** The URL of this site. */
   url: string;

@@ -21,7 +21,6 @@ export interface Verification {
   userinfoCall?: Call;
   sessionCall?: Call;
   revokeCall?: Call;
-  /** The userinfo call with the revoked token. */
   userinfoCallAfterRevocation?: Call;
 }
 

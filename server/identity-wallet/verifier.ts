@@ -21,7 +21,6 @@ export interface VerifierDependencies {
   baseUrl: string;
   /** Key from which subjects are derived. It never rotates. */
   key: Uint8Array;
-  /** Keys from which requests are derived. */
   requestKeys: RequestKeys;
   clock: { now(): number };
   logger: Pick<Logger, 'error' | 'info' | 'warn'>;

@@ -8,7 +8,6 @@ import type { createWebhookProcedures } from '../webhooks/admin.ts';
 import type { Admin } from './feature.ts';
 import type { createWarningProcedures } from './warnings/admin.ts';
 
-/** The procedures of all features. */
 interface AdminParts {
   partners: PartnersFeature['procedures'];
   wallets: WalletsFeature['procedures'];

@@ -77,13 +77,11 @@ interface Dependencies
   identityWalletSources: readonly IdentityWalletSettings[];
   /** Gets the status list of an attestation, from public addresses only. */
   fetchStatusList: FetchStatusList;
-  /** The lifetime of each claim. */
   claimLifetimes: Lifetimes;
   /** The relying party id of users' passkeys, which is a host name. Undefined if passkeys are off. */
   passkeyRpId: string | undefined;
   /** Called when a ceremony of a passkey has ended. */
   onPasskey: (ceremony: Ceremony, outcome: CeremonyOutcome) => void;
-  /** Logos of partners, by their id. */
   findLogo: (id: string) => Promise<Buffer | undefined>;
   /** Called when a method of a session has ended, with its outcome. */
   onMethod: (source: string, outcome: MethodOutcome) => void;

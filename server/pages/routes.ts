@@ -61,7 +61,6 @@ const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?')[
 /** Options of a GET about a session. */
 const ofSession = { schema: { params: Params }, exposeHeadRoute: false };
 
-/** The pages of a session on one of its devices. */
 function deviceRoutes(
   device: Device,
   flow: PageDependencies['flow'],

@@ -161,7 +161,6 @@ export function createPartners(dependencies: Dependencies) {
         return isDeepStrictEqual(before, after) ? undefined : { set: { ceilings: after }, before, after };
       }),
 
-    /** The procedures of `svcadmin partners`. */
     procedures: router({
       list: query(ListPartners, z.array(PartnerView), async ({ status, ...page }) =>
         (await store.list({ status }, page)).map(viewPartner),

@@ -37,7 +37,6 @@ interface Dependencies {
   /** Called after a partner was suspended. */
   onSuspended: (partnerId: string) => Promise<void>;
   limit: RequestLimit;
-  /** The address of a stored logo. */
   logoAddress: (id: string) => string;
   /** Called after an operator has decided about a member's change of a live brand. */
   onBrandDecided: (decision: BrandDecision) => Promise<void>;

@@ -1,7 +1,6 @@
 import { type BillableKind, type PlannedPrice, type Prices, pricesAt } from '../../contracts/charge.ts';
 import { ApiError } from '../platform/errors.ts';
 
-/** The most prices that may be planned for a partner. */
 const mostPlanned = 20;
 
 /**

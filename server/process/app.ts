@@ -22,7 +22,6 @@ interface Context {
   keyring: Keyring;
   logger: Logger;
   readiness: Readiness;
-  /** Whether the process was asked to stop. */
   isStopping: () => boolean;
   /** Returns why this process must not serve requests: it is still starting, or its build is outdated. Undefined if it may. */
   closed: () => string | undefined;

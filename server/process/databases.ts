@@ -22,7 +22,6 @@ export const fullDiskFault = (error: unknown, dataDir: string): StartFault | und
       )
     : undefined;
 
-/** The parts that observe this process. */
 interface Observers {
   logger: Logger;
   processMetrics: ProcessMetrics;

@@ -9,7 +9,6 @@ export function createLifecycle() {
   return {
     /** The step that the process has to finish before it can serve; undefined when the start is complete. */
     starting: () => step,
-    /** Whether the process was asked to stop. */
     isStopping: () => isStopRequested,
     /** Why this build must not use the database any more; undefined if it may. */
     outdated: () => outdatedReason,

@@ -22,13 +22,11 @@ async function close(app: HttpServer): Promise<void> {
   clearTimeout(cutOff);
 }
 
-/** The listeners of this process. */
 export function createListeners() {
   const opened: HttpServer[] = [];
   const ports: number[] = [];
 
   return {
-    /** The ports of the listeners that are open. */
     ports: (): readonly number[] => ports,
 
     /** Opens a listener. @returns its URL. @throws StartFault if the address cannot be used */

@@ -60,7 +60,6 @@ export function methodLeft(session: Session, methods: Methods, at: Date): Transi
   };
 }
 
-/** How a method has failed. */
 export interface MethodEnd {
   reason: SourceFailure;
   /** For operators, beside the reason. */

@@ -12,7 +12,6 @@ export function newBrowserSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Whether a secret from a cookie is the one with this hash. */
 function isBound(browserHash: string, secret: string | undefined): boolean {
   return secret !== undefined && sameText(sha256(secret), browserHash);
 }
@@ -24,7 +23,6 @@ export interface BrowserContext {
   secret: string | undefined;
   /** The CSRF token of the last page that this browser has loaded. */
   formToken?: string | undefined;
-  /** The language that the user chose. */
   language?: Language | undefined;
   /** Mark of the user who saved a passkey in this browser, or declined to. */
   passkeyMark?: string | undefined;
@@ -51,7 +49,6 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
     return session;
   }
 
-  /** Whether the session belongs to this browser. */
   function owns(session: Session, { device, secret }: Pick<BrowserContext, 'device' | 'secret'>): boolean {
     return hashesOf(session, device).some((hash) => hash !== undefined && isBound(hash, secret));
   }

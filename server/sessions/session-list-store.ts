@@ -14,14 +14,12 @@ import type { Session } from './session.ts';
 /** The first half of a SHA-256: enough to find a session by its `state`, and shorter in the index. */
 export const stateHashOf = (state: string): string => sha256(state).slice(0, 22);
 
-/** Selects the sessions of a list. */
 export interface SessionFilter extends Omit<ListSessions, 'enrollmentId' | 'limit' | 'after'> {
   /** One enrollment of one user, by the names that sessions have for both ids. */
   enrollment?: { userId: string; enrollmentId: string } | undefined;
   now: Date;
 }
 
-/** A filter, and the page of the list. */
 export interface SessionSearch extends SessionFilter, Pick<ListSessions, 'limit'> {
   /** The last session of the page before. */
   after?: Session | undefined;
@@ -90,6 +88,5 @@ export function listSessions(sessions: Collection<Session>, search: SessionSearc
   });
 }
 
-/** Counts the sessions that match a filter. */
 export const countSessions = (sessions: Collection<Session>, filter: SessionFilter): Promise<Total> =>
   countThrough(sessions, divide(filter));

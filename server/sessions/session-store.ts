@@ -62,7 +62,6 @@ export interface CodeOfSession extends Pick<Session, 'partnerId' | 'mode'> {
   codeHash: string;
 }
 
-/** Returns the codes that were issued for sessions. */
 export const codesOf = (sessions: readonly Pick<Session, 'partnerId' | 'mode' | 'code'>[]): CodeOfSession[] =>
   sessions.flatMap(({ partnerId, mode, code }) => (code ? [{ partnerId, mode, codeHash: code.hash }] : []));
 
@@ -254,7 +253,6 @@ export function createSessionStore(db: Db, read: JointRead) {
       await sessions.updateOne({ _id: id, returning: false }, { $set: { returning: true } });
     },
 
-    /** Removes the references to the user from the user's sessions. */
     async forgetUser(userId: string): Promise<void> {
       const references = {
         userId: '',

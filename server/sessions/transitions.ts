@@ -16,7 +16,6 @@ export interface Transition {
   isEnrollmentDone?: boolean;
 }
 
-/** The session after a transition. */
 export function applied({ session, transition }: { session: Session; transition: Transition }): Session {
   const { set, entry, earlier = [], carried, event, isEnrollmentDone } = transition;
   const next: Session = { ...session, ...set, timeline: [...session.timeline, ...earlier, entry] };

@@ -108,7 +108,6 @@ function eventProcedures(queries: WebhookQueries) {
   });
 }
 
-/** The view of a delivery for operators of this role. */
 const viewFor = (role: Role, delivery: Delivery) => viewDelivery(visibleDelivery(role, delivery));
 
 function deliveryProcedures(

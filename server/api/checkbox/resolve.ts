@@ -27,7 +27,6 @@ export interface KeyHolder {
 
 type CallingClient = Pick<Client, 'keyId' | 'status' | 'claims'>;
 
-/** An enrollment: the user of one client. */
 interface Enrollment {
   id: string;
   clientId: string;

@@ -51,7 +51,6 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
   /** Tokens that this process has signed or verified before, by their hash. Their signatures are not verified again. */
   const remembered = new LRUCache<string, Verified>(atMost(mostRemembered));
 
-  /** Finds the key of a token among the keys that are published now. */
   const findPublishedKey: JWTVerifyGetKey = (header, token) => {
     if (published !== keyring.publicKeys) {
       published = keyring.publicKeys;

@@ -48,7 +48,6 @@ export interface Credentials {
   clientSecret: string;
   /** Whether the credentials were in a Basic header, not in the body. This decides the form of a 401. */
   basic: boolean;
-  /** Remote address of the caller. */
   address: string;
   /** Called with the partner after the secret was found correct. It may refuse the request. */
   identified?: (partnerId: string) => Promise<void>;

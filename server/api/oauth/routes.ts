@@ -35,7 +35,6 @@ interface Dependencies {
   deadline: Deadline;
 }
 
-/** Returns the schemas of the responses with these error statuses. */
 const errorResponses = <S extends number>(...statuses: S[]) =>
   Object.fromEntries(statuses.map((status) => [status, OAuthError])) as Record<S, typeof OAuthError>;
 

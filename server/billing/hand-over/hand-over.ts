@@ -17,7 +17,6 @@ export interface Base {
   /** Id of this process. */
   self: string;
   keys: Keys;
-  /** The ledger writer of this process. */
   local: Pick<LedgerWriter, 'write'>;
   clock: Pick<Clock, 'now' | 'trusted'>;
   /** Returns the time of a clock that never goes back, in milliseconds. */
@@ -61,9 +60,7 @@ const clockMarginMs = 1_000;
 const fenceWithinMs = 1_500;
 /** How often to look for callers that no longer wait, in milliseconds. */
 const abortEveryMs = 100;
-/** The most postings in one request. */
 const mostPostings = 128;
-/** The most peers for which a process collects postings. */
 const mostPeers = 1_000;
 
 /** Writes postings here, or hands them over to the process that writes their wallet. An index prevents that both write an entry. */

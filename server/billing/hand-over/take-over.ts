@@ -14,7 +14,6 @@ const mostPostings = 4_096;
 
 /** The receiving side of a hand-over: writes postings of other processes, and replies with the results. */
 export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
-  /** The nonce of the last request of each sender. */
   const lastNonces = new LRUCache<string, number>({ max: rememberedSenders });
   /** The positions of the postings that were cancelled, for each request in progress. */
   const cancellations = new Map<string, Set<number>>();

@@ -7,7 +7,6 @@ import type { Logger } from '../../platform/telemetry/logging.ts';
 export interface WriterSettings {
   /** Id of this process. */
   self: string;
-  /** Whether this process writes for other processes. */
   isWriter: boolean;
   /** Returns the running processes that write for others. */
   readPeers: () => Promise<readonly Peer[]>;
@@ -20,7 +19,6 @@ export interface WriterSettings {
   logger: Pick<Logger, 'warn' | 'info'>;
 }
 
-/** The most wallets whose writer a process remembers. */
 const mostWallets = 20_000;
 const defaultProcessesPerWriter = 4;
 

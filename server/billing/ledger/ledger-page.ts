@@ -7,7 +7,6 @@ import type { WalletState } from './wallet-rules.ts';
 /** The layout of a page. A process never writes on top of a page of a newer version. */
 export const pageVersion = 1;
 
-/** The most entries in one page. */
 export const largestPage = 128;
 
 /** Why an entry that is not a charge was written, and by whom. */
@@ -64,7 +63,6 @@ export interface LedgerPage {
   state: WalletState;
   /** Set until the page's events and audit entries are written. */
   unpublished?: true;
-  /** When the grants of this page are removed. */
   purgeGrantsAt?: Date;
   /** The digest of the page before; empty for page 0. */
   previous: string;
@@ -74,7 +72,6 @@ export interface LedgerPage {
 
 export const walletIdOf = (partnerId: string, mode: Mode) => `${partnerId}:${mode}`;
 
-/** Returns the partner and the mode of a wallet. */
 export function ownerOfWallet(walletId: string): { partnerId: string; mode: Mode } {
   const [partnerId = '', mode] = walletId.split(':');
   return { partnerId, mode: Mode.parse(mode) };

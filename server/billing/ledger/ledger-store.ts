@@ -40,7 +40,6 @@ export const indexes: IndexDeclaration[] = [
 /** All pages of a wallet are on one shard, because only there the unique index covers all of its entries. */
 export const shardKey: ShardDeclaration = { collection, key: { walletId: 1 } };
 
-/** The result of one page of an insert. */
 export type InsertResult =
   | 'inserted'
   /** The wallet already has a page with this number. */
@@ -201,7 +200,6 @@ export function createLedgerStore(db: Db) {
       return found ?? undefined;
     },
 
-    /** Returns a page by its number. */
     async page(walletId: string, n: number): Promise<LedgerPage | undefined> {
       const filter = { walletId, _id: pageIdOf(walletId, n) };
       return (await ledger.findOne(filter, { hint: { _id: 1 } })) ?? undefined;
@@ -313,7 +311,6 @@ export function createLedgerStore(db: Db) {
       return first.map(({ walletId }) => walletId);
     },
 
-    /** Counts all wallets, or the wallets of a mode. */
     countWallets: (mode: Mode | undefined): Promise<number> =>
       ledger.countDocuments(openingsOf(mode), { hint: byOpening }),
 

@@ -42,7 +42,6 @@ interface Settings {
   store: Pick<LedgerStore, 'insert' | 'page' | 'existing' | 'findDurableEntry'>;
   heads: Heads;
   clock: Pick<Clock, 'now' | 'trusted'>;
-  /** Called with each inserted page. */
   onWritten: (page: LedgerPage) => void;
   /** Called each time another process wrote a page first. */
   onConflict?: (() => void) | undefined;

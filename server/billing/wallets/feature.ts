@@ -27,7 +27,6 @@ interface Dependencies extends Pick<WalletsAdmin, 'partners' | 'standardPrice' |
   logger: Pick<Logger, 'error'>;
   /** Whether this process has the role worker, which audits the ledgers each night. */
   worker: boolean;
-  /** Returns the names of partners by their ids. */
   partnerNames: PartnerNames;
 }
 

@@ -19,7 +19,6 @@ import type { Moved } from '../manual-entries.ts';
 import type { Statement } from './statement.ts';
 import { daysLeftOf } from './wallet-list.ts';
 
-/** An entry with the wallet whose ledger it is in. */
 type WalletEntry = LedgerEntry & { walletId: string };
 
 export function viewEntry({

@@ -8,7 +8,6 @@ export const collection = 'walletSummaries';
 
 /** The figures of a wallet that lists need. They are derived from the ledger and may be some seconds old. */
 export interface WalletSummary {
-  /** The wallet's id. */
   _id: string;
   mode: Mode;
   /** Number of the last page that was read. */
@@ -39,7 +38,6 @@ export const indexes: IndexDeclaration[] = [
 /** The most wallets with a reached cap that one read returns. */
 const mostCapped = 1_000;
 
-/** The `walletSummaries` collection. */
 export function createWalletSummaryStore(db: Db) {
   const summaries = db.collection<WalletSummary>(collection);
 

@@ -17,7 +17,6 @@ export interface WalletHead extends Sample, Pick<WalletState, 'seq' | 'minute' |
   walletId: string;
 }
 
-/** The most pages or wallets in one query. */
 const mostPerQuery = 2_000;
 
 /** A stage `$lookup` for the last page of a wallet. Page ids begin with the wallet id and '/', and '0' follows '/' in ASCII. */

@@ -21,7 +21,6 @@ interface OfKey {
 interface OfBulk {
   bulkId: string;
 }
-/** What a schedule is of. */
 export type ScheduleFilter = Pick<ReadSchedule, 'partnerId' | 'keyId' | 'mode' | 'event'>;
 type OfWallet = OfPartner & { mode: Mode };
 

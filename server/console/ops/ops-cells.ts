@@ -19,7 +19,6 @@ export interface Table {
   rows: readonly (readonly Cell[])[];
 }
 
-/** The content of the page of a record. */
 export interface RecordPage {
   title: string;
   facts: readonly (readonly [name: string, cell: Cell])[];

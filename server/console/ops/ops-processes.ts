@@ -36,7 +36,6 @@ function readinessText({ condition }: SeenProcess): string {
   return condition.reasons.length === 0 ? 'ready' : condition.reasons.join('; ');
 }
 
-/** Makes the table of the processes of the service. */
 export const processTable = ({ processes }: ProcessSurvey): Table => ({
   title: 'Processes',
   headings: ['Host', 'Process', 'Build', 'Roles', 'Ready', 'Clock offset', 'Master keys', 'Last seen (UTC)'],

@@ -9,7 +9,6 @@ const csrfHeader = 'x-csrf-token';
 
 export type Browser = ReturnType<typeof createBrowser>;
 
-/** The path at which the portal is mounted. */
 const mountPath = '/portal';
 
 /** Addresses, cookies and forms of the portal's pages. @param baseUrl without a trailing slash */

@@ -63,7 +63,6 @@ interface Dependencies {
   logger: Pick<Logger, 'warn'>;
   /** Called for each request that is refused because too many are in flight. */
   onShed: (kind: CallerKind) => void;
-  /** The language of an `Accept-Language` header. */
   acceptedLanguage: (header: string | undefined) => Language;
   previewConsent: PreviewConsent;
   about: About;

@@ -15,7 +15,6 @@ export const freshForMs = 30 * 60_000;
 export const freshUntil = ({ passkeyAt }: Pick<MemberSession, 'passkeyAt'>): number =>
   passkeyAt.getTime() + freshForMs;
 
-/** A signed-in member, with the session of a request. */
 export interface SignedIn {
   member: Member;
   session: MemberSession;

@@ -72,7 +72,6 @@ function rethrow(error: unknown): never {
   throw toApiError(error);
 }
 
-/** A request of a signed-in member. */
 interface MemberRequest {
   request: FastifyRequest;
   reply: FastifyReply;

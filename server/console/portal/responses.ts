@@ -50,7 +50,6 @@ interface PageData extends Record<string, unknown> {
 
 interface Dependencies {
   browser: Browser;
-  /** The language of an `Accept-Language` header. */
   acceptedLanguage: (header: string | undefined) => Language;
 }
 

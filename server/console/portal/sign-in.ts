@@ -31,7 +31,6 @@ const invitationError = () =>
 /** The WebAuthn user handle of a member: 16 bytes that look random. It is never empty, because `_id` is a well-formed id. */
 const handleOf = ({ _id }: Member) => bytesOfId('member', _id)?.toString('base64url') ?? '';
 
-/** Signs members in by passkey. */
 export function createSignIn(dependencies: Dependencies) {
   const { members, sessions, invitations, challenges, relyingParty, clock } = dependencies;
   // A challenge is valid for one purpose and one browser. The cookie of that browser contains the nonce.

@@ -4,7 +4,6 @@ import { demand, PresentationRefused, type RefusalReason } from '../refused.ts';
 import { parseJson } from './json.ts';
 
 interface Expected {
-  /** The `typ` header that the JWT must have. */
   type: string;
   key: KeyObject;
   /** The refusal if the JWT is not valid. */

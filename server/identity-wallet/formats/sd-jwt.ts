@@ -96,7 +96,6 @@ async function checkKeyBinding(
   demand(hash === digest, 'holder proof wrong', 'wrong digest');
 }
 
-/** Checks the validity of an attestation. */
 function checkValidity({ exp, nbf, iat }: z.infer<typeof Payload>, now: number): void {
   demand(exp === undefined || !isOver(exp * 1000, now), 'attestation expired');
   demand(nbf === undefined || hasBegun(nbf * 1000, now), 'attestation not yet valid');

@@ -9,7 +9,6 @@ export interface Reader {
   certificates: readonly Uint8Array[];
 }
 
-/** A requested document, with its elements. */
 export interface AskedDocument {
   docType: string;
   elements: readonly (readonly [namespace: string, element: string])[];

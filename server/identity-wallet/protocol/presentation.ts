@@ -29,7 +29,6 @@ export interface Expectation {
   now: number;
 }
 
-/** What a valid presentation proves. */
 export interface Proven {
   claims: Claims;
   /** A number that is always the same for a person, and the authority that issued it. Undefined if there is none. */
@@ -46,7 +45,6 @@ function overlaps(path: readonly (string | number | null)[], asked: ClaimPath): 
 }
 
 interface Shown {
-  /** Whether the presentation has a value at a requested path. */
   has: (path: ClaimPath) => boolean;
   /** The paths of all values that the holder chose to show. */
   disclosed: readonly (readonly (string | number | null)[])[];
@@ -91,7 +89,6 @@ function readMdoc(response: Uint8Array, query: CredentialQuery, expected: Expect
   return { facts: factsOfMdoc(elements.get(namespaceOf(settings)) ?? new Map()), issuer, statuses };
 }
 
-/** Whether claims have a value at a path. */
 function hasValue(claims: unknown, [first, ...rest]: ClaimPath): boolean {
   if (first === undefined) return true;
   // Null stands for every element of a list. It is always the last part of the paths in `query.ts`.

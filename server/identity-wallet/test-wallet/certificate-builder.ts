@@ -42,7 +42,6 @@ export interface CertificateContent {
   /** The key usages. The default depends on whether it is an authority. */
   usages?: number;
   purposes?: readonly string[];
-  /** Whether it constrains the names in certificates below it, and critically. */
   constrainsNames?: { critical: boolean };
   /** Object identifiers of extensions that are critical and that no verifier knows. */
   unknownCritical?: readonly string[];

@@ -7,7 +7,6 @@ import { buildCertificate, toPem } from './certificate-builder.ts';
 
 const day = 86_400_000;
 const country = 'EU';
-/** The document type of a proof of age. */
 export const proofOfAgeType = 'eu.europa.ec.av.1';
 
 /** The people whose attestations the test identity wallet holds. Those with an `age` are so old in every year. */
@@ -81,7 +80,6 @@ export function accessCertificate(key: Uint8Array, now: number) {
   };
 }
 
-/** Index of an attestation in the status list of the test issuer. */
 export const statusIndexes = { valid: 7, revoked: 11 };
 
 /** The faults that an attestation can be ordered with. */

@@ -140,7 +140,6 @@ export function parsePem(text: string): Certificate[] {
 const issues = (issuer: Certificate, subject: Certificate) =>
   subject.x509.checkIssued(issuer.x509) && subject.x509.verify(issuer.x509.publicKey);
 
-/** Whether a certificate is signed with its own key. */
 export const isSelfSigned = ({ x509 }: Certificate): boolean => x509.verify(x509.publicKey);
 
 const same = (a: Certificate, b: Certificate) => a.x509.raw.equals(b.x509.raw);

@@ -3,7 +3,6 @@ import { demand, PresentationRefused } from '../refused.ts';
 import { parseCertificate } from './certificates.ts';
 import { hex, type List, type PackedStatuses, readStatusToken, type Trust } from './status-token.ts';
 
-/** A reference to the status of an attestation. */
 export type StatusReference = {
   uri: string;
   /** The authority that must have certified the list's signer, instead of the trust anchors. */

@@ -50,13 +50,11 @@ const Claims = z.object({
   ttl: z.number().positive().optional(),
 });
 const Statuses = z.object({
-  /** How many bits each status has. */
   bits: z.union([z.literal(1), z.literal(2), z.literal(4), z.literal(8)]),
   /** The compressed statuses: base64url in a JWT, bytes in a CWT. */
   lst: z.union([z.string(), z.instanceof(Uint8Array)]),
 });
 
-/** The statuses of all attestations, each with the same number of bits. */
 export interface PackedStatuses {
   bits: number;
   bytes: Buffer;
@@ -75,7 +73,6 @@ export type List = {
 
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** The unchecked content of a token. */
 interface TokenContent {
   claims: unknown;
   list: unknown;

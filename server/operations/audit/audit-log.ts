@@ -50,7 +50,6 @@ function targetOf({ target }: AuditRule, input: unknown): string | null {
 
 /** The most characters that an entry keeps of a field of the input. A longer value, such as a logo, is left out. */
 const longestField = 1_000;
-/** The most fields of the input that an entry keeps. */
 const mostFields = 30;
 
 /** Returns the part of the input that an entry keeps. The input of a refused call can be any value. */

@@ -89,9 +89,7 @@ function ofRecord(target: string): Document {
 }
 
 export interface AuditFilter extends Omit<Unpaged<ListAuditLog>, 'user' | 'action'> {
-  /** Only entries of these actions. */
   actions?: readonly string[] | undefined;
-  /** Only entries about these records. */
   among?: readonly string[] | undefined;
   /** Only entries of this operator, and entries of all operators about changes of partners' records. */
   seenBy?: string | undefined;
@@ -267,7 +265,6 @@ export function createAuditStore(db: Db) {
 
     find: (id: string): Promise<StoredEntry | null> => log.findOne({ _id: id }),
 
-    /** Those of these ids that are in the log. */
     async existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
       const found = await log.find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } }).toArray();
       return new Set(found.map(({ _id }) => _id));

@@ -43,7 +43,6 @@ export const lateAfterMs = 5_000;
 /** The most index entries that a count reads: 100,000 take about 20 ms. */
 const mostCounted = 100_000;
 
-/** The most wallets that are named. */
 const mostShown = 20;
 
 /** There are no other lanes. With both named, a query can use the index by key, lane and time. */

@@ -61,7 +61,6 @@ const lowBalanceCents = 1_000;
 const mostRows = 20;
 /** The most documents that are read for one figure of the page. */
 const mostRead = 10_000;
-/** The most endpoints whose failed deliveries are counted, and the most deliveries of each. */
 const mostKeys = 100;
 const mostOfKey = 1_000;
 /** The index that the store of deliveries declares for failed ones. */
@@ -75,7 +74,6 @@ interface WalletSummary {
   capped?: { bucket: 'minute' | 'hour'; limit: number };
 }
 
-/** The expression for the status of the last response, or the class of the error. */
 const lastAnswer = { $ifNull: [{ $toString: '$last.status' }, { $ifNull: ['$last.error', ''] }] };
 /** The expression for the last error of a delivery, in words if there are any. */
 const lastError = { $ifNull: ['$last.detail', lastAnswer] };

@@ -20,7 +20,6 @@ export const indexes: IndexDeclaration[] = [{ collection, key: { purgeAt: 1 }, e
 
 const minuteOf = (at: number): string => new Date(Math.floor(at / minute) * minute).toISOString();
 
-/** The requests that a count is about. */
 interface Counted {
   since: string;
   until?: string | undefined;
@@ -28,7 +27,6 @@ interface Counted {
   status?: string | undefined;
 }
 
-/** Returns the condition for gaps of requests with this status. */
 function kindOf(status: string | undefined): Document {
   if (status === undefined) return {};
   return /^[45]/.test(status) ? { failures: { $gt: 0 } } : { successes: { $gt: 0 } };

@@ -34,7 +34,6 @@ function textIn(source: unknown, field: string): string | undefined {
 /** Returns an identifier in a body or query. A text that is too long cannot be one. */
 const nameIn = (source: unknown, field: string): string | undefined => shortText(textIn(source, field));
 
-/** Returns the user name of a Basic `Authorization` header. */
 function basicUser(authorization: string): string | undefined {
   const [, credentials] = /^Basic +(\S+)$/i.exec(authorization) ?? [];
   return credentials && shortText(Buffer.from(credentials, 'base64').toString('utf8').split(':', 1)[0]);

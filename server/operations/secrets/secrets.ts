@@ -16,7 +16,6 @@ export interface FoundSecret extends Pick<SecretOwner, 'id' | 'partnerId' | 'par
 }
 
 export interface SecretDependencies {
-  /** Returns the owner of a secret by the hash of the secret. */
   findSecret: (wanted: FindSecret) => Promise<FoundSecret | undefined>;
   /** The value of SVC_ADMIN_TOKEN, which has no record. Undefined if the token is retired. */
   firstToken: string | undefined;

@@ -11,7 +11,6 @@ const spans = [24, 7 * 24, daysKept * 24];
  */
 const manyErrors = { leastShare: 0.01, leastCount: 10 };
 
-/** The report that is made from the records. */
 export interface Report {
   /** Undefined if there are no records. */
   recordedSince: Date | undefined;

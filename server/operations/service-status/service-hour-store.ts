@@ -28,7 +28,6 @@ export interface ServiceHour extends Counts {
 /** The counts and minutes that a process adds to an hour. */
 export type Addition = Omit<ServiceHour, '_id' | 'purgeAt'>;
 
-/** For how many days the records are kept and shown. */
 export const daysKept = 90;
 /**
  * How long the record of an hour is kept after the beginning of the hour, in milliseconds. It is a day more than is shown, so

@@ -22,13 +22,11 @@ interface Period {
   usedSince: Date;
 }
 
-/** The collections and fields that contain secrets with an expiry. */
 const secretFields = [
   { collection: clientCollection, field: 'secrets' },
   { collection: keyCollection, field: 'oldSecrets' },
   { collection: integrationCollection, field: 'oldSecret' },
 ];
-/** The most secrets that are read from one collection. */
 const mostPerCollection = 500;
 
 /** Reads the old secrets of partners that expire soon and are still in use. Partners take turns, so that none hides another. */

@@ -11,7 +11,6 @@ import type { Completion } from './complete.ts';
 import type { SessionPasskeys } from './session-passkeys.ts';
 import type { Submission, Submitted } from './submit.ts';
 
-/** A form with the response of a passkey. */
 export interface PasskeySubmission extends Pick<Submission, 'step' | 'csrf'> {
   /** JSON of the browser's `PublicKeyCredential`. */
   credential?: string | undefined;

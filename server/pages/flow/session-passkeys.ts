@@ -104,7 +104,6 @@ export function createSessionPasskeys(dependencies: Dependencies) {
       return (await passkeys.ofUser(session.userId)).length < mostPasskeys;
     },
 
-    /** Returns the options for saving a passkey. */
     async saveOptions(session: Session): Promise<Options> {
       const userId = userOf(session);
       const existing = await passkeys.ofUser(userId);

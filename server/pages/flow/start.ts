@@ -53,7 +53,6 @@ export function createStart(dependencies: Dependencies) {
     return { client, partner, key, integrated, sources };
   }
 
-  /** Checks the query against the client's records. */
   async function checkQuery(query: StartQuery) {
     const verdict = checkStart(query, await readFacts(query.client_id, { fresh: false }));
     // The directory's cache may be outdated: before a refusal, the database is read again.

@@ -44,7 +44,6 @@ export interface Submitted {
   mark?: { value: string; days: number };
 }
 
-/** A browser that has the session's secret. */
 type Entered = BrowserContext & { secret: string };
 type HandleForm = (session: Session, browser: Entered, form: Submission) => Promise<Submitted>;
 
@@ -107,7 +106,6 @@ export function createSubmit(dependencies: Dependencies) {
     return forms[name](session, { ...browser, secret }, form);
   }
 
-  /** The functions that handle the forms that the table names. */
   const forms: Record<Exclude<FormName, 'none'>, HandleForm> = {
     consent: async (session, { secret }, form) => ({ session: await answerConsent(session, form), secret }),
     authenticate: submitToAuthenticate,

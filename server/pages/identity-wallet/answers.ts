@@ -52,7 +52,6 @@ interface Answered {
 /** The form of a page that has used the Digital Credentials API. */
 export interface DigitalAnswer {
   csrf: string;
-  /** Token of the request that this answers. */
   token: string;
   /** The browser's response to the page, in JSON. */
   data: string;
@@ -71,7 +70,6 @@ const isActiveDevice = ({ handoff }: Session, device: Device): boolean =>
 export function createIdentityWalletAnswers(dependencies: Dependencies) {
   const { verifiers, sessions, sessionAccess, authentication, clock, logger } = dependencies;
   const now = () => new Date(clock.now());
-  /** What the session asks identity wallets for, and in which mode. */
   const requestOf = (session: Session) => ({ mode: session.mode, claims: claimsAskedFor(session) });
 
   /**

@@ -23,7 +23,6 @@ import { testWalletMessages as messages } from './messages.ts';
 
 interface Dependencies {
   wallet: () => TestIdentityWallet;
-  /** The status list of the test issuer. */
   statusList: () => Promise<{ type: string; body: Uint8Array }>;
   /** Root of all links, without a trailing slash. */
   baseUrl: string;
@@ -46,7 +45,6 @@ const Digital = z.object({
   holder: Holder,
 });
 
-/** The limit of answers for one address. */
 const answerLimit = { perMinute: 60 };
 
 /** The error for the user of the test identity wallet: its request cannot be answered. */

@@ -32,7 +32,6 @@ const identityWalletScript = load('scripts', 'wallet.js', javascript);
 const passkeyScript = load('scripts', 'passkey.js', javascript);
 const icon = load('styles', 'icon.svg', 'image/svg+xml');
 
-/** Addresses of the assets, with `prefix` before them. */
 export function assetAddresses(prefix: string) {
   return {
     style: `${prefix}/${style.name}`,

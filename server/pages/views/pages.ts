@@ -53,7 +53,6 @@ const steps = {
 } as const;
 
 interface Failure extends ProblemContext, Pick<PageContext, 'language' | 'choiceAddress'> {
-  /** Id of the request, for support. */
   requestId: string;
   /** The address that the button "Try again" opens. */
   retryAt: string;
@@ -96,7 +95,6 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
   const eta = new Eta({ views: templates, cache: true });
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
   const { brandStyle, logo, ...files } = assetAddresses(`${basePath}/verify/assets`);
-  /** The template data that every page has. */
   const common = ({ language, choiceAddress }: Pick<PageContext, 'language' | 'choiceAddress'>) => ({
     ...files,
     yourData: `${basePath}/verify/you`,
@@ -145,7 +143,6 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
     return { ...rest, text: timeInWords(language, minutes, 'minute') };
   }
 
-  /** The template data that every page of a session has. */
   async function sessionData(session: Session, context: Omit<PageContext, 'onPhone'>) {
     const { language, action, csrf, device } = context;
     return {

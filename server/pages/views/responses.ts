@@ -105,7 +105,6 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: Re
     return from && /^https?:$/.test(from.protocol) && from.origin !== origin ? from : undefined;
   }
 
-  /** Session, device and cookie of the browser that sends this request. */
   function browserOf(request: FastifyRequest, device: Device, sessionId: string): BrowserContext {
     const secret = request.cookies[cookieNames[device](sessionId)];
     const passkeyMark = request.cookies[passkeyCookie];

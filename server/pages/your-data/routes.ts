@@ -35,7 +35,6 @@ const Params = z.object({ partner: Id, passkey: Id });
 
 /** The limit of sign-ins from one address. */
 const signInLimit = { perMinute: 30, refusal: 'Too many requests' };
-/** The limit of requests of one user. */
 const userLimit = { perMinute: 60, refusal: 'Too many requests' };
 
 /** The pages of a user's own data, to be mounted at `/verify/you`. */

@@ -15,10 +15,8 @@ interface Dependencies {
 /** How long a user stays signed in. */
 export const signInLifetimeMs = 15 * 60_000;
 
-/** A user who is signed in at a browser. */
 export interface SignedIn {
   user: User;
-  /** The passkey of the sign-in. */
   passkey: Passkey;
   /** The value of the browser's cookie. */
   cookie: string;

@@ -91,7 +91,6 @@ export function createYourData(dependencies: Dependencies) {
     return { partnerId, partnerName: partner?.name ?? partnerId, client };
   }
 
-  /** The clients that the user is enrolled with, by partner. */
   async function partnersOf(userId: string): Promise<PartnerShare[]> {
     const [enrolled, userSessions] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
     const shared = await sharedOf({

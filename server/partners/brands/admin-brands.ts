@@ -36,12 +36,10 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
   directory: Pick<Directory, 'changed'>;
   partnerNames: PartnerNames;
-  /** The address of a stored logo. */
   logoAddress: (id: string) => string;
   onDecided: (decision: BrandDecision) => Promise<void>;
 }
 
-/** The pictures that a partner may show. */
 const picturesOf = (partner: Branded | undefined): string[] =>
   [
     partner?.logo,

@@ -11,7 +11,6 @@ export interface Changes {
 
 export type ChangeStore = ReturnType<typeof createChangeStore>;
 
-/** The most changes that the document lists. */
 const mostListed = 64;
 
 /** Stores changes in one document of `meta`. Processes read it to learn which cached partners and clients are out of date. */

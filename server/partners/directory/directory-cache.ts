@@ -4,7 +4,6 @@ import { monotonicTime } from '../../platform/clock.ts';
 
 /** A record is loaded again after this time, in milliseconds, even if no change of it was reported. */
 const lifetimeMs = 30_000;
-/** The most records in one cache. */
 const mostEntries = 10_000;
 
 /**

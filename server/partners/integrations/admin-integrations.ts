@@ -96,7 +96,6 @@ export function createIntegrations({ store, sealing, clock, findClient, partnerN
     });
   }
 
-  /** The procedures of `svcadmin integrations`. */
   const procedures = router({
     list: query(ListIntegrations, z.array(ListedIntegration), async ({ limit, after, ...filter }) => {
       const found = await store.list(filter, { limit, after });
@@ -191,7 +190,6 @@ export function createIntegrations({ store, sealing, clock, findClient, partnerN
     /** Finds an integration by its id. Simultaneous calls share one read. */
     find: createGroupCommit({ run: (ids: readonly string[]) => store.findAll(ids) }),
 
-    /** Whether a client has an active integration. */
     async hasActive(clientId: string): Promise<boolean> {
       return (await store.list({ clientId, status: 'active' }, { limit: 1 })).length > 0;
     },

@@ -55,7 +55,6 @@ export function createEndpointProcedures(dependencies: Dependencies) {
   const change = async (keyId: string, actor: Actor, decide: Decide<ApiKey>): Promise<EndpointView> =>
     view(await changeKey(keyId, actor, decide));
 
-  /** Makes a signing secret, and the fields to store for it. */
   async function newSigningSecret() {
     const signingSecret = randomSecret('webhookSecret');
     const stored = { sealedSecret: await sealing.seal(signingSecret), last4: signingSecret.slice(-4) };

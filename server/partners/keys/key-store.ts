@@ -29,7 +29,6 @@ export interface ApiKey extends AuditedRecord {
     lastUsedAt?: Date;
     /** The prepared secret. It signs nothing until `switchSecret` makes it the current one. */
     next?: { sealedSecret: string; last4: string; preparedAt: Date };
-    /** When the URL was set. */
     setAt: Date;
   };
   /** Set if the webhook URL also receives notices. */

@@ -2,7 +2,6 @@ import type { Db } from 'mongodb';
 import type { MemberRole } from '../../../contracts/admin/members.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 
-/** The confirmation of a login request by a member. */
 export interface Confirmation {
   memberId: string;
   partnerId: string;

@@ -19,10 +19,8 @@ export interface MemberSession {
 /** The session of a program. */
 export type DeviceSession = MemberSession & Required<Pick<MemberSession, 'device'>>;
 
-/** Selects the sessions of one member, or of all members of a partner. */
 type SessionOwner = { memberId: string } | { partnerId: string };
 
-/** The most sessions that a list returns. */
 const mostListed = 200;
 
 const collection = 'memberSessions';

@@ -13,7 +13,6 @@ export interface Snapshot {
   enrollment?: Enrollment | undefined;
 }
 
-/** The values of a user's claims. */
 export function claimsOf({ claims }: User): Claims {
   return Object.fromEntries(Object.entries(claims).map(([name, { value }]) => [name, value]));
 }

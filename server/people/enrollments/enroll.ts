@@ -31,7 +31,6 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** Makes the new enrollment that an authenticated session begins. */
 function enrollmentOf(session: Session, { purgeAt }: User): Enrollment {
   const { _id: sessionId, partnerId, clientId, keyId, mode, userId, sub, enrollmentId: _id } = session;
   const at = session.authenticatedAt;

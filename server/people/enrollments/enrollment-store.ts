@@ -140,7 +140,6 @@ export function createEnrollmentStore(db: Db) {
     find: async (id: string): Promise<Enrollment | undefined> =>
       (await enrollments.findOne({ _id: id })) ?? undefined,
 
-    /** The enrollments with these ids that exist. */
     findAll: (ids: readonly string[]): Promise<Enrollment[]> =>
       enrollments.find({ _id: { $in: [...ids] } }).toArray(),
 
@@ -175,7 +174,6 @@ export function createEnrollmentStore(db: Db) {
     ofCustomer: (customerHash: string): Promise<Enrollment[]> =>
       enrollments.find({ customerHash }).limit(mostPerPerson).toArray(),
 
-    /** The id of the user with this pairwise subject. */
     userOfSubject: async (sub: string): Promise<string | undefined> =>
       (await enrollments.findOne({ sub }, { projection: { userId: 1 } }))?.userId,
 

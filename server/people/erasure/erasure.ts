@@ -18,7 +18,6 @@ export interface Traces {
   sessionIds: readonly string[];
 }
 
-/** The numbers of erased records. */
 export interface Erased {
   enrollments: number;
   sessions: number;

@@ -29,7 +29,6 @@ export const indexes: IndexDeclaration[] = [
 ];
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
-/** The most passkeys of one user that are read. */
 const mostRead = 100;
 
 export function createPasskeyStore(db: Db) {
@@ -76,7 +75,6 @@ export function createPasskeyStore(db: Db) {
       return matchedCount === 1;
     },
 
-    /** Signs the browser with this hash out. */
     async signOut(id: string, hash: string): Promise<void> {
       await passkeys.updateOne({ _id: id, 'signIn.hash': hash }, { $unset: { signIn: '' } });
     },

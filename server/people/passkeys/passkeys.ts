@@ -13,7 +13,6 @@ import type { KeepUser } from '../users/keep-user.ts';
 import type { UserStore } from '../users/user-store.ts';
 import type { Passkey, PasskeyStore } from './passkey-store.ts';
 
-/** The most passkeys that a user can have. */
 export const mostPasskeys = 10;
 
 /** The purpose of a challenge, and the state that it is bound to. */

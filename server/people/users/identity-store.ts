@@ -23,11 +23,9 @@ interface Found {
 
 /** An identity with its user, as the database joins them. The list is empty if the user is missing. */
 type IdentityWithUser = Identity & { users: User[] };
-/** The user of an identity. */
 type Owner = Pick<User, '_id' | 'identity'>;
 
 const idOf = (hash: string) => `idn_${hash}`;
-/** The identity document of a user. */
 export const identityOf = ({
   _id: userId,
   identity,

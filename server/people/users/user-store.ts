@@ -39,7 +39,6 @@ export function createUserStore(db: Db) {
   const identities = createIdentities(db);
 
   return {
-    /** Finds the user of an identity, or makes one. */
     async findOrCreate({ claims = {}, ...fields }: NewUser): Promise<{ user: User; isNew: boolean }> {
       const user: User = { _id: randomId('user'), claims, ...fields };
       for (let tries = 0; tries < maxConflictTries; tries += 1) {

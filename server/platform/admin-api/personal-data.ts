@@ -9,7 +9,6 @@ export const masked = '(masked)';
 /** Whether a role sees claims and subjects. The role ops runs the service and needs neither. */
 export const seesPeople = (role: Role): boolean => role !== 'ops';
 
-/** A record as this role may see it. */
 export function maskSubject<V extends { sub: string | null }>(role: Role, record: V): V {
   return seesPeople(role) || record.sub === null ? record : { ...record, sub: masked };
 }

@@ -1,4 +1,3 @@
-/** How long a batch waits at most for further items. */
 const longestWaitMs = 2;
 /** After a smaller batch, the next one is sent without a wait. So a service with few callers has no extra latency. */
 const leastExpectedItems = 4;

@@ -4,7 +4,6 @@ import { createBatchWindow } from './batch-window.ts';
 interface GroupCommitSettings<Item, Result> {
   /** Runs a batch. Returns the results in the order of `items`, with an Error for an item that failed alone. */
   run: (items: readonly Item[]) => Promise<ArrayLike<Result | Error>>;
-  /** The most items of one batch. */
   maxBatch?: number;
   /**
    * For work that no caller waits for. A batch is sent `ms` milliseconds after its first item, or as soon as it has this

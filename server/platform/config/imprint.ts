@@ -3,7 +3,6 @@ import { DisplayName } from '../../../contracts/display-text.ts';
 import { WebAddress } from '../../../contracts/web-address.ts';
 import type { Given } from './secret-files.ts';
 
-/** The variables of the imprint. */
 export const imprintVariables = {
   SVC_LEGAL_NAME: DisplayName.optional(),
   SVC_PRIVACY_URL: WebAddress.optional(),

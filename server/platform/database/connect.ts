@@ -113,7 +113,6 @@ function retriesWrites(uri: string, isSupported: boolean): boolean {
   return wanted === undefined ? isSupported : wanted === 'true';
 }
 
-/** Asks the database for its features. */
 const readFeatures = async ({ uri, appName }: Target): Promise<DatabaseFeatures> => {
   const options = { appName, retryWrites: false, maxPoolSize: 1, minPoolSize: 0 };
   const client = await explainMisuse(() => new MongoClient(uri, { ...limits(1_900), ...options }));

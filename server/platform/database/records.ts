@@ -14,7 +14,6 @@ import { countThrough, givenFields } from './reads/look-through.ts';
 import { readPage } from './reads/pages.ts';
 import type { IndexDeclaration } from './schema/indexes.ts';
 
-/** The fields that every audited record has. */
 export interface AuditedRecord {
   _id: string;
   createdAt: Date;

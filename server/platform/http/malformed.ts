@@ -91,7 +91,6 @@ export function createMalformedAnswers(
   logger: Pick<Logger, 'debug'>,
   helpHeaders: (code: ErrorCode) => Readonly<Record<string, string>>,
 ) {
-  /** The responses of each connection that have not ended. */
   const openResponses = new WeakMap<Socket, Set<ServerResponse>>();
   /** The connections that `answer` ends. One connection can have several faults, of which the first is answered. */
   const ending = new WeakSet<Socket>();

@@ -119,7 +119,6 @@ export function createHttpServer({
   isStopping = () => false,
   errorPage,
 }: Settings): HttpServer {
-  /** A link to the explanation of an error. */
   const helpHeaders = (code: string) => (errorPage ? { link: `<${errorPage}#${code}>; rel="help"` } : {});
   const malformed = createMalformedAnswers(logger, helpHeaders);
   const app = fastify({

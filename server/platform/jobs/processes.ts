@@ -212,7 +212,6 @@ export function createProcesses({ db, clock, roles, masterKeys, schema, report }
       return (await processes.findOne({ roles: role, lastSeenAt })) !== null;
     },
 
-    /** The processes of `list` with what they report, and the roles that no process has. */
     async survey(): Promise<ProcessSurvey> {
       const [listed, reported, held] = await Promise.all([
         list(),

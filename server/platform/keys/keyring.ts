@@ -18,7 +18,6 @@ export interface KeyDocument {
   use: KeyUse;
   sealed: string;
   createdAt: Date;
-  /** When the key becomes active. */
   activeAt: Date;
 }
 

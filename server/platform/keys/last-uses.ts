@@ -36,7 +36,6 @@ const toStatement = ({ filter, field }: SecretUse, at: Date): AnyBulkWriteOperat
 
 /** Stores when secrets were last used, in batches in the background, at most once a minute for each secret. */
 export function createLastUses({ db, clock, logger, flushEvery }: Dependencies) {
-  /** When the use of each secret was last noted. */
   const noted = new LRUCache<string, number>(atMost(cacheSize));
   let waiting: { use: SecretUse; at: Date }[] = [];
 

@@ -5,7 +5,6 @@ import { type Sealing, sealedUnder } from './sealing.ts';
 /** The place of a value that is sealed under the master key. */
 export interface SealedField {
   collection: string;
-  /** The path of the value in the document. */
   field: string;
   /** Whether the documents count their changes in `revision`. A resealed value is such a change. */
   counted?: boolean;
@@ -13,7 +12,6 @@ export interface SealedField {
 
 const putBack = 'Put them back, and run `svcadmin keyring reseal` before you take them out.';
 
-/** How many values are sealed under each master key. */
 export type SealedCounts = ReadonlyMap<string, number>;
 
 /** How many values have a protected header. This first part of a sealed value names its master key. */
@@ -35,7 +33,6 @@ const headersOf = (db: Db, { collection, field }: SealedField): Promise<HeaderCo
     ])
     .toArray();
 
-/** Counts the sealed values of all fields by the name of their master key. */
 export async function countSealed(db: Db, fields: readonly SealedField[]): Promise<SealedCounts> {
   const counts = new Map<string, number>();
   for (const field of fields) {

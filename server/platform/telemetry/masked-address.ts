@@ -1,6 +1,5 @@
 import { maskSecrets } from './masking.ts';
 
-/** The most characters of an address that are kept. */
 const longestAddress = 512;
 /** The most characters that are searched. There are more of them, because masking removes some. */
 const mostSearched = 4 * longestAddress;

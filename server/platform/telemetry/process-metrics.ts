@@ -17,7 +17,6 @@ const misnamed = [
 const answerBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const databaseBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
 
-/** Metrics of every process, in all roles. */
 export function createProcessMetrics({ roles }: { roles: Iterable<string> }) {
   const registry = new Registry();
   const registers = [registry];

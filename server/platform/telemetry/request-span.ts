@@ -5,7 +5,6 @@ import { failureOf } from '../http/answer-log.ts';
 /** Methods that the stable semantic conventions of OpenTelemetry know; every other one is `_OTHER`. */
 const knownMethods = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' '));
 
-/** The most parts of an unknown path that a span shows. */
 const mostParts = 8;
 /** A part of a path that cannot be an identifier or a secret. */
 const plainWord = /^\.?[a-z][a-z-]{0,31}$/;
@@ -18,7 +17,6 @@ function pathOf({ url, routeOptions }: FastifyRequest): string {
   return parts.map((part) => (part === '' || plainWord.test(part) ? part : '*')).join('/');
 }
 
-/** Name and attributes of the span of a request, as they are known at its start. */
 export function requestSpan(request: FastifyRequest): { name: string; attributes: Attributes } {
   const { method, routeOptions, protocol, raw, id } = request;
   const isKnown = knownMethods.has(method);

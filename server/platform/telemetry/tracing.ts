@@ -136,7 +136,6 @@ export async function startTracing({ endpoint, roles }: { endpoint: string; role
     observeRequests: (app: FastifyInstance): void => observeRequestsWith(tracer, app),
     observeDatabase: (client: MongoClient): void => observeDatabaseWith(tracer, client),
 
-    /** Runs `work` in a span. */
     async span<T>(settings: SpanSettings, work: (span: Span) => Promise<T>): Promise<T> {
       const { name, kind = SpanKind.INTERNAL, causes, attributes = {} } = settings;
       const [parent, ...linked] = causes.flatMap((cause) => remoteSpan(cause) ?? []);

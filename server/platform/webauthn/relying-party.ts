@@ -65,7 +65,6 @@ export interface Answer<R> {
 export type AssertionAnswer = Answer<z.infer<typeof Assertion>['response']>;
 export type CreationAnswer = Answer<z.infer<typeof Creation>['response']>;
 
-/** The stored part of a passkey. */
 export interface PasskeyKey {
   /** Base64url, up to 1,364 characters. */
   credentialId: string;

@@ -40,7 +40,6 @@ const Manifest = z.strictObject({
 
 const digestOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
 
-/** Returns the paths of all files in `directory` and its folders, relative to `directory`. */
 const filesIn = (directory: string): string[] =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((path) => statSync(join(directory, path)).isFile())

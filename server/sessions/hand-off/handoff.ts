@@ -117,7 +117,6 @@ export function handoffClaimed(
   };
 }
 
-/** The authentication of a user at the phone. */
 interface AtPhone extends Required<Pick<Session, 'userId'>>, Pick<Session, 'source' | 'rehearse'> {
   handoff: Handoff;
   phoneHash: string;

@@ -15,7 +15,6 @@ interface Dependencies {
   logger: Pick<Logger, 'warn'>;
 }
 
-/** How long one request to the provider may take. */
 const timeoutSeconds = 8;
 /** How long all requests to the provider for one return may take together: the user waits for them. */
 const returnTimeoutMs = 15_000;

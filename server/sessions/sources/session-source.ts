@@ -17,7 +17,6 @@ export interface OfferedMethod {
 export interface Asked {
   /** The requested claims that some of them can answer. */
   answered: ClaimName[];
-  /** Whether one of them asks for a personal number. */
   asksNumber: boolean;
 }
 

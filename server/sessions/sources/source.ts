@@ -40,7 +40,6 @@ export type Beginning =
     }
   | { kind: 'down' };
 
-/** The source has identified the user. */
 export interface Authenticated {
   kind: 'authenticated';
   /** Identifies the person within the source. It is always the same for the same person. */
@@ -56,7 +55,6 @@ export interface Authenticated {
   /** The result of the verification, from a source that needs no further step for it. */
   result?: Verified | Failed;
 }
-/** The source has supplied claims. */
 export interface Verified {
   kind: 'verified';
   claims: Claims;

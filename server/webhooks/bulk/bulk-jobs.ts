@@ -31,7 +31,6 @@ const mostKeysPerJob = 500;
 /** How long a job is kept after its start, in milliseconds. */
 export const bulkJobRetentionMs = retentionMs.bulkJob;
 
-/** Sums what a job processes: in all, and for live keys. */
 function sumUp(keys: readonly KeyCount[]) {
   const total = (counts: readonly KeyCount[]) => sum(counts.map((count) => count.total));
   return { total: total(keys), live: total(keys.filter(({ mode }) => mode === 'live')), keys: keys.length };

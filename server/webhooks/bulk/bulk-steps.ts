@@ -28,7 +28,6 @@ interface Settings {
   idKey: Uint8Array;
 }
 
-/** The most deliveries that one step cancels or reschedules. */
 const mostPerStep = 200;
 /** Milliseconds between two steps that cancel or reschedule, so that other work can use the database. */
 const pauseMs = 50;

@@ -25,14 +25,12 @@ export const indexes: IndexDeclaration[] = [
  * counted too.
  */
 const mostLookedUp = 20_000;
-/** Statuses of deliveries that may still arrive. */
 export const underWay = ['pending', 'in_flight'];
 /** Statuses of deliveries that have arrived, or may still arrive. */
 export const underWayOrDelivered = [...underWay, 'delivered'];
 
 /** What a job does with what it finds. */
 export type Work = Pick<BulkJob, 'action' | 'filter' | 'to'>;
-/** A running job. */
 type RunningJob = BulkJob & { nextAt: Date };
 
 /** Whether a job sends events again even if they were delivered. */
@@ -88,7 +86,6 @@ export function createBulkStore(db: Db, counting: Db = db) {
   return {
     ...records,
 
-    /** Finds the running job that an earlier, equal call has started. */
     findRunning,
 
     /** Inserts a job. If an equal call has just done so in parallel, returns that job. */

@@ -17,7 +17,6 @@ const maskedBody = (body: string): string =>
     return name === 'claims' ? maskedValues(value) : value;
   });
 
-/** An event as an operator of this role may see it. */
 export function visibleEvent(role: Role, event: StoredEvent): StoredEvent {
   if (seesPeople(role)) return event;
   const subject = event.sub === undefined ? {} : { sub: masked };

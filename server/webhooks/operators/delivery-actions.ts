@@ -93,7 +93,6 @@ export function createDeliveryActions(settings: Settings) {
     return result;
   }
 
-  /** Makes and dispatches a new delivery for each of these deliveries. */
   async function resendAll(
     originals: readonly Delivery[],
     by: { operatorId: string; to?: string },

@@ -35,7 +35,6 @@ export function queryOf({ since, until, event, ...fields }: Narrowing): Document
   return { ...givenFields({ ...fields, type: event }), ...period('createdAt', since, until) };
 }
 
-/** Statuses of a delivery that has ended. */
 export const finalStatuses = ['delivered', 'failed', 'skipped'] as const;
 
 /** The new due time of an attempt, and what changed it. */
@@ -61,7 +60,6 @@ const cancelUpdate = (at: Date) => ({
 
 export type DeliveryQueryStore = ReturnType<typeof createDeliveryQueryStore>;
 
-/** Queries and changes of deliveries by operators. */
 export function createDeliveryQueryStore(db: Db) {
   const deliveries: Collection<Delivery> = db.collection(collection);
   const dueWithin = (second: Date): Filter<Delivery> => ({

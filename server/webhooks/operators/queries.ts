@@ -38,7 +38,6 @@ export function createWebhookQueries(settings: Settings) {
     );
   }
 
-  /** The deliveries of these events, as this role may see them. */
   async function deliveriesOf(eventIds: readonly string[], role: OperatorRole): Promise<Delivery[]> {
     return (await deliveryQueries.ofEvents(eventIds)).map((delivery) => visibleDelivery(role, delivery));
   }

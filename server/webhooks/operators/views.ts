@@ -86,7 +86,6 @@ export function viewJob(job: Job, { wakes, now }: { wakes: number; now: number }
 /** The due time of a pending delivery. Every pending delivery has one, so the default is for the type only. */
 export const dueTimeOf = ({ nextAttemptAt, createdAt }: Delivery): Date => nextAttemptAt ?? createdAt;
 
-/** An attempt that waits for its time. */
 export function viewWaiting(delivery: Delivery): JobDetail['attempts'][number] {
   const { _id: deliveryId, type: event, attempt, keyId, mode } = delivery;
   return { deliveryId, event, attempt, keyId, mode, nextAttemptAt: dueTimeOf(delivery).toISOString() };

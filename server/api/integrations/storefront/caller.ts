@@ -14,7 +14,6 @@ import { describeMistake, nameKind } from '../../../platform/keys/credential-kin
 import type { Sealing } from '../../../platform/keys/sealing.ts';
 import { explainMismatch, fingerprintOf, isSignedWith, type Signature } from './request-signature.ts';
 
-/** A storefront client with its partner. */
 export interface IntegrationHolder {
   client: Pick<Client, keyof ExchangingClient | 'status'>;
   partner: Pick<Partner, '_id' | 'status' | 'prices'>;

@@ -13,7 +13,6 @@ export interface MonthOfEntries {
   moved: number;
 }
 
-/** The kinds of entries that make the revenue. */
 const kinds: readonly EntryKind[] = [...BillableKind.options, 'refund'];
 /** How many pages the database adds up with one command, with up to 128,000 entries. */
 const pagesPerCommand = 1_000;

@@ -59,7 +59,6 @@ const allowHarmless = (harmless: string, ...row: Parameters<typeof allow>): Scop
   ...allow(...row),
   harmless,
 });
-/** Limits a row to the own membership. */
 const onlySelf = (row: ScopeRow): ScopeRow => ({ ...row, isOnlySelf: true });
 /** Makes the rows of a list and of its count. The list also has the fields of a page. @param kind the kind of the listed records */
 const listAndCount = (topic: string, roles: readonly MemberRole[], filter: string, kind: OwnedKind) => ({
@@ -194,6 +193,5 @@ export const scope: Readonly<Record<string, ScopeRow>> = {
   'members.remove': allowFresh(owners, 'memberId'),
 };
 
-/** Whether the role may call the procedure. */
 export const isAllowed = (role: MemberRole, path: string): boolean =>
   scope[path]?.roles.includes(role) === true;

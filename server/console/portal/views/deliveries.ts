@@ -102,7 +102,6 @@ function requestOf({ eventId, event }: Delivery, { attempt }: Attempt): string {
   ].join('\n');
 }
 
-/** The sections for the request and for the response of an attempt. */
 function attemptSections(delivery: Delivery, attempt: Attempt, { m }: PageContext): Section[] {
   const { status, error, durationMs, retryAfter, location, answer } = attempt;
   const response = [

@@ -11,7 +11,6 @@ import { needsAttention } from './webhooks.ts';
 /** Live first, because it is what members look for. */
 const modes: readonly Mode[] = ['live', 'test'];
 
-/** The most warnings, and the most endpoints, that the page shows. */
 const mostShown = 20;
 
 async function walletOf({ api, m, partnerId }: PageContext, mode: Mode): Promise<Section> {

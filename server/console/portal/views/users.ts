@@ -2,7 +2,6 @@ import { listView, pageSize } from './kit/list.ts';
 import type { PageContext, PageRow, View } from './kit/page.ts';
 import { link, tableOf, text, time, toned } from './kit/text.ts';
 
-/** The most sessions, and the most events, of one user that the page shows. */
 const mostShown = 20;
 
 async function list(context: PageContext): Promise<View> {

@@ -23,7 +23,6 @@ const chartDays = 30;
 const chartSize = { width: 720, height: 160 };
 /** The entries that one call returns. More would hold up other requests. */
 const entriesPerCall = 500;
-/** The most entries that the page shows. */
 const mostShown = 100;
 
 type StatementRequest = Parameters<PageContext['api']['wallets']['statement']>[0];

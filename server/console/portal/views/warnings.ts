@@ -12,7 +12,6 @@ import { link, tableOf, text, time, toned, wordsOf } from './kit/text.ts';
 /** The most open warnings, and the most past ones, that the page shows. */
 const mostShown = 50;
 
-/** The advice for each kind of warning. */
 const advice: Readonly<Record<WarningKind, keyof Messages>> = {
   low_balance: 'fixLowBalance',
   endpoint_failing: 'fixEndpoint',
@@ -29,7 +28,6 @@ function pathOfRecord(id: string): string {
   return kind === 'integration' ? `/integrations/${id}` : `/clients/${id}`;
 }
 
-/** The path of the page that a warning is about. */
 function pathOf({ about, kind, mode }: Warning): string {
   switch (kind) {
     case 'endpoint_failing':
@@ -82,7 +80,6 @@ export function openProblems(
   };
 }
 
-/** Returns a threshold as the values of the form. */
 const formValuesOf = (lowBalance: LowBalance | null) => {
   if (lowBalance === null) return { kind: 'default', amount: '' };
   if (lowBalance === 'off') return { kind: 'off', amount: '' };

@@ -213,7 +213,6 @@ const saveUrl = asking(
   set,
 );
 
-/** Makes an action that shows a new signing secret. */
 const withNewSecret =
   (make: (context: PageContext) => Promise<{ signingSecret: string }>): Action =>
   async (context) => {

@@ -3,7 +3,6 @@ import type { AuditedRecord, Change, RecordStore } from '../records.ts';
 import { type Actor, type AuditEntry, auditEntry } from './audit-entry.ts';
 import { endDryRun } from './dry-run.ts';
 
-/** The fields that a change sets, and what its audit entry says of the record before and after. */
 interface AuditedChange<R extends AuditedRecord> extends Pick<AuditEntry, 'before' | 'after'> {
   set: Change<R>['set'];
 }

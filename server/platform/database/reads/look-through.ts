@@ -1,9 +1,7 @@
 import type { Collection, Document, Filter } from 'mongodb';
 import type { Total } from '../../../../contracts/admin/references.ts';
 
-/** The most records that one search reads. */
 const mostSearched = 20_000;
-/** The most records that one count reads. */
 const mostCounted = 100_000;
 
 /** A search of the newest records first. */

@@ -34,7 +34,6 @@ const optionsOf = (index: Document | IndexDeclaration) => ({
   ...(index['partialFilterExpression'] ? { partialFilterExpression: index['partialFilterExpression'] } : {}),
 });
 
-/** The index as the argument of `createIndexes`. */
 const specOf = (index: IndexDeclaration) => ({ key: index.key, name: nameOf(index), ...optionsOf(index) });
 
 /** Whether the keys are the same. The order of their fields matters. */

@@ -11,7 +11,6 @@ export interface ShardDeclaration {
 /** The cluster's own list of collections, in the database `config`. */
 const clusterCollection = 'collections';
 
-/** A collection in the configuration of a cluster. */
 interface ClusterCollection {
   _id: string;
   key?: Document;

@@ -7,7 +7,6 @@ export function issueToken(browserSecret: string): string {
   return `${nonce}.${mac(browserSecret, nonce)}`;
 }
 
-/** Whether a token was issued for the browser with this secret. */
 export function isTokenOf(browserSecret: string, token: string): boolean {
   const [nonce = '', given = ''] = token.split('.', 2);
   return sameText(given, mac(browserSecret, nonce));

@@ -17,7 +17,6 @@ const connections = 2;
 const keepAliveMs = 30_000;
 /** How long a peer may take to confirm that it is alive, in milliseconds. */
 const aliveWithinMs = 1_000;
-/** How long a peer may take to respond. */
 const answerWithinMs = 1_750;
 /** How long a peer may take to respond to a probe. No caller waits for a probe, so this limit is longer than that of a posting. */
 const probeWithinMs = 2_500;

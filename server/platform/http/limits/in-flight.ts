@@ -24,7 +24,6 @@ interface Settings {
   mostOfSharer?: Partial<Record<CallerKind, number>>;
   /** How long a refusal is delayed, in milliseconds. */
   refusalDelay?: number;
-  /** Called for each refused request. */
   onShed: (kind: CallerKind) => void;
   /** Called with the number of requests in flight, whenever it changes. */
   onInFlight: (kind: CallerKind, count: number) => void;

@@ -31,7 +31,6 @@ const rememberedCounters = 10_000;
 export interface RequestGroup {
   /** The counter's `_id`, made of the caller's id, the name of the limit and the minute. */
   counter: string;
-  /** How many requests are waiting. */
   waiting: number;
   /** How many later requests the process reserves, if the limit allows all of them. */
   reserved: number;

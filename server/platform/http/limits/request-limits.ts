@@ -14,7 +14,6 @@ export interface Allowance {
   retryAfter: number;
 }
 
-/** Counts one request of `id` against the limit `name`, which allows `max` requests a minute. */
 type CountRequest = (name: string, id: string, max: number) => Promise<Allowance>;
 
 /**

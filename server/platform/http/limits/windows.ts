@@ -2,7 +2,6 @@
 export const minute = 60_000;
 export const hour = 3_600_000;
 
-/** Start of the window of `length` that contains `now`. */
 export function windowStart(now: number, length: number): number {
   return Math.floor(now / length) * length;
 }

@@ -12,11 +12,9 @@ export const testIdentityWalletSettings = testIdentityWalletSources.map(({ name 
 
 interface Dependencies {
   logger: Pick<Logger, 'warn'>;
-  /** Address of the test identity wallet. */
   testIdentityWallet: string;
 }
 
-/** European identity wallets as a verification source. */
 export function createIdentityWalletSource(
   verifier: Verifier,
   { logger, testIdentityWallet }: Dependencies,

@@ -20,9 +20,7 @@ export interface Captured {
 
 /** A captured request whose digest is not the expected one. */
 interface Mismatch extends Captured {
-  /** The digest of the given signature. */
   digest: string;
-  /** The attempt that was sent with this digest. */
   sentAttempt: Attempt | undefined;
 }
 

@@ -18,7 +18,6 @@ import type { KeyOwner } from './key-owner.ts';
 const dayMs = 24 * 3_600_000;
 /** How many of a key's newest deliveries are searched for attempted ones. A key may have very many that were not attempted yet. */
 const mostSearched = 2_000;
-/** The most attempted deliveries whose attempts are read. */
 const mostAttempted = 500;
 /** The count of a key's due deliveries ends at this number. */
 const mostQueued = 10_000;

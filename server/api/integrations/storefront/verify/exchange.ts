@@ -34,7 +34,6 @@ function requireOwnCode(grant: Grant | undefined, code: string, client: Integrat
   throw new ApiError('code_not_found', { description: describeMistake('code', code, 'code') });
 }
 
-/** The most shops that an error names. */
 const mostNamedShops = 10;
 
 /** Returns the error for an unknown shop. For a test integration, it names the sent and the registered values. */

@@ -116,7 +116,6 @@ function settingsOf(client: Client, { m }: PageContext, keys: NonNullable<Field[
   };
 }
 
-/** The form of the settings for OpenID Connect. */
 const openidOf = ({ openid, defaultClaims, idTokenAlg }: Client, { m }: PageContext): Section => ({
   title: 'OpenID Connect',
   note: m.openidNote,

@@ -5,7 +5,6 @@ import type { Action, PageContext, PageRow, View } from '../kit/page.ts';
 import { anyOption, link, options, text, time, wordsOf } from '../kit/text.ts';
 
 const statuses = ['active', 'disabled'];
-/** The claims that the form for a new client proposes. */
 const proposedClaims: readonly ClaimName[] = ['age_18_plus'];
 
 async function list(context: PageContext): Promise<View> {

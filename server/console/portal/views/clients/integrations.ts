@@ -12,7 +12,6 @@ import {
 import type { Action, Given, PageContext, PageRow, Question, Section, View } from '../kit/page.ts';
 import { link, options, tableOf, text, time, wordsOf } from '../kit/text.ts';
 
-/** The most integrations of a client that the page shows. */
 const mostShown = 50;
 /** The input that names the integration of the page's path. */
 const integrationReference = ({ params }: PageContext) => ({ integrationId: params['integration'] ?? '' });
@@ -39,7 +38,6 @@ export async function integrationsOf({ api, m, partnerId }: PageContext, clientI
   };
 }
 
-/** Makes an integration of the client of this page. */
 export const integrate: Action = async ({ api, m, partnerId, params }, { shops }) => {
   const wanted = { partnerId, clientId: params['client'] ?? '', shops: wordsOf(shops) };
   const { id, integrationSecret } = await api.integrations.create(wanted);

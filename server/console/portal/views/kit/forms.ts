@@ -69,7 +69,6 @@ export const modeOf = ({ mode }: Given): Mode | undefined => checkedByProcedure(
 /** The most API keys that a form offers for a choice. */
 const mostKeys = 500;
 
-/** Returns the active keys of the partner as options. */
 export async function keyOptions({ api, partnerId }: Pick<PageContext, 'api' | 'partnerId'>) {
   const keys = await api.keys.list({ partnerId, status: 'active', limit: mostKeys });
   return keys.map(({ id, mode, last4 }) => ({ value: id, text: `${mode} …${last4}` }));

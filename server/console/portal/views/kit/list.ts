@@ -6,17 +6,14 @@ export const pageSize = 50;
 
 /** One page of a list of records. */
 interface List<Row> extends Pick<Section, 'note' | 'links'> {
-  /** The path of the list. */
   path: string;
   title: string;
-  /** The fields of the search form. */
   search?: readonly Field[];
   /** The records of this page. */
   rows: readonly Row[];
   /** The last record that was read, if a search stopped early to save time. */
   stoppedAfter?: string | null;
   columns: Columns<Row>;
-  /** The sections below the list. */
   below?: readonly Section[];
 }
 

@@ -32,7 +32,6 @@ export interface Field {
   placeholder?: string | undefined;
 }
 
-/** A form that posts to its own page. */
 export interface Form {
   /** The name of its action in the `actions` of the page. */
   act: string;

@@ -12,7 +12,6 @@ export const time = (at: string | null | undefined): Cell => ({ ...text(timeText
 export const percent = (share: number | null): Cell =>
   text(share === null ? null : `${Math.round(share * 100)} %`);
 export const toned = (value: string, tone: Cell['tone']): Cell => ({ text: value, tone });
-/** A link to the page of a record. */
 export const link = (id: string, to: string, note?: string): Cell => ({ text: id, to, note });
 
 /** A link to the page of a record below `listPath`; a dash if there is no record. */
@@ -40,7 +39,6 @@ export function queryOf(values: Readonly<Record<string, string | null | undefine
 export const wordsOf = (value: string | undefined): string[] =>
   (value ?? '').split(/[\s,]+/).filter((word) => word !== '');
 
-/** Returns options that show their values. */
 export const options = (values: readonly string[]) => values.map((value) => ({ value, text: value }));
 
 /** In a search, the option that does not restrict the result. */
