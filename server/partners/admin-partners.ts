@@ -50,7 +50,7 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
   /** Creates the test wallet and the live wallet of a partner. Idempotent. */
   openWallets: (partnerId: string) => Promise<void>;
-  directory: Pick<Directory, 'changed'>;
+  directory: Pick<Directory, 'forget'>;
   /** @throws ApiError `refused` if events of this mode may not be sent to the URL */
   assertWebhookUrl: (url: string, mode: Mode) => void;
   /** Called after a partner was suspended. Idempotent. */

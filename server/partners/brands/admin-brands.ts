@@ -34,7 +34,7 @@ interface Dependencies {
   partners: PartnerStore;
   logos: LogoStore;
   clock: Pick<Clock, 'now'>;
-  directory: Pick<Directory, 'changed'>;
+  directory: Pick<Directory, 'forget'>;
   partnerNames: PartnerNames;
   logoAddress: (id: string) => string;
   onDecided: (decision: BrandDecision) => Promise<void>;
