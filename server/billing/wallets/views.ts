@@ -1,15 +1,16 @@
-import type {
-  EntryDetail,
+import {
+  type EntryDetail,
   EntryView,
-  LimitsView,
-  MovedView,
-  PricesView,
-  StatementEntry,
-  StatementView,
-  WalletReference,
-  WalletView,
+  type LimitsView,
+  type MovedView,
+  type PricesView,
+  type StatementEntry,
+  type StatementView,
+  type WalletReference,
+  type WalletView,
 } from '../../../contracts/admin/wallets.ts';
 import { BillableKind, type EntryKind, type Prices, pricesAt } from '../../../contracts/charge.ts';
+import { viewAs } from '../../platform/admin-api/view.ts';
 import { hour, minute } from '../../platform/http/limits/windows.ts';
 import { priceOf } from '../charge.ts';
 import type { Head } from '../ledger/heads.ts';
@@ -21,31 +22,8 @@ import { daysLeftOf } from './wallet-list.ts';
 
 type WalletEntry = LedgerEntry & { walletId: string };
 
-export function viewEntry({
-  id,
-  walletId,
-  seq,
-  kind,
-  amount,
-  balanceAfter,
-  at,
-  memo,
-}: WalletEntry): EntryView {
-  return {
-    id,
-    walletId,
-    seq: seq ?? null,
-    kind,
-    amount,
-    balanceAfter,
-    currency: 'USD',
-    at: at.toISOString(),
-    reference: memo?.reference ?? null,
-    reason: memo?.reason ?? null,
-    actor: memo?.actor ?? null,
-    of: memo?.of ?? null,
-  };
-}
+export const viewEntry = ({ memo, ...entry }: WalletEntry): EntryView =>
+  viewAs(EntryView, { ...entry, ...memo, currency: 'USD' });
 
 /** Shows an entry with the client, session and enrollment of a charge, as long as its grant is kept. */
 function viewStatementEntry(entry: WalletEntry): StatementEntry {
@@ -92,13 +70,13 @@ export function viewWallet(
   return { partnerId, mode, balance, currency: 'USD', spentPerDay, daysLeft, entries: seq, pages: n + 1 };
 }
 
-/** Shows the spend caps and their use. A window that has ended counts as empty. @param now milliseconds of the database's clock */
 /** The highest spend caps that members may set. */
 export interface Ceilings {
   perMinute?: number | undefined;
   perHour?: number | undefined;
 }
 
+/** Shows the spend caps and their use. A window that has ended counts as empty. @param now milliseconds of the database's clock */
 export function viewLimits(
   { partnerId, mode }: WalletReference,
   { state }: Pick<Head, 'state'>,

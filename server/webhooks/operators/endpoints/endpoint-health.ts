@@ -1,5 +1,6 @@
-import type { EndpointHealth, EndpointState } from '../../../../contracts/admin/endpoint-health.ts';
+import { EndpointHealth, type EndpointState } from '../../../../contracts/admin/endpoint-health.ts';
 import { waitReasons } from '../../../../contracts/delivery-reasons.ts';
+import { viewAs } from '../../../platform/admin-api/view.ts';
 import { type Limits, retryLimits } from '../../delivery/backlog.ts';
 import type { Overdue } from '../../delivery/delivery.ts';
 import type { KeyOwner } from './key-owner.ts';
@@ -94,28 +95,23 @@ export function evaluateEndpoint(
   facts: EndpointFacts,
   { limits, now }: { limits: Limits; now: number },
 ): EndpointHealth {
-  const { keyId, partnerId, mode, attempts, queued, inFlight, pausedUntil } = facts;
+  const { attempts } = facts;
   const lastSuccessIndex = attempts.findLastIndex(isSuccess);
   const failures = attempts.slice(lastSuccessIndex + 1);
   const durations = attempts.flatMap(({ durationMs }) => durationMs ?? []).toSorted((one, two) => one - two);
-  return {
-    keyId,
-    partnerId,
-    mode,
+  return viewAs(EndpointHealth, {
+    ...facts,
     state: stateOf(facts, failures, now),
     attempts: attempts.length,
-    since: attempts[0]?.at.toISOString() ?? null,
+    since: attempts[0]?.at,
     successShare: attempts.length > 0 ? attempts.filter(isSuccess).length / attempts.length : null,
-    lastSuccessAt: attempts[lastSuccessIndex]?.at.toISOString() ?? null,
-    failingSince: failures[0]?.at.toISOString() ?? null,
+    lastSuccessAt: attempts[lastSuccessIndex]?.at,
+    failingSince: failures[0]?.at,
     p50Ms: quantile(durations, 0.5),
     p95Ms: quantile(durations, 0.95),
     answers: answersOf(attempts),
-    queued,
-    inFlight,
     cause: causeOf(facts, limits),
-    pausedUntil: pausedUntil?.toISOString() ?? null,
-  };
+  });
 }
 
 const worstStateFirst: readonly EndpointState[] = ['dead', 'failing', 'held', 'paused', 'ok', 'idle'];
