@@ -1,24 +1,11 @@
 import { type EventsQuery, type EventsResponse, listedAfterMs } from '../../contracts/account.ts';
 import { SentEvent } from '../../contracts/events.ts';
 import { ApiError } from '../platform/errors.ts';
-
-interface StoredEvent {
-  _id: string;
-  keyId: string;
-  body: string;
-  createdAt: Date;
-}
+import type { StoredEvent } from '../webhooks/delivery/delivery.ts';
+import type { EventStore } from '../webhooks/delivery/event-store.ts';
 
 interface Dependencies {
-  events: {
-    /** Returns a stored event by its id; null if it does not exist or was deleted. */
-    find(id: string): Promise<StoredEvent | null>;
-    /** Returns the events of one key that were stored until a time, the oldest first. */
-    ofKey(
-      keyId: string,
-      page: { until: Date; limit: number; after: StoredEvent | undefined },
-    ): Promise<StoredEvent[]>;
-  };
+  events: Pick<EventStore, 'find' | 'ofKey'>;
   clock: { now(): number };
 }
 

@@ -15,8 +15,12 @@ import {
 import { createGrants } from '../people/enrollments/grants.ts';
 import { createOutbox } from '../people/enrollments/outbox.ts';
 import { createSnapshotInvalidation } from '../people/enrollments/snapshot-invalidation.ts';
-import { createErasure, type Erased, type Traces } from '../people/erasure/erasure.ts';
-import { createEndingOfAccesses, createWithdrawal } from '../people/erasure/withdrawal.ts';
+import { createErasure, type ErasureDependencies } from '../people/erasure/erasure.ts';
+import {
+  createEndingOfAccesses,
+  createWithdrawal,
+  type EndingDependencies,
+} from '../people/erasure/withdrawal.ts';
 import { type Ceremony, type CeremonyOutcome, createPasskeys } from '../people/passkeys/passkeys.ts';
 import type { VerificationStores } from '../people/store.ts';
 import type { UserDependencies } from '../people/users/admin-users.ts';
@@ -25,12 +29,10 @@ import { createForgetting } from '../people/users/forgetting.ts';
 import { createKeepUser } from '../people/users/keep-user.ts';
 import type { Imprint } from '../platform/config/imprint.ts';
 import type { Publish, Sweep } from '../platform/database/event-draft.ts';
-import type { RequestLimit } from '../platform/http/limits/request-limits.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createChallenges } from '../platform/webauthn/challenges.ts';
 import { createRelyingParty } from '../platform/webauthn/relying-party.ts';
-import type { MethodOutcome } from '../sessions/methods.ts';
 import { createSessionAccess } from '../sessions/session-access.ts';
 import { createAuthorizationRequests } from '../sessions/sources/authorization-request.ts';
 import { createIdentityWalletSource } from '../sessions/sources/identity-wallet/source.ts';
@@ -38,11 +40,11 @@ import { createOidcSource } from '../sessions/sources/oidc.ts';
 import { createSourceOverview } from '../sessions/sources/overview.ts';
 import { createSandbox } from '../sessions/sources/sandbox.ts';
 import { createSessionSources } from '../sessions/sources/session-source.ts';
-import { createAuthentication } from './flow/authenticate.ts';
+import { type AuthenticationDependencies, createAuthentication } from './flow/authenticate.ts';
 import { createCompletion } from './flow/complete.ts';
 import { createFlow } from './flow/flow.ts';
 import { createSessionPasskeys } from './flow/session-passkeys.ts';
-import { type ClientDirectory, createStart } from './flow/start.ts';
+import { createStart, type StartDependencies } from './flow/start.ts';
 import { createVerify } from './flow/verify.ts';
 import { createPairing } from './hand-off/pairing.ts';
 import { createIdentityWalletAnswers } from './identity-wallet/answers.ts';
@@ -50,27 +52,24 @@ import { pageRoutes } from './routes.ts';
 import { createPages } from './views/pages.ts';
 import { createYourDataPages } from './your-data/pages.ts';
 import { createUserSignIn } from './your-data/sign-in.ts';
-import { createYourData } from './your-data/your-data.ts';
-
-type YourDataSettings = Parameters<typeof createYourData>[0];
+import { createYourData, type YourDataDependencies } from './your-data/your-data.ts';
 
 interface Dependencies
   extends Pick<SessionDependencies, 'chargeOf' | 'chargedCodes' | 'partnerNames'>,
-    Pick<UserDependencies, 'customerHash'> {
+    Pick<UserDependencies, 'customerHash'>,
+    Pick<StartDependencies, 'directory' | 'limit' | 'startsPerMinute' | 'hasIntegration'>,
+    Pick<YourDataDependencies, 'sharedOf' | 'record'>,
+    Pick<ErasureDependencies, 'eraseElsewhere'>,
+    Pick<AuthenticationDependencies, 'onMethod'>,
+    Pick<EndingDependencies, 'endAccesses'> {
   stores: VerificationStores;
   /** `trusted`: whether the clock may judge the validity of attestations. */
   clock: { now(): number; trusted?(): boolean };
   keyring: Pick<Keyring, 'code' | 'id' | 'pairwise'>;
-  directory: ClientDirectory;
   publish: Publish;
   logger: Logger;
   /** Root of all links and `iss`, without a trailing slash. */
   baseUrl: string;
-  limit: RequestLimit;
-  /** Sessions that one address may start with one client in a minute; undefined for no limit. */
-  startsPerMinute: number | undefined;
-  /** Whether some integration exchanges the codes of a storefront client. */
-  hasIntegration: (clientId: string) => Promise<boolean>;
   /** OpenID providers that authenticate users, besides the sandbox. */
   oidcSources: readonly OidcSettings[];
   /** European identity wallets that authenticate users. */
@@ -83,18 +82,8 @@ interface Dependencies
   /** Called when a ceremony of a passkey has ended. */
   onPasskey: (ceremony: Ceremony, outcome: CeremonyOutcome) => void;
   findLogo: (id: string) => Promise<Buffer | undefined>;
-  /** Called when a method of a session has ended, with its outcome. */
-  onMethod: (source: string, outcome: MethodOutcome) => void;
   /** The operator of this installation. */
   imprint: Imprint;
-  /** Ends the accesses to a user's claims that were charged up to a given time. Idempotent. */
-  endAccesses: Parameters<typeof createEndingOfAccesses>[0]['endAccesses'];
-  /** The charges for a user's claims that the ledger still holds, in any order. */
-  sharedOf: YourDataSettings['sharedOf'];
-  /** Adds entries to the audit log. Idempotent. */
-  record: YourDataSettings['record'];
-  /** Deletes a user's data that other features keep. */
-  eraseElsewhere: (traces: Traces) => Promise<Pick<Erased, 'accesses' | 'events'>>;
 }
 
 /** The hosted flow, the session query, and the grants of codes (interface 3.1, 4.1, 4.5). */

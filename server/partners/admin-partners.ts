@@ -32,6 +32,7 @@ import type { MakeLogo } from './brands/logo-making.ts';
 import type { LogoStore } from './brands/logo-store.ts';
 import { assertRedirectUris } from './clients/admin-clients.ts';
 import { createCachedChange, type Directory } from './directory/directory.ts';
+import type { EndpointDependencies } from './keys/admin-endpoints.ts';
 import { changeDetails } from './partner-details.ts';
 import { changedPrices } from './partner-prices.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
@@ -39,7 +40,7 @@ import { collection as partnerCollection } from './partner-store.ts';
 import { isLastFour, type Match, type SearchStore } from './search-store.ts';
 import { viewPartner } from './views.ts';
 
-interface Dependencies {
+export interface PartnerDependencies extends Pick<EndpointDependencies, 'assertWebhookUrl'> {
   store: PartnerStore;
   searches: SearchStore;
   /** Finds secrets that were replaced or removed, by their last four characters. */
@@ -51,8 +52,6 @@ interface Dependencies {
   /** Creates the test wallet and the live wallet of a partner. Idempotent. */
   openWallets: (partnerId: string) => Promise<void>;
   directory: Pick<Directory, 'forget'>;
-  /** @throws ApiError `refused` if events of this mode may not be sent to the URL */
-  assertWebhookUrl: (url: string, mode: Mode) => void;
   /** Called after a partner was suspended. Idempotent. */
   onSuspended: (partnerId: string) => Promise<void>;
 }
@@ -65,20 +64,9 @@ const newestFirst = (a: Partner, b: Partner): number =>
   b.createdAt.getTime() - a.createdAt.getTime() || (a._id < b._id ? 1 : -1);
 
 /** Manages partners. A partner is `pending` until it is activated, then `active` or `suspended`. */
-export function createPartners(dependencies: Dependencies) {
-  const {
-    store,
-    searches,
-    findReplaced,
-    logos,
-    makeLogo,
-    limit,
-    clock,
-    openWallets,
-    directory,
-    assertWebhookUrl,
-    onSuspended,
-  } = dependencies;
+export function createPartners(dependencies: PartnerDependencies) {
+  const { store, searches, findReplaced, logos, makeLogo, limit, clock, openWallets } = dependencies;
+  const { directory, assertWebhookUrl, onSuspended } = dependencies;
   const change = createCachedChange(store, clock, directory);
 
   /**

@@ -1,42 +1,30 @@
 import type { Mode } from '../../contracts/identifiers.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { PartnerNames } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
-import type { RequestLimit } from '../platform/http/limits/request-limits.ts';
-import type { Sealing } from '../platform/keys/sealing.ts';
-import { createPartners } from './admin-partners.ts';
+import { createPartners, type PartnerDependencies } from './admin-partners.ts';
 import { type BrandDecision, createBrandProcedures } from './brands/admin-brands.ts';
 import { createLogoMaking } from './brands/logo-making.ts';
 import { createClientProcedures, type Source } from './clients/admin-clients.ts';
 import { createDirectory } from './directory/directory.ts';
-import { createEndpointProcedures } from './keys/admin-endpoints.ts';
+import { createEndpointProcedures, type EndpointDependencies } from './keys/admin-endpoints.ts';
 import { createKeyProcedures } from './keys/admin-keys.ts';
 import type { ApiKey } from './keys/key-store.ts';
 import { createClientSecrets } from './keys/secrets.ts';
-import type { Match } from './search-store.ts';
 import type { PartnersStores } from './store.ts';
 import { createWarningSettings } from './warning-settings.ts';
 
-interface Dependencies {
+interface Dependencies
+  extends Pick<PartnerDependencies, 'openWallets' | 'findReplaced' | 'onSuspended' | 'limit' | 'clock'>,
+    Pick<EndpointDependencies, 'onResumed' | 'sealing'> {
   stores: PartnersStores;
   /** Called when a key or client has authenticated, with the hash of the secret. */
   onSecretUsed: {
     apiKey: (key: ApiKey, hash: string) => void;
     client: (clientId: string, hash: string, lastUsedAt: Date | undefined) => void;
   };
-  clock: Pick<Clock, 'now'>;
-  sealing: Pick<Sealing, 'seal'>;
   partnerNames: PartnerNames;
-  /** Creates the test wallet and the live wallet of a partner. Idempotent. */
-  openWallets: (partnerId: string) => Promise<void>;
-  findReplaced: (lastFour: string) => Promise<Match[]>;
   /** Returns why events may not be sent to `url` for a key of this mode; undefined if they may. */
   checkWebhookUrl: (url: string, mode: Mode) => string | undefined;
-  /** Called when an operator or member has ended the pause of a key's webhooks, so that waiting events can be sent. */
-  onResumed: (keyId: string) => Promise<void>;
-  /** Called after a partner was suspended. */
-  onSuspended: (partnerId: string) => Promise<void>;
-  limit: RequestLimit;
   logoAddress: (id: string) => string;
   /** Called after an operator has decided about a member's change of a live brand. */
   onBrandDecided: (decision: BrandDecision) => Promise<void>;

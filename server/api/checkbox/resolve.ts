@@ -4,16 +4,11 @@ import {
   type CheckboxResponse,
   storedAnswerLifetimeSeconds,
 } from '../../../contracts/checkbox.ts';
-import {
-  type ClaimName,
-  type Claims,
-  type ClaimsSnapshot,
-  resolveClaims,
-} from '../../../contracts/claims.ts';
-import type { Rehearsal } from '../../../contracts/verification.ts';
+import { type ClaimsSnapshot, resolveClaims } from '../../../contracts/claims.ts';
 import type { Client } from '../../partners/clients/client-store.ts';
 import type { ApiKey } from '../../partners/keys/key-store.ts';
 import type { Partner } from '../../partners/partner-store.ts';
+import type { Enrolled, FindEnrolled } from '../../people/enrollments/find-enrolled.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { RequestContext } from '../../platform/http/deadline.ts';
 import { sha256 } from '../../platform/ids.ts';
@@ -27,26 +22,12 @@ export interface KeyHolder {
 
 type CallingClient = Pick<Client, 'keyId' | 'status' | 'claims'>;
 
-interface Enrollment {
-  id: string;
-  clientId: string;
-  sub: string;
-  status: 'active' | 'blocked';
-  /** The error with which every charge for this sandbox user is refused, so that partners can test it. */
-  rehearse?: Rehearsal;
-  consentedClaims: readonly ClaimName[];
-  /** Id of the session that made the enrollment. */
-  firstSession: string;
-  /** The claims that were verified recently enough. */
-  freshClaims: Claims;
-}
-
-interface EnrollmentWithClient extends Enrollment {
+interface EnrollmentWithClient extends Enrolled {
   client: CallingClient;
 }
 
 interface Dependencies {
-  findEnrolled: (enrollmentId: string) => Promise<Enrollment | undefined>;
+  findEnrolled: FindEnrolled;
   findClient: (clientId: string) => Promise<{ client: CallingClient } | undefined>;
   charges: Charging;
   /** @throws ApiError rate_limited */

@@ -11,7 +11,7 @@ import type { Head, Heads } from './heads.ts';
 import { entryKeyOf, type LedgerEntry, type LedgerPage } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { type Draft, draftPage, type Posting } from './page-builder.ts';
-import { createPageInsert, type PageResult } from './page-insert.ts';
+import { createPageInsert, type InsertSettings, type PageResult } from './page-insert.ts';
 import type { Refusal } from './wallet-rules.ts';
 
 type Outcome =
@@ -38,19 +38,13 @@ interface Ticket extends Posting, Options {
   reject: (reason: unknown) => void;
 }
 
-interface Settings {
+interface Settings extends Omit<InsertSettings, 'store' | 'forgetHeads'> {
   store: Pick<LedgerStore, 'insert' | 'page' | 'existing' | 'findDurableEntry'>;
   heads: Heads;
   clock: Pick<Clock, 'now' | 'trusted'>;
   onWritten: (page: LedgerPage) => void;
   /** Called each time another process wrote a page first. */
   onConflict?: (() => void) | undefined;
-  /** Returns the time of a clock that never goes back, in milliseconds. */
-  uptime: () => number;
-  /** Waits for some milliseconds between two tries. */
-  pause: (ms: number) => Promise<void>;
-  /** How long pages with an unknown result are sent again, in milliseconds. */
-  resendWithin: number;
 }
 
 type Drafted = Draft<Ticket> & { head: Head };

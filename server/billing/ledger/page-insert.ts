@@ -10,12 +10,13 @@ import { fencePage } from './page-builder.ts';
  */
 export type PageResult = InsertResult | 'fenced';
 
-interface Settings {
+export interface InsertSettings {
   store: Pick<LedgerStore, 'insert' | 'page'>;
   /** Clears the cached last pages. If the database has lost one of them, a page after it would leave a gap. */
   forgetHeads: () => void;
   /** Returns the time of a clock that never goes back, in milliseconds. */
   uptime: () => number;
+  /** Waits for some milliseconds between two tries. */
   pause: (ms: number) => Promise<void>;
   /** How long pages with an unknown result are sent again, in milliseconds. */
   resendWithin: number;
@@ -43,7 +44,7 @@ const resendAfterMs = 10;
  * After `resendWithin`, it sends a fence page with the same number instead. The database accepts only one page of a number.
  * So if the fence is inserted, a delayed copy of the page cannot be.
  */
-export function createPageInsert({ store, forgetHeads, uptime, pause, resendWithin }: Settings) {
+export function createPageInsert({ store, forgetHeads, uptime, pause, resendWithin }: InsertSettings) {
   /** Returns the result of a page after another try. A page that exists may be this one, inserted by an earlier try. */
   async function resultOf({ page, isFence }: Resent, result: InsertResult): Promise<PageResult | 'unknown'> {
     if (result === 'inserted') return isFence ? 'fenced' : 'inserted';

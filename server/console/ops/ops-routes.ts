@@ -96,17 +96,8 @@ export function processMetricsRoutes(authenticate: Authenticate, metrics: Metric
 
 /** Returns the routes `GET /ops` for people and `GET /metrics` for Prometheus. Both require an operator token. */
 export function opsRoutes(dependencies: Dependencies): FastifyPluginAsync {
-  const {
-    authenticate,
-    overview,
-    readProcesses,
-    backlog,
-    readEndpoints,
-    metrics,
-    clock,
-    databaseFault,
-    guides,
-  } = dependencies;
+  const { authenticate, overview, readProcesses, backlog, readEndpoints, metrics } = dependencies;
+  const { clock, databaseFault, guides } = dependencies;
   const readBacklog = createSharedRead({
     read: async () => ({
       ...(await backlog.read(clock.now())),

@@ -11,7 +11,7 @@ import type { SessionStore } from '../../sessions/session-store.ts';
 import type { Authenticated, Failed } from '../../sessions/sources/source.ts';
 import { authenticated, joined, type Transition, verified } from '../../sessions/transitions.ts';
 
-interface Dependencies {
+export interface AuthenticationDependencies {
   sessions: Pick<SessionStore, 'move'>;
   enrolling: Pick<Enrolling, 'findOrCreateUser' | 'idsOf'>;
   outbox: Pick<Outbox, 'drain'>;
@@ -30,7 +30,7 @@ interface AuthenticatingBrowser {
 }
 
 /** Applies transitions to sessions, and records the person who has authenticated as the session's user. */
-export function createAuthentication(dependencies: Dependencies) {
+export function createAuthentication(dependencies: AuthenticationDependencies) {
   const { sessions, enrolling, outbox, hasFreshClaims, onMethod, clock } = dependencies;
   const now = () => new Date(clock.now());
 

@@ -19,12 +19,14 @@ import { checkStart, type StartFacts } from './start-checks.ts';
 /** The functions of the partners' directory that the hosted flow needs. */
 export type ClientDirectory = Pick<Directory, 'client' | 'apiKey'>;
 
-interface Dependencies {
+export interface StartDependencies {
   sessions: Pick<SessionStore, 'insert'>;
   directory: ClientDirectory;
+  /** Whether some integration exchanges the codes of a storefront client. */
   hasIntegration: (clientId: string) => Promise<boolean>;
   sources: ReadonlyMap<string, VerificationSource>;
   limit: RequestLimit;
+  /** Sessions that one address may start with one client in a minute; undefined for no limit. */
   startsPerMinute: number | undefined;
   /** `iss` of a redirect. */
   issuer: string;
@@ -39,7 +41,7 @@ interface Caller {
 }
 
 /** Starts sessions: `GET /verify/start` (interface 4.1). The route's schema has checked the form of the query. */
-export function createStart(dependencies: Dependencies) {
+export function createStart(dependencies: StartDependencies) {
   const { sessions, directory, hasIntegration, sources, limit, startsPerMinute, issuer, clock } =
     dependencies;
 

@@ -18,7 +18,7 @@ export interface SharedOnce {
   claims: readonly string[];
 }
 
-interface Dependencies {
+export interface YourDataDependencies {
   enrollments: Pick<EnrollmentStore, 'ofUser'>;
   sessions: Pick<SessionStore, 'ofUser'>;
   directory: Pick<ClientDirectory, 'client'>;
@@ -70,7 +70,7 @@ const actorOf = (userId: string, action: string, { requestId }: UserCall): Actor
 });
 
 /** Makes the functions by which a signed-in user sees their data, and ends their use. */
-export function createYourData(dependencies: Dependencies) {
+export function createYourData(dependencies: YourDataDependencies) {
   const { enrollments, sessions, directory, passkeys, sharedOf, withdraw, erasure, record, clock } =
     dependencies;
 

@@ -19,7 +19,7 @@ import { viewEndpoint } from '../views.ts';
 import { assertActive } from './admin-keys.ts';
 import { type ApiKey, type KeyStore, collection as keyCollection, pauseAt } from './key-store.ts';
 
-interface Dependencies {
+export interface EndpointDependencies {
   store: Pick<KeyStore, 'get' | 'change'>;
   sealing: Pick<Sealing, 'seal'>;
   clock: Pick<Clock, 'now'>;
@@ -47,7 +47,7 @@ function preparedSecretError(keyId: string, last4: string, preparedLast4: string
  * Makes the procedures of webhook endpoints (interface 5.5). An endpoint is a part of its API key. The feature `webhooks` has the
  * procedures of deliveries.
  */
-export function createEndpointProcedures(dependencies: Dependencies) {
+export function createEndpointProcedures(dependencies: EndpointDependencies) {
   const { store, sealing, clock, assertWebhookUrl, onResumed } = dependencies;
   const changeKey = createAuditedChange(store, clock);
   const view = (key: ApiKey) => viewEndpoint(key, clock.now());

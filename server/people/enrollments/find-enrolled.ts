@@ -27,3 +27,5 @@ export function createEnrolledUsers({ enrollments, users, isFresh, clock }: Depe
     return { ...enrollment, id: enrollment._id, freshClaims };
   };
 }
+export type FindEnrolled = ReturnType<typeof createEnrolledUsers>;
+export type Enrolled = NonNullable<Awaited<ReturnType<FindEnrolled>>>;

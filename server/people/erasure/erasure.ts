@@ -26,7 +26,7 @@ export interface Erased {
   events: number;
 }
 
-interface Dependencies {
+export interface ErasureDependencies {
   users: Pick<UserStore, 'erase' | 'erasedBefore' | 'remove'>;
   enrollments: Pick<EnrollmentStore, 'ofUser' | 'remove'>;
   sessions: Pick<SessionStore, 'ofUser' | 'forgetCarried' | 'forgetUser'>;
@@ -44,7 +44,7 @@ const perSweep = 100;
  * names charges and never users. The sweep erases again what was written during the first pass, then removes the last
  * references to the user. It also finishes an erasure that a crash has interrupted.
  */
-export function createErasure(dependencies: Dependencies) {
+export function createErasure(dependencies: ErasureDependencies) {
   const { users, enrollments, sessions, invalidate, removePasskeys, eraseElsewhere, clock } = dependencies;
   /**
    * Erases the data of a user. Enrollments and sessions name the data that other features keep about the user. So that

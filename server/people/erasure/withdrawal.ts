@@ -4,7 +4,7 @@ import { type Enrollment, type EnrollmentStore, isWithdrawn } from '../enrollmen
 import type { SnapshotInvalidation } from '../enrollments/snapshot-invalidation.ts';
 import type { Traces } from './erasure.ts';
 
-interface EndingDependencies {
+export interface EndingDependencies {
   enrollments: Pick<EnrollmentStore, 'find'>;
   sessions: Pick<SessionStore, 'ofUser'>;
   /** Ends accesses that were charged at `chargedUntil` or earlier. Idempotent. */
