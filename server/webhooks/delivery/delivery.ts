@@ -78,17 +78,8 @@ export interface Overdue {
 }
 
 /** One event for one key's URL, with a series of attempts. A resend makes another delivery. */
-export interface Delivery {
-  _id: string;
+export interface Delivery extends Omit<StoredEvent, 'body'> {
   eventId: string;
-  type: SentName;
-  partnerId: string;
-  mode: Mode;
-  keyId: string;
-  sessionId?: string;
-  enrollmentId?: string;
-  sub?: string;
-  traceparent?: string;
   status: DeliveryStatus;
   attempts: Attempt[];
   /** The most attempts that the series may make. */
@@ -114,10 +105,8 @@ export interface Delivery {
   forgetAnswersAt?: Date;
   /** The bulk job that made this delivery. */
   bulkId?: string;
-  createdAt: Date;
   /** When the delivery was delivered, failed or skipped. */
   endedAt?: Date;
-  purgeAt: Date;
 }
 
 /** The first due time of a pending attempt, from which lateness counts. Undefined if none is pending. */

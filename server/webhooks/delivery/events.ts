@@ -1,6 +1,6 @@
 import { schemaOf } from '../../../contracts/events.ts';
 import { retentionMs } from '../../../contracts/retention.ts';
-import { type AttemptTrigger, attemptLimit, type SkipReason } from '../../../contracts/webhooks.ts';
+import { attemptLimit, type SkipReason } from '../../../contracts/webhooks.ts';
 import type { EventDraft } from '../../platform/database/event-draft.ts';
 import { deriveId } from '../../platform/ids.ts';
 import type { Delivery, Leased, StoredEvent } from './delivery.ts';
@@ -37,17 +37,12 @@ export function composeEvent(
 }
 
 /** Why a delivery is made, and when its first attempt is due. */
-export interface DeliveryStart {
+export interface DeliveryStart
+  extends Pick<Delivery, 'trigger' | 'resendOf' | 'to' | 'operatorId' | 'bulkId'>,
+    Partial<Pick<Delivery, 'limit'>> {
   id: string;
-  trigger: AttemptTrigger;
   dueAt: Date;
   now: Date;
-  /** The most attempts of the delivery; default `attemptLimit`. */
-  limit?: number;
-  resendOf?: string;
-  to?: string;
-  operatorId?: string;
-  bulkId?: string;
 }
 
 export function markSkipped(
