@@ -42,7 +42,6 @@ export function createRevocationStore(db: Db) {
   return {
     revokedAt,
 
-    /** Whether an access was revoked. */
     has: async (id: string): Promise<boolean> => (await revokedAt(id)) !== undefined,
 
     /**

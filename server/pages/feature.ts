@@ -79,7 +79,6 @@ interface Dependencies
   claimLifetimes: Lifetimes;
   /** The relying party id of users' passkeys, which is a host name. Undefined if passkeys are off. */
   passkeyRpId: string | undefined;
-  /** Called when a ceremony of a passkey has ended. */
   onPasskey: (ceremony: Ceremony, outcome: CeremonyOutcome) => void;
   findLogo: (id: string) => Promise<Buffer | undefined>;
   /** The operator of this installation. */
@@ -198,7 +197,6 @@ export function createVerification(dependencies: Dependencies) {
     /** Sessions and claims of authorization codes, for their exchange. */
     grants: createGrants({ sessions, findSnapshot }),
     rememberCustomer: enrollments.rememberCustomer,
-    /** Finds an enrolled user with the claims that are still fresh. */
     enrolled: createEnrolledUsers({ enrollments, users, isFresh, clock }),
     /** Finishes changes of sessions and enrollments, and deletes what has expired. */
     sweep: {
@@ -210,7 +208,6 @@ export function createVerification(dependencies: Dependencies) {
         await outbox.sweep();
       },
     } satisfies Sweep,
-    /** Finishes erasures. */
     erasureSweep: erasure.sweep,
     /** Certificates that sources depend on. */
     certificates: overview.certificates,

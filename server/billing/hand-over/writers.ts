@@ -5,7 +5,6 @@ import { highestHashes } from '../../platform/jobs/rendezvous-hash.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 
 export interface WriterSettings {
-  /** Id of this process. */
   self: string;
   isWriter: boolean;
   /** Returns the running processes that write for others. */

@@ -18,7 +18,6 @@ export interface Memo {
   of?: string;
   /** The findings of an audit that an adjustment settles. */
   acknowledges?: string[];
-  /** The spend caps that a `caps` entry sets. */
   caps?: Partial<WalletState['caps']>;
   /** The entry for the audit log about the operator's action. */
   audit?: AuditEntry;

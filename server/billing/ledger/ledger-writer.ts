@@ -68,7 +68,6 @@ export function createLedgerWriter(settings: Settings) {
   let queue: Ticket[] = [];
   /** Lets a batch wait until about as many postings have arrived as were in the last one, at most 2 ms. */
   const batchWindow = createBatchWindow(() => queue.length);
-  /** The run of `writeQueue` that is in progress. */
   let running: Promise<void> | undefined;
 
   /** Puts tickets at the head of the queue, because they arrived before the tickets in it. */

@@ -6,7 +6,6 @@ import { hour, minute, secondsUntilRollover, windowStart } from '../../platform/
 /** The minute or hour of the last charge, in which charges are counted against a spend cap. */
 export interface SpendWindow {
   start: Date;
-  /** The number of charges in it. */
   used: number;
 }
 

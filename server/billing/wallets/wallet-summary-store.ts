@@ -10,7 +10,6 @@ export const collection = 'walletSummaries';
 export interface WalletSummary {
   _id: string;
   mode: Mode;
-  /** Number of the last page that was read. */
   n: number;
   /** The time of that page. */
   at: Date;

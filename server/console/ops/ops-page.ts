@@ -26,7 +26,6 @@ export const opsPagePolicy = [
 /** Templates escape everything by default. */
 const eta = new Eta({ views: fileURLToPath(new URL('./pages', import.meta.url)), cache: true });
 
-/** What the page shows. */
 type Overview = Figures & ProcessSurvey;
 
 /** Commands that the page names, each with its heading in docs/cli.md. */

@@ -31,7 +31,6 @@ export function createBrowser(baseUrl: string) {
     secure: isSecure,
   } as const;
 
-  /** Whether the request can come from one of our own pages. */
   const isFromOwnPage = ({ headers }: FastifyRequest): boolean => isOwnOrigin(headers, origin);
 
   /** @param secret the secret of the browser's session, or its nonce before the sign-in */
@@ -43,7 +42,6 @@ export function createBrowser(baseUrl: string) {
   return {
     /** The path of the base URL, without a trailing slash. A proxy removes it from each request. */
     basePath,
-    /** The path of the portal's pages, as browsers see it. */
     root,
     isSecure,
     isFromOwnPage,

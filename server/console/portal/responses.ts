@@ -40,7 +40,6 @@ const isLanguage = (code: unknown): code is Language =>
 /** The values of a template. Some of them also decide on the answer. */
 interface PageData extends Record<string, unknown> {
   status?: number;
-  /** Whether the page shows a document of the portal in a frame. */
   hasFrame?: boolean;
   /** Whether the page loads the script although it has no `passkey`. */
   hasScript?: boolean;

@@ -17,7 +17,6 @@ interface Dependencies {
   api: FastifyPluginAsync;
   /** `/portal/device`: sign-in of programs. */
   devices: FastifyPluginAsync;
-  /** Pages and forms. */
   pages: readonly FastifyPluginAsync[];
 }
 

@@ -11,7 +11,6 @@ export interface Signer {
 /** The content of an attestation that all formats have. Times in milliseconds since the epoch. */
 interface Content {
   signer: Signer;
-  /** The private key of the identity wallet. */
   holderKey: KeyObject;
   signed: number;
   validFrom: number;

@@ -169,7 +169,6 @@ function signerFault(signer: Certificate, { purposes, usage = 'signs' }: Trust):
   return hasPurpose ? undefined : `extended key usage without ${purposes.join(' or ')}`;
 }
 
-/** The most certificates that a presentation may contain. */
 const longestPath = 4;
 /** The most characters of a parser's message in a refusal. */
 const longestMessage = 80;

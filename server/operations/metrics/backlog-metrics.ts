@@ -9,7 +9,6 @@ export interface SourceCertificate {
   expiring: boolean;
 }
 
-/** The most endpoints with time series of their own. */
 const mostEndpoints = 10;
 
 /** Makes the gauges of the whole installation. Every process that offers them reports the same values. */

@@ -40,7 +40,6 @@ export function createOperatorStore(db: Db) {
       );
       return modifiedCount;
     },
-    /** Stores that the operator has called at this time. */
     async touch(id: string, at: Date): Promise<void> {
       await operators.updateOne({ _id: id }, { $max: { lastUsedAt: at } });
     },

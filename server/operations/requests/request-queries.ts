@@ -29,7 +29,6 @@ function viewRedirectUri(role: Role, uri: string | undefined): string | null {
   return seesPeople(role) ? uri : withoutQuery(uri);
 }
 
-/** Returns a request as an operator of this role sees it. */
 const viewRequest = (role: Role, record: RequestRecord): RequestView =>
   viewAs(RequestView, {
     ...record,

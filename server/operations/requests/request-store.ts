@@ -68,7 +68,6 @@ const moveKeyToFields: Document[] = [
   { $replaceWith: { $mergeObjects: ['$$ROOT', '$_id'] } },
   { $unset: '_id' },
 ];
-/** The most failed requests that one count reads. */
 const mostCounted = 50_000;
 /** The most of these of one partner, in a count for all partners. */
 const mostOfPartner = 5_000;

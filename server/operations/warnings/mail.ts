@@ -5,7 +5,6 @@ export interface WarningMail {
   to: string;
   /** The message id. A message that is sent twice has the same id, so that mail programs show it once. */
   id: string;
-  /** The name of the partner. */
   name: string;
   mode: Mode;
   text: string;

@@ -13,7 +13,6 @@ import type { WarningSource } from './watch.ts';
 const [hour, day] = [3_600_000, 86_400_000];
 /** A live balance is low if it is used up within this number of days, unless the partner has another threshold. */
 export const defaultLowDays = 7;
-/** The most endpoints with failed attempts that one check reads. */
 const mostEndpointsPerCheck = 200;
 /** A warning is raised about an old secret that expires within this time, in milliseconds. */
 export const expiringWithinMs = day;

@@ -14,7 +14,6 @@ import type { BrowserContext } from '../../sessions/session-access.ts';
 import type { ClientDirectory } from './start.ts';
 
 interface Dependencies {
-  /** Whether this installation has passkeys. */
   passkeysOn: boolean;
   passkeys: Passkeys;
   directory: Pick<ClientDirectory, 'client'>;

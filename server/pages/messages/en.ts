@@ -21,7 +21,6 @@ export const en = {
   language: 'en',
   /** The language's name for itself. */
   name: 'English',
-  /** The word "Language". */
   nameLabel: 'Language',
   direction: 'ltr' as 'ltr' | 'rtl',
   testMode: { title: 'Test mode:', text: 'only for trying out. No result counts.' },

@@ -33,7 +33,6 @@ interface Dependencies {
 }
 
 export interface PageContext {
-  /** The path that the page's form is sent to. */
   action: string;
   /** The CSRF token of the page's form. */
   csrf: string;
@@ -103,7 +102,6 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
     ...legalOf(imprint, languages[language]),
   });
 
-  /** The template data that presents the partner on a page. */
   function present(settings: PartnerSettings, language: Language) {
     const { brandColor, purpose, privacyUrl, redirectUri } = settings;
     const m = languages[language];

@@ -83,7 +83,6 @@ const methodIcons: Record<Method['kind'], string> = {
   identityWallet: 'M8 2h8a2 2 0 0 1 2 2v16a2 2 0 0 1-2 2H8a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2ZM11 18h2',
 };
 
-/** The list of methods that the user chooses from. */
 function methodList(
   { offered, last }: Extract<View, { kind: 'methods' }>,
   { onPhone, language }: RequestContext,

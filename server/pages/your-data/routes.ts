@@ -16,7 +16,6 @@ import { type SignedIn, signInLifetimeMs, type UserSignIn } from './sign-in.ts';
 import type { YourData, YourDataOfUser } from './your-data.ts';
 
 interface Dependencies {
-  /** Whether this installation has passkeys. */
   passkeysOn: boolean;
   signIn: UserSignIn;
   yourData: YourDataOfUser;
@@ -33,7 +32,6 @@ const SignInForm = Form.extend({ credential: z.string().max(32_768).optional() }
 const Id = z.string().max(64).optional();
 const Params = z.object({ partner: Id, passkey: Id });
 
-/** The limit of sign-ins from one address. */
 const signInLimit = { perMinute: 30, refusal: 'Too many requests' };
 const userLimit = { perMinute: 60, refusal: 'Too many requests' };
 

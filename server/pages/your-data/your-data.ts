@@ -46,7 +46,6 @@ interface ClientShare {
 export interface PartnerShare {
   partnerId: string;
   name: string;
-  /** Whether a client of this partner may read a claim. */
   canRead: boolean;
   clients: ClientShare[];
 }

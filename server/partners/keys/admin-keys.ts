@@ -31,7 +31,6 @@ interface Dependencies {
   partnerNames: PartnerNames;
 }
 
-/** Makes the secret of an API key, and the fields to store for it. */
 function newSecret(mode: Mode) {
   const apiKey = randomSecret(mode === 'live' ? 'liveKey' : 'testKey');
   return { apiKey, stored: { hash: sha256(apiKey), last4: apiKey.slice(-4) } };

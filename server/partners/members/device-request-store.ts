@@ -27,7 +27,6 @@ export interface DeviceRequest {
   /** Seconds that have to pass between two polls. */
   interval: number;
   polledAt?: Date;
-  /** Present once the request is confirmed. */
   confirmation?: Confirmation;
   createdAt: Date;
   expiresAt: Date;

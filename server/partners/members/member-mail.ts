@@ -46,7 +46,6 @@ export function createMemberMail({ stores: { members }, send, clock, logger, bas
   };
 
   return {
-    /** Sends an e-mail to each active owner of the partner. */
     async toOwners(partnerId: string, text: MemberText): Promise<void> {
       if (send) deliverAll(await members.ownerEmails(partnerId), text);
     },

@@ -63,7 +63,6 @@ export const isWithdrawn = (
   { consentedAt }: { consentedAt?: Date },
 ): boolean => withdrawnAt !== undefined && (consentedAt === undefined || consentedAt <= withdrawnAt);
 
-/** The most enrollments that a query for one person reads. */
 const mostPerPerson = 1_000;
 
 /** The filter of a list: a partner's enrollments, those of one user of the partner, or those that are blocked. */

@@ -82,7 +82,6 @@ export function createIdentities(db: Db) {
     find,
     insert,
 
-    /** Changes when the identity of a user is deleted. */
     async keepUntil({ _id, identity }: Owner, until: Date): Promise<void> {
       await documents.updateOne({ _id: idOf(identity), userId: _id }, { $set: { purgeAt: until } });
     },

@@ -33,7 +33,6 @@ type Target = {
   /** Longest wait for one reply in milliseconds, default 1900. Long scans and index builds need more. */
   answerWithinMs?: number;
   logger?: Pick<Logger, 'info'>;
-  /** Called with the client before it connects. */
   watch?: (client: MongoClient) => void;
   /** Whether the client emits an event for each command, which costs time. */
   monitorCommands?: boolean;

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 
-/** The most characters of a header that are read. */
 const maxLength = 512;
 /** Headers with another limit: access tokens and form-encoded credentials are longer. */
 const maxLengthOf: Readonly<Record<string, number>> = { authorization: 4096 };

@@ -78,7 +78,6 @@ interface Settings {
   errorPage?: string;
 }
 
-/** Headers of every response. */
 const headersOf = ({ id }: FastifyRequest) => ({ 'x-request-id': id, 'x-content-type-options': 'nosniff' });
 
 /** Removes headers that cannot be sent: Fastify would replace the whole answer with one of its own format. */

@@ -11,9 +11,7 @@ export interface SecretUse {
   collection: string;
   /** Matches the document and the secret in it, so that a replaced secret is not changed. */
   filter: { _id: string } & Document;
-  /** The path of the time. */
   field: string;
-  /** The stored time of the last use. */
   lastUsedAt: Date | undefined;
 }
 

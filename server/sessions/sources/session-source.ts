@@ -15,7 +15,6 @@ export interface OfferedMethod {
 
 /** The data that a session asks its sources for. The pages tell the user about it. */
 export interface Asked {
-  /** The requested claims that some of them can answer. */
   answered: ClaimName[];
   asksNumber: boolean;
 }

@@ -12,7 +12,6 @@ export interface SourceSession {
   carried: Record<string, unknown> | undefined;
   /** The language that the user chose, or the partner asked for. */
   language: string | undefined;
-  /** The requested claims. */
   claims: readonly ClaimName[];
 }
 

@@ -18,7 +18,6 @@ export interface Part extends KeyCount {
   leftOut: number;
   /** The last document that was processed. */
   after?: { createdAt: Date; _id: string };
-  /** When the next step of this part is due. */
   nextAt: Date;
   finished: boolean;
   /** Whether the part waits, because the endpoint has at least as many unsent deliveries as the job makes in two seconds. */

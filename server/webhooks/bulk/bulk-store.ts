@@ -142,7 +142,6 @@ export function createBulkStore(db: Db, counting: Db = db) {
       return { keys: await documents.aggregate<KeyCount>(stages).toArray(), exact };
     },
 
-    /** The running job whose next step is due first. */
     async next(): Promise<RunningJob | undefined> {
       // Only running jobs have `nextAt`. The condition on it lets the query use its sparse index.
       const job = await jobs.findOne({ nextAt: { $gt: new Date(0) } }, { sort: { nextAt: 1 } });

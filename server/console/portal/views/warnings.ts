@@ -9,7 +9,6 @@ import { numberIn, select, withoutResult } from './kit/forms.ts';
 import type { Cell, Given, PageContext, PageRow, Question, Section, View } from './kit/page.ts';
 import { link, tableOf, text, time, toned, wordsOf } from './kit/text.ts';
 
-/** The most open warnings, and the most past ones, that the page shows. */
 const mostShown = 50;
 
 const advice: Readonly<Record<WarningKind, keyof Messages>> = {

@@ -6,7 +6,6 @@ export interface Page {
   after?: { _id: string; createdAt: Date } | undefined;
 }
 
-/** The settings of a page of a list by time. */
 interface PageSettings {
   /** Whether the oldest record comes first. By default, the newest comes first. */
   oldestFirst?: boolean;

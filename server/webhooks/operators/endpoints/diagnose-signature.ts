@@ -18,7 +18,6 @@ export interface Captured {
   sent?: { eventId: string; body: Buffer; attempts: readonly Attempt[] } | undefined;
 }
 
-/** A captured request whose digest is not the expected one. */
 interface Mismatch extends Captured {
   digest: string;
   sentAttempt: Attempt | undefined;

@@ -25,7 +25,6 @@ const mostQueued = 10_000;
 const liveFirst = { mode: 1 } as const;
 
 interface Wanted {
-  /** Only keys of this mode. */
   mode?: Mode | undefined;
   limit: number;
 }
@@ -120,7 +119,6 @@ export function createHealthStore(db: Db) {
       return inTurns(sorted, ({ partnerId }) => partnerId).slice(0, wanted.limit);
     },
 
-    /** The keys of a partner that have a webhook URL. */
     async ofPartner(partnerId: string, { mode, limit }: Wanted): Promise<KeyOwner[]> {
       const found = await keys
         .find({ partnerId, ...givenFields({ mode }), webhook: { $exists: true } })

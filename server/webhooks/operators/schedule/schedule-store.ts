@@ -4,7 +4,6 @@ import { givenFields, period } from '../../../platform/database/reads/look-throu
 import type { Delivery } from '../../delivery/delivery.ts';
 import { collection as deliveryCollection } from '../../delivery/delivery-store.ts';
 
-/** The most pending deliveries that one call reads. */
 const mostRead = 100_000;
 
 /** The field of a row, and its value in a delivery, for each column. */

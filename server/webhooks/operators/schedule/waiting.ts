@@ -18,7 +18,6 @@ export interface WaitingSettings {
   pauses: ReadPauses;
   /** Whether a process that sends is running. */
   hasWorker: () => Promise<boolean>;
-  /** The limits of each process. */
   limits: Limits;
 }
 
