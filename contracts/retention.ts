@@ -11,6 +11,9 @@ export const retentionMs = {
   bulkJob: 60 * day,
 } as const;
 
+/** The longest legal hold on a user's records, in days: three years. */
+export const longestHoldDays = 1_095;
+
 /** What is left of a closed partner, until when, and why or how it goes. `until` is null if no date ends it. */
 export interface Remainder {
   what: string;

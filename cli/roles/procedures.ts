@@ -182,6 +182,8 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
     'users.show',
   ],
   'users find': ['users.find'],
+  'users hold': ['users.hold', 'users.show'],
+  'users release': ['users.release', 'users.show'],
   'users remove-passkey': ['users.removePasskey', 'users.show'],
   'users show': ['users.show'],
   'wallets adjust': ['wallets.adjust', 'wallets.show'],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ClaimName, ClaimValue } from '../claims.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { EnrollmentStatus, EnrollmentView } from './enrollments.ts';
-import { page, readReason, reference, wrongKindMessage } from './references.ts';
+import { OperatorReason, page, readReason, reference, wrongKindMessage } from './references.ts';
 
 /** All data that are stored about a person. */
 export const UserView = z.strictObject({
@@ -33,6 +33,10 @@ export const UserView = z.strictObject({
   sessions: z.number().int(),
   /** Whether a source has seen this person under another identity. */
   duplicate: z.boolean(),
+  /** A legal hold: until its end, nothing of the user is erased, forgotten or expires. */
+  hold: z
+    .strictObject({ until: DateTime, reason: z.string(), since: DateTime, operatorId: z.string() })
+    .nullable(),
   createdAt: DateTime,
 });
 export type UserView = z.infer<typeof UserView>;
@@ -56,6 +60,12 @@ export const UserReference = z.strictObject({
   // A `sub` is not accepted: the audit log keeps the input, and must not name an erased person.
   userId: z.string().regex(/^usr_[0-9A-Za-z]{22}$/, { error: 'expected the id of a user, usr_…' }),
 });
+
+export const HoldUser = UserReference.extend({ until: DateTime, reason: OperatorReason });
+export type HoldUser = z.infer<typeof HoldUser>;
+export const ReleaseUser = UserReference.extend({ reason: OperatorReason });
+/** A user whose records are held; `until` is null after the release. */
+export const HeldUser = z.strictObject({ id: z.string(), mode: Mode, until: DateTime.nullable() });
 
 export const PasskeyReference = z.strictObject({
   userId: UserReference.shape.userId,

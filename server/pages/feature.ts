@@ -16,6 +16,7 @@ import { createGrants } from '../people/enrollments/grants.ts';
 import { createOutbox } from '../people/enrollments/outbox.ts';
 import { createSnapshotInvalidation } from '../people/enrollments/snapshot-invalidation.ts';
 import { createErasure, type ErasureDependencies } from '../people/erasure/erasure.ts';
+import { createHolds, type HoldDependencies } from '../people/erasure/holds.ts';
 import {
   createEndingOfAccesses,
   createWithdrawal,
@@ -61,7 +62,8 @@ interface Dependencies
     Pick<YourDataDependencies, 'sharedOf' | 'record'>,
     Pick<ErasureDependencies, 'eraseElsewhere'>,
     Pick<AuthenticationDependencies, 'onMethod'>,
-    Pick<EndingDependencies, 'endAccesses'> {
+    Pick<EndingDependencies, 'endAccesses'>,
+    Pick<HoldDependencies, 'moveEvents'> {
   stores: VerificationStores;
   /** `trusted`: whether the clock may judge the validity of attestations. */
   clock: { now(): number; trusted?(): boolean };
@@ -89,7 +91,7 @@ interface Dependencies
 export function createVerification(dependencies: Dependencies) {
   const { stores, clock, keyring, directory, limit, logger, baseUrl, imprint, claimLifetimes } = dependencies;
   const { chargeOf, chargedCodes, eraseElsewhere, passkeyRpId, record, sharedOf } = dependencies;
-  const { onMethod, publish } = dependencies;
+  const { onMethod, publish, moveEvents } = dependencies;
   const { sessions, users, enrollments } = stores;
   /** Most parts of this feature depend on some of these. */
   const base = { sessions, users, enrollments, directory, keyring, clock, logger };
@@ -137,6 +139,9 @@ export function createVerification(dependencies: Dependencies) {
     clock,
   });
   const erasure = createErasure({ ...base, invalidate, removePasskeys: passkeys.removeAll, eraseElsewhere });
+
+  const { passkeys: passkeyStore } = stores;
+  const holds = createHolds({ ...base, passkeys: passkeyStore, moveEvents });
 
   const sessionAccess = createSessionAccess({ sessions, keyring });
   const outbox = createOutbox({ ...base, enrolling, publish });
@@ -203,6 +208,7 @@ export function createVerification(dependencies: Dependencies) {
       name: 'verification events',
       async sweep() {
         await invalidate.sweep();
+        await holds.sweep();
         await forgetOldClaims();
         await sessions.forgetCodeSnapshots(new Date(clock.now()));
         await outbox.sweep();
@@ -217,6 +223,7 @@ export function createVerification(dependencies: Dependencies) {
       block,
       passkeys,
       erasure,
+      holds,
       isFresh,
       customerHash,
       chargeOf,

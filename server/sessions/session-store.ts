@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Db, Filter } from 'mongodb';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
+import { moveExpiry, type NewExpiry } from '../platform/database/expiry.ts';
 import type { JointRead } from '../platform/database/reads/joint-reads.ts';
 import type { IndexDeclaration } from '../platform/database/schema/indexes.ts';
 import type { ShardDeclaration } from '../platform/database/schema/sharding.ts';
@@ -217,6 +218,9 @@ export function createSessionStore(db: Db, read: JointRead) {
 
     ofUser: (userId: string): Promise<Session[]> =>
       sessions.find({ userId }).sort({ createdAt: 1 }).toArray(),
+
+    moveExpiry: (userId: string, expiry: NewExpiry): Promise<void> =>
+      moveExpiry(sessions, { userId }, expiry),
 
     /**
      * Removes the claims snapshots of codes. Call this after the user or the enrollment has changed.

@@ -4,6 +4,7 @@ import { listedAfterMs } from '../../contracts/account.ts';
 import { defaultLeadSeconds } from '../../contracts/admin/keyring.ts';
 import { storedAnswerLifetimeSeconds } from '../../contracts/checkbox.ts';
 import { accessTokenLifetimeSeconds } from '../../contracts/oauth.ts';
+import { longestHoldDays } from '../../contracts/retention.ts';
 import { timestampSkewSeconds } from '../../contracts/storefront.ts';
 import { codeLifetimeSeconds, sessionLifetimeSeconds } from '../../contracts/verification.ts';
 import { attemptTimeoutMs } from '../../contracts/webhooks.ts';
@@ -27,6 +28,7 @@ import { heldMs, invitationLifetimeMs } from '../../server/partners/members/held
 import { oneTimeUserLifetimeMs } from '../../server/people/enrollments/enroll.ts';
 import { longestLifetime, notYetLifetimeMs } from '../../server/people/enrollments/freshness.ts';
 import { secondLookAfterMs } from '../../server/people/enrollments/snapshot-invalidation.ts';
+import { releasedMs } from '../../server/people/erasure/holds.ts';
 import { gracePeriodMs as forgottenWithin } from '../../server/people/users/forgetting.ts';
 import { largestOffset } from '../../server/platform/clock.ts';
 import { readConfig } from '../../server/platform/config/config.ts';
@@ -354,6 +356,16 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ['TIME after the minute in which requests were dropped'],
   ],
   ['the longest pause of a webhook endpoint', longestPauseMs, ['At most TIME; another time replaces']],
+  [
+    'the longest legal hold',
+    longestHoldDays * 86_400_000,
+    ['At most TIME; another hold', 'end is at most TIME ahead'],
+  ],
+  [
+    'the end of what a hold has kept, after its release',
+    releasedMs,
+    ['meanwhile is deleted within TIME', 'during the hold are deleted within TIME'],
+  ],
   [
     'the retention of a bulk job',
     bulkJobRetentionMs,

@@ -113,6 +113,8 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'sources.check': ['yes', 'yes'],
   status: ['yes', 'yes'],
   'users.erase': ['no', 'no'],
+  'users.hold': ['no', 'no'],
+  'users.release': ['no', 'no'],
   'users.removePasskey': ['yes', 'no'],
   'users.find': ['yes', 'no'],
   'users.show': ['yes', 'no'],

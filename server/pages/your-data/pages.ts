@@ -145,8 +145,8 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
       return plain('you-question', context, { t, action, question: questionOf(ending, language) });
     },
 
-    /** The page after an erasure or the removal of the present passkey. The user is signed out. */
-    done: (context: PlainContext, done: 'erased' | 'removed'): Page =>
+    /** The page after an erasure or the removal of the present passkey, and after an erasure that a legal hold prevents. */
+    done: (context: PlainContext, done: 'erased' | 'held' | 'removed'): Page =>
       plain('you-done', context, { done: yourDataMessages[context.language][done] }),
   };
 }

@@ -154,6 +154,8 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
   const erase = actionRoutes('/erase', {
     find: () => ({ kind: 'erase' }),
     async act({ user }, _id, reply) {
+      // The user stays signed in, and can ask again after the hold.
+      if (yourData.isHeld(user)) return pages.done(contextOf(reply.request, ''), 'held');
       await yourData.erase(user, callOf(reply));
       forgetPasskeyMark(reply);
       clearCookie(reply, signInCookie);

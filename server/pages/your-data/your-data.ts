@@ -4,7 +4,7 @@ import type { Erasure, Traces } from '../../people/erasure/erasure.ts';
 import type { Withdraw } from '../../people/erasure/withdrawal.ts';
 import type { Passkey } from '../../people/passkeys/passkey-store.ts';
 import type { Passkeys } from '../../people/passkeys/passkeys.ts';
-import type { User } from '../../people/users/user-store.ts';
+import { isHeld, type User } from '../../people/users/user.ts';
 import { groupBy } from '../../platform/batching/group-by.ts';
 import type { Actor, AuditEntry } from '../../platform/database/audit/audit-entry.ts';
 import { ApiError } from '../../platform/errors.ts';
@@ -125,6 +125,9 @@ export function createYourData(dependencies: YourDataDependencies) {
       await record([{ ...actor, id: `${call.requestId}:${_id}`, at, target: _id, before: { passkeyId } }]);
       await passkeys.remove(_id, passkeyId);
     },
+
+    /** Whether a legal hold keeps the records of the user. */
+    isHeld: (user: User): boolean => isHeld(user, new Date(clock.now())),
 
     /** Erases the user, as `svcadmin users erase` does. Idempotent. */
     async erase({ _id }: User, call: UserCall): Promise<void> {

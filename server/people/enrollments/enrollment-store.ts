@@ -4,6 +4,7 @@ import type { Mode } from '../../../contracts/identifiers.ts';
 import type { Rehearsal } from '../../../contracts/verification.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { AuditEntry } from '../../platform/database/audit/audit-entry.ts';
+import { moveExpiry, type NewExpiry } from '../../platform/database/expiry.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import { countThrough, divideFilter } from '../../platform/database/reads/look-through.ts';
 import { readPage } from '../../platform/database/reads/pages.ts';
@@ -180,6 +181,9 @@ export function createEnrollmentStore(db: Db) {
     async keepUntil(userId: string, until: Date): Promise<void> {
       await enrollments.updateMany({ userId, purgeAt: { $exists: true } }, { $set: { purgeAt: until } });
     },
+
+    moveExpiry: (userId: string, expiry: NewExpiry): Promise<void> =>
+      moveExpiry(enrollments, { userId }, expiry),
 
     /** Deletes enrollments. One with an audit entry that is not copied to the audit log yet stays until the next call. */
     async remove(ids: readonly string[]): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { Mode } from '../../../contracts/identifiers.ts';
+import { moveExpiry, type NewExpiry } from '../../platform/database/expiry.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import type { ShardDeclaration } from '../../platform/database/schema/sharding.ts';
 import { insertEach } from '../../platform/database/write-groups.ts';
@@ -82,6 +83,9 @@ export function createPasskeyStore(db: Db) {
     /** @returns whether the passkey existed */
     remove: async (userId: string, id: string): Promise<boolean> =>
       (await passkeys.deleteOne({ _id: id, userId })).deletedCount === 1,
+
+    moveExpiry: (userId: string, expiry: NewExpiry): Promise<void> =>
+      moveExpiry(passkeys, { userId }, expiry),
 
     async removeOfUser(userId: string): Promise<void> {
       await passkeys.deleteMany({ userId });

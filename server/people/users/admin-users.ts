@@ -4,22 +4,28 @@ import {
   FindUser,
   FindUsers,
   FoundUser,
+  HeldUser,
+  HoldUser,
   PasskeyReference,
+  ReleaseUser,
   RemovedPasskey,
   UserReference,
   UserView,
 } from '../../../contracts/admin/users.ts';
 import type { ClaimName } from '../../../contracts/claims.ts';
 import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
+import { viewAs } from '../../platform/admin-api/view.ts';
 import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { SessionStore } from '../../sessions/session-store.ts';
 import type { EnrollmentStore } from '../enrollments/enrollment-store.ts';
 import type { IsFresh } from '../enrollments/freshness.ts';
 import type { Erasure } from '../erasure/erasure.ts';
+import type { Holds } from '../erasure/holds.ts';
 import type { Passkeys } from '../passkeys/passkeys.ts';
 import { viewEnrollment } from '../views.ts';
 import { createUserSearch } from './find-users.ts';
+import { isHeld } from './user.ts';
 import { createFindUserId } from './user-id.ts';
 import type { User, UserStore } from './user-store.ts';
 
@@ -31,13 +37,25 @@ export interface UserDependencies {
   customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
   passkeys: Pick<Passkeys, 'ofUser' | 'userOf' | 'remove'>;
   erasure: Erasure;
+  holds: Pick<Holds, 'hold' | 'release'>;
   isFresh: IsFresh;
   clock: { now(): number };
 }
 
+/** The hold that keeps the records of a user; null without one. */
+function viewHold(user: User, now: Date): UserView['hold'] {
+  return isHeld(user, now) && user.hold ? viewAs(UserView.shape.hold.unwrap(), user.hold) : null;
+}
+
+const viewHeld = (user: User, now: number) => ({
+  id: user._id,
+  mode: user.mode,
+  until: viewHold(user, new Date(now))?.until ?? null,
+});
+
 /** Makes the procedures that `svcadmin users` calls. */
 export function createUserProcedures(dependencies: UserDependencies) {
-  const { users, enrollments, sessions, passkeys, erasure, isFresh, clock } = dependencies;
+  const { users, enrollments, sessions, passkeys, erasure, holds, isFresh, clock } = dependencies;
 
   const search = createUserSearch(dependencies);
 
@@ -74,6 +92,7 @@ export function createUserProcedures(dependencies: UserDependencies) {
       })),
       sessions: userSessions.length,
       duplicate: user.duplicate ?? false,
+      hold: viewHold(user, new Date(now)),
       createdAt: user.createdAt.toISOString(),
     };
   }
@@ -109,6 +128,14 @@ export function createUserProcedures(dependencies: UserDependencies) {
         await passkeys.remove(userId, passkeyId, () => endDryRun(actor));
         return { id: passkeyId, userId };
       },
+    ),
+
+    hold: mutation({ target: 'userId', record: 'several' }, HoldUser, HeldUser, async (input, actor) =>
+      viewHeld(await holds.hold(input, actor), clock.now()),
+    ),
+
+    release: mutation({ target: 'userId', record: 'several' }, ReleaseUser, HeldUser, async (input, actor) =>
+      viewHeld(await holds.release(input, actor), clock.now()),
     ),
 
     erase: mutation(

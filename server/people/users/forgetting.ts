@@ -14,8 +14,9 @@ const perSweep = 200;
 /** Deletes expired claims, because the consent page promises how long claims are kept. Idempotent. */
 export function createForgetting({ users, claimLifetime, clock }: Dependencies) {
   return async function forgetOldClaims(): Promise<void> {
-    const before = new Date(clock.now() - claimLifetime - gracePeriodMs);
-    for (const user of await users.findWithOldClaims(before, perSweep))
+    const now = new Date(clock.now());
+    const before = new Date(now.getTime() - claimLifetime - gracePeriodMs);
+    for (const user of await users.findWithOldClaims(before, { now, limit: perSweep }))
       await users.forgetClaims(user, before);
   };
 }

@@ -1,13 +1,19 @@
 import type { Db, Filter, UpdateFilter } from 'mongodb';
 import type { AuditEntry } from '../../platform/database/audit/audit-entry.ts';
+import { moveExpiry, type NewExpiry } from '../../platform/database/expiry.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import type { ShardDeclaration } from '../../platform/database/schema/sharding.ts';
-import { unavailable } from '../../platform/errors.ts';
+import { ApiError, unavailable } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
 import type { Verified } from '../../sessions/sources/source.ts';
 import { invalidationIndex, invalidationsOf } from '../enrollments/invalidation-store.ts';
-import { userCollection as collection, createIdentities, forgetIdentity } from './identity-store.ts';
-import type { User } from './user.ts';
+import {
+  userCollection as collection,
+  createIdentities,
+  forgetIdentity,
+  identityOf,
+} from './identity-store.ts';
+import { isHeld, type User } from './user.ts';
 
 export type { User };
 
@@ -16,6 +22,7 @@ const maxConflictTries = 5;
 export const indexes: IndexDeclaration[] = [
   { collection, key: { erasedAt: 1 }, sparse: true },
   { collection, key: { keptSince: 1 }, sparse: true },
+  { collection, key: { 'hold.until': 1 }, sparse: true },
   { collection, key: { auditAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },
   invalidationIndex(collection),
@@ -27,6 +34,9 @@ export type NewUser = Pick<User, 'identity' | 'mode' | 'createdAt' | 'purgeAt'> 
   Partial<Pick<User, 'claims' | 'keptSince'>>;
 
 type Found = Pick<Verified, 'claims' | 'duplicate'>;
+
+/** The condition of every deletion of a user's data: no legal hold keeps them. `isHeld` says the same of a user. */
+const notHeld = (now: Date) => ({ 'hold.until': { $not: { $gt: now } } });
 
 const notErased = { erasedAt: { $exists: false } };
 
@@ -84,10 +94,10 @@ export function createUserStore(db: Db) {
       await users.updateOne({ _id: id, ...notErased }, { $set: changed, $min: { keptSince: evaluatedAt } });
     },
 
-    /** Users with a claim that was evaluated at `before` or earlier. */
-    findWithOldClaims: (before: Date, limit: number): Promise<User[]> =>
+    /** Users with a claim that was evaluated at `before` or earlier, without held ones. */
+    findWithOldClaims: (before: Date, { now, limit }: { now: Date; limit: number }): Promise<User[]> =>
       users
-        .find({ keptSince: { $lte: before } })
+        .find({ keptSince: { $lte: before }, ...notHeld(now) })
         .limit(limit)
         .toArray(),
 
@@ -113,6 +123,7 @@ export function createUserStore(db: Db) {
      * Empties the record, so that the same person is a new user from now on. The caller must then invalidate the claims
      * snapshots in the user's sessions.
      * @returns whether the user existed
+     * @throws ApiError `conflict` if a legal hold keeps the user
      */
     async erase(
       id: string,
@@ -121,18 +132,54 @@ export function createUserStore(db: Db) {
       beforeWrite: () => void = () => {},
     ): Promise<boolean> {
       const notYetErased = { _id: id, ...notErased };
-      const user = await users.findOne(notYetErased, { projection: { identity: 1 } });
+      const user = await users.findOne(notYetErased, { projection: { identity: 1, hold: 1 } });
       if (!user) return false;
+      if (isHeld(user, at)) {
+        const description = `A legal hold keeps ${id} until ${user.hold?.until.toISOString()}`;
+        throw new ApiError('conflict', { description });
+      }
       beforeWrite();
       const emptied = { claims: {}, duplicate: false, erasedAt: at, invalidateAt: at, auditAt: entry.at };
-      const { matchedCount } = await users.updateOne(notYetErased, {
-        $set: emptied,
-        // The sweep needs the record to erase the data a second time, and deletes it then. So it must not expire before.
-        $unset: { purgeAt: '' },
-        $push: { audit: entry },
-      });
+      const { matchedCount } = await users.updateOne(
+        { ...notYetErased, ...notHeld(at) },
+        {
+          $set: emptied,
+          // The sweep needs the record to erase the data a second time, and deletes it then. So it must not expire before.
+          $unset: { purgeAt: '' },
+          $push: { audit: entry },
+        },
+      );
       await forgetIdentity(db, user);
       return matchedCount === 1;
+    },
+
+    /** Sets a legal hold, or removes it. */
+    async setHold(id: string, hold: User['hold'], entry: AuditEntry): Promise<void> {
+      await users.updateOne(
+        { _id: id, ...notErased },
+        {
+          $set: { auditAt: entry.at, ...(hold ? { hold } : {}) },
+          ...(hold ? {} : { $unset: { hold: '' } }),
+          $push: { audit: entry },
+        },
+      );
+    },
+
+    /** Held users whose records were last moved at `before` or earlier. */
+    heldUsers: (now: Date, before: Date, limit: number): Promise<User[]> =>
+      users
+        .find({ 'hold.until': { $gt: now }, 'hold.movedAt': { $not: { $gt: before } } })
+        .limit(limit)
+        .toArray(),
+
+    async noteHeld(id: string, movedAt: Date): Promise<void> {
+      await users.updateOne({ _id: id, hold: { $exists: true } }, { $set: { 'hold.movedAt': movedAt } });
+    },
+
+    /** Moves when a user and the identity are deleted. */
+    async moveExpiry(id: string, expiry: NewExpiry): Promise<void> {
+      const user = await users.findOne({ _id: id, ...notErased }, { projection: { identity: 1 } });
+      if (user) await moveExpiry(users, { _id: { $in: [id, identityOf(user)._id] } }, expiry);
     },
 
     /**

@@ -13,6 +13,8 @@ export interface User extends SnapshotOwner {
   keptSince?: Date;
   /** Whether a source knows this person under another identity. */
   duplicate?: boolean;
+  /** A legal hold on the records. `movedAt`: when their expiry was last moved behind the end. */
+  hold?: { until: Date; reason: string; since: Date; operatorId: string; movedAt?: Date };
   createdAt: Date;
   /** When the user is deleted; absent if the user is kept. */
   purgeAt?: Date;
@@ -22,3 +24,7 @@ export interface User extends SnapshotOwner {
   audit?: AuditEntry[];
   auditAt?: Date;
 }
+
+/** Whether a legal hold keeps the records of the user. */
+export const isHeld = ({ hold }: Pick<User, 'hold'>, now: Date): boolean =>
+  hold !== undefined && hold.until > now;

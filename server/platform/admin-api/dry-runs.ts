@@ -34,6 +34,8 @@ export const dryRunnable: ReadonlySet<string> = new Set([
   'prices.set',
   'schema.finish',
   'users.erase',
+  'users.hold',
+  'users.release',
   'users.removePasskey',
   'wallets.adjust',
   'wallets.fund',

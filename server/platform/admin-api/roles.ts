@@ -103,6 +103,8 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'users.find': support,
   'users.removePasskey': support,
   'users.erase': ownersOnly,
+  'users.hold': ownersOnly,
+  'users.release': ownersOnly,
   'events.list': everyRole,
   'events.count': everyRole,
   'events.show': everyRole,

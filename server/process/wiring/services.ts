@@ -233,6 +233,7 @@ export function createServices(foundation: Foundation) {
     sharedOf: personAccesses.shared,
     record: stores.admin.audit.add,
     eraseElsewhere: personAccesses.erase,
+    moveEvents: stores.webhooks.erasure.moveExpiry,
   });
 
   upward.connect({

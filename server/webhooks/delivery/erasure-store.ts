@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { moveExpiry, type NewExpiry } from '../../platform/database/expiry.ts';
 import type { Delivery, StoredEvent } from './delivery.ts';
 import { collection as deliveryCollection, unsetAnswers } from './delivery-store.ts';
 import { collection as eventCollection } from './event-store.ts';
@@ -17,6 +18,14 @@ export function createEventErasure(db: Db) {
   const deliveries = db.collection<Delivery>(deliveryCollection);
 
   return {
+    /** Moves when the events and deliveries of a user are deleted. */
+    async moveExpiry(subs: readonly string[], expiry: NewExpiry): Promise<void> {
+      const ofSubjects = { sub: { $in: [...subs] } };
+      const found = await events.find(ofSubjects, { projection: { _id: 1 } }).toArray();
+      await moveExpiry(events, ofSubjects, expiry);
+      await moveExpiry(deliveries, { eventId: { $in: found.map(({ _id }) => _id) } }, expiry);
+    },
+
     /** Erases a user's events. An erased event keeps its id, and can still be sent again. @returns how many were erased */
     async erase(subs: readonly string[]): Promise<number> {
       const ofUser = { sub: { $in: [...subs] } };

@@ -85,6 +85,11 @@ async function liveIntegration(server: TestServer): Promise<string> {
   return (await server.admin.integrations.create.mutate(shop)).id;
 }
 
+async function liveUser({ db }: Pick<TestServer, 'db'>): Promise<string> {
+  const createdAt = new Date();
+  return (await createUserStore(db).findOrCreate({ identity: 'ana', mode: 'live', createdAt })).user._id;
+}
+
 /** The commands of `carefulSince` that need confirmation on every server. */
 export const alwaysAsked = [
   'bulk cancel',
@@ -92,6 +97,8 @@ export const alwaysAsked = [
   'deliveries reschedule',
   'members remove',
   'partners close',
+  'users hold',
+  'users release',
   'users remove-passkey',
   'webhooks pause',
   'webhooks replay',
@@ -154,16 +161,23 @@ export const carefulSince: Record<string, Case> = {
     const { partnerId } = await livePartner(server);
     return [partnerId, '--kind', 'token', '--cents', '40'];
   },
+  'users hold': async (server) => [await liveUser(server), '--until', '30d', '--reason', 'a court order'],
+  'users release': async (server) => {
+    const userId = await liveUser(server);
+    const until = new Date(Date.now() + 86_400_000).toISOString();
+    await server.admin.users.hold.mutate({ userId, until, reason: 'a court order' });
+    return [userId, '--reason', 'settled'];
+  },
   'users remove-passkey': async ({ db }) => {
     const createdAt = new Date();
-    const { user } = await createUserStore(db).findOrCreate({ identity: 'ana', mode: 'live', createdAt });
+    const userId = await liveUser({ db });
     const credentialId = 'AAAA';
     const passkey: Passkey = {
-      ...{ _id: randomId('passkey'), userId: user._id, mode: 'live', credentialId, publicKey: '' },
+      ...{ _id: randomId('passkey'), userId, mode: 'live', credentialId, publicKey: '' },
       ...{ counter: 0, transports: [], synced: true, createdAt, answeredAt: 0 },
     };
     await createPasskeyStore(db).insert(passkey);
-    return [user._id, passkey._id];
+    return [userId, passkey._id];
   },
   'webhooks pause': async (server) => {
     const { keyId } = await livePartner(server);

@@ -138,6 +138,7 @@ const declared = [
   'sessions: userId sparse',
   'users: auditAt sparse',
   'users: erasedAt sparse',
+  'users: hold.until sparse',
   'users: keptSince sparse',
   'users: purgeAt sparse ttl',
   'users: invalidateAt sparse',

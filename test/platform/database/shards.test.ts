@@ -40,7 +40,8 @@ const broadcast = new Set([
   'sessions find purgeAt', // expired documents, if the database does not delete them
   'users find purgeAt', // the same
   'users find invalidateAt', // snapshots whose invalidation was interrupted
-  'users find keptSince', // claims that are no longer fresh
+  'users find hold.until,keptSince', // claims that are no longer fresh
+  'users find hold.movedAt,hold.until', // held users, whose records are kept
   'users find erasedAt', // erased users, for the second pass
   'users aggregate auditAt', // audit entries to copy
   'ledger find at,unpublished', // events that a process has not published before its end

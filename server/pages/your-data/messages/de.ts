@@ -86,6 +86,10 @@ export const de: YourDataMessages = {
     title: 'Alles wurde gelöscht',
     text: 'Wir bewahren nichts mehr über Sie auf. Entfernen Sie den Passkey auch in Ihrem Gerät oder Passwortmanager.',
   },
+  held: {
+    title: 'Noch kann nichts gelöscht werden',
+    text: 'Wir müssen Ihre Daten vorerst aufbewahren, weil ein Gesetz oder ein Gericht es verlangt. Bitte fragen Sie später noch einmal.',
+  },
   removed: {
     title: 'Der Passkey wurde entfernt',
     text: 'Sie sind abgemeldet. Entfernen Sie ihn auch in Ihrem Gerät oder Passwortmanager.',

@@ -91,6 +91,10 @@ export const en = {
     title: 'Everything was erased',
     text: 'We keep nothing about you any more. Remove the passkey in your device or password manager too.',
   },
+  held: {
+    title: 'Nothing can be erased yet',
+    text: 'We have to keep your data for now, because a law or a court asks for it. Please ask again later.',
+  },
   removed: {
     title: 'The passkey was removed',
     text: 'You are signed out. Remove it in your device or password manager too.',

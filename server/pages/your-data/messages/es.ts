@@ -86,6 +86,10 @@ export const es: YourDataMessages = {
     title: 'Se borró todo',
     text: 'Ya no guardamos nada sobre ti. Elimina también la llave de acceso en tu dispositivo o gestor de contraseñas.',
   },
+  held: {
+    title: 'Todavía no se puede borrar nada',
+    text: 'Por ahora debemos conservar tus datos, porque lo exige una ley o un tribunal. Vuelve a pedirlo más adelante.',
+  },
   removed: {
     title: 'Se eliminó la llave de acceso',
     text: 'Se cerró tu sesión. Elimínala también en tu dispositivo o gestor de contraseñas.',

@@ -86,6 +86,10 @@ export const fr: YourDataMessages = {
     title: 'Tout a été effacé',
     text: 'Nous ne conservons plus rien à votre sujet. Supprimez aussi la clé d’accès dans votre appareil ou votre gestionnaire de mots de passe.',
   },
+  held: {
+    title: 'Rien ne peut encore être effacé',
+    text: 'Nous devons conserver vos données pour le moment, car une loi ou un tribunal l’exige. Veuillez refaire la demande plus tard.',
+  },
   removed: {
     title: 'La clé d’accès a été supprimée',
     text: 'Vous êtes déconnecté. Supprimez-la aussi dans votre appareil ou votre gestionnaire de mots de passe.',

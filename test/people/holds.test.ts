@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { longestHoldDays } from '../../contracts/retention.ts';
+import { indexes } from '../../server/operations/schema/collections.ts';
+import { heldEveryMs, releasedMs } from '../../server/people/erasure/holds.ts';
+import { sweepExpired } from '../../server/platform/database/sweep.ts';
+import { refusal } from '../harness/server.ts';
+import { type Hosted, onboard, startHosted } from '../pages/hosted.ts';
+import { root, signedIn } from '../pages/your-data/signed-in.ts';
+import { saved } from './passkeys/passkey-browser.ts';
+
+const day = 86_400_000;
+let hosted: Hosted;
+let clientId: string;
+beforeAll(async () => {
+  hosted = await startHosted({ env: { SVC_PASSKEYS: 'on' } });
+  ({ clientId } = await onboard(hosted));
+});
+afterAll(() => hosted.close());
+
+type User = Awaited<ReturnType<typeof saved>>;
+const inDays = (days: number) => new Date(hosted.clock.now() + days * day).toISOString();
+const reason = 'court order 12/27';
+const hold = ({ userId }: User, days: number) =>
+  hosted.admin.users.hold.mutate({ userId, until: inDays(days), reason });
+const release = ({ userId }: User) => hosted.admin.users.release.mutate({ userId, reason: 'settled' });
+const holdOf = async ({ userId }: User) =>
+  (await hosted.admin.users.show.query({ user: userId, reason })).hold;
+
+/** The collections with records of a user, and how they name the user. */
+const held: Record<string, (user: User) => object> = {
+  users: ({ userId }) => ({ $or: [{ _id: userId }, { userId }] }),
+  enrollments: ({ userId }) => ({ userId }),
+  passkeys: ({ userId }) => ({ userId }),
+  sessions: ({ userId }) => ({ userId }),
+  events: ({ sub }) => ({ sub }),
+  deliveries: ({ sub }) => ({ sub }),
+};
+/** The other collections whose documents expire. Their documents name no user, or are no records of one. */
+const notHeld = [
+  ...['bulkJobs', 'bulkPaces', 'deviceRequests', 'memberSessions', 'members', 'processes', 'requestGaps'],
+  ...['requestLog', 'requestWindows', 'revocations', 'serviceHours', 'warnings'],
+];
+
+/** Deletes what expires until `days` from now, and forgets old claims. @returns the records that are left, and the claims */
+async function leftAfter(user: User, days: number) {
+  const ms = days * day;
+  hosted.clock.advance(ms);
+  await hosted.sweepFlow();
+  await sweepExpired(hosted.db, indexes, new Date(hosted.clock.now()));
+  hosted.clock.advance(-ms);
+  const counts = Object.entries(held).map(async ([name, filter]) => [
+    name,
+    await hosted.db.collection(name).countDocuments(filter(user)),
+  ]);
+  const stored = await hosted.stores.users.find(user.userId);
+  return { ...Object.fromEntries(await Promise.all(counts)), claims: Object.keys(stored?.claims ?? {}) };
+}
+
+describe('a legal hold', () => {
+  it('covers each collection whose documents expire, or the list of this test says that it does not', () => {
+    const expiring = indexes.filter(({ expireAfterSeconds }) => expireAfterSeconds !== undefined);
+    const names = [...new Set(expiring.map(({ collection }) => collection))].sort();
+    expect(names).toEqual([...Object.keys(held), ...notHeld].sort());
+  });
+
+  it('keeps the claims and all records of a user until its end, also those that are made later', async () => {
+    const user = await saved(hosted, clientId);
+    const before = await leftAfter(user, 0);
+    expect(Object.values(before).every((left) => left !== 0)).toBe(true);
+    await hold(user, 800);
+    // A later session has its own expiry until the next sweep.
+    hosted.clock.advance(heldEveryMs);
+    await user.browser.verify(clientId, 'adult');
+    await hosted.db
+      .collection('sessions')
+      .updateMany({ userId: user.userId }, { $set: { purgeAt: new Date() } });
+    await hosted.sweepFlow();
+    expect(await leftAfter(user, 799)).toEqual(before);
+    const after = await leftAfter(user, 801);
+    expect(after).toMatchObject({ users: 0, enrollments: 0, passkeys: 0, sessions: 0, claims: [] });
+    expect(after).toMatchObject({ events: 0, deliveries: 0 });
+  });
+
+  it('refuses the erasure by an operator and by the user, also as a dry run, and names its end', async () => {
+    const user = await saved(hosted, clientId);
+    const { userId } = user;
+    const { until } = await hold(user, 90);
+    const erase = (users: Hosted['admin']['users']) => users.erase.mutate({ userId });
+    await expect(erase(hosted.admin.users)).rejects.toThrow(`keeps ${userId} until ${until}`);
+    const browser = await signedIn(hosted, user.authenticator);
+    expect((await browser.confirm('/erase')).body).toContain('Nothing can be erased yet');
+    expect((await browser.open(root)).body).toContain('You are signed in');
+    expect(await holdOf(user)).toMatchObject({ until, reason });
+    await release(user);
+    expect(await erase(hosted.admin.users)).toMatchObject({ id: userId, enrollments: 1 });
+  });
+
+  it('ends by itself, and then erasure and expiry work', async () => {
+    const user = await saved(hosted, clientId);
+    await hold(user, 1);
+    hosted.clock.advance(day + 1_000);
+    expect(await holdOf(user)).toBeNull();
+    expect(await hosted.admin.users.erase.mutate({ userId: user.userId })).toMatchObject({ enrollments: 1 });
+    hosted.clock.advance(-day - 1_000);
+  });
+
+  it('is replaced by another one, earlier or later, and its release lets the records go within 30 days', async () => {
+    const user = await saved(hosted, clientId);
+    const before = await leftAfter(user, 0);
+    await hold(user, 100);
+    await hold(user, 700);
+    expect(await leftAfter(user, 699)).toEqual(before);
+    await hold(user, 300);
+    const released = await release(user);
+    expect(released.until).toBeNull();
+    expect(await release(user)).toEqual(released);
+    expect(await leftAfter(user, releasedMs / day + 1)).toMatchObject({ users: 0, sessions: 0, events: 0 });
+  });
+
+  it('needs an end to come, three years ahead at most, and an existing user; the audit log has both changes', async () => {
+    const user = await saved(hosted, clientId);
+    for (const days of [-1, 0, longestHoldDays + 1]) expect(await refusal(hold(user, days))).toBe('refused');
+    const nobody = { ...user, userId: 'usr_0000000000000000000000' };
+    expect(await refusal(hold(nobody, 1))).toBe('not_found');
+    expect(await refusal(release(nobody))).toBe('not_found');
+    const { until } = await hold(user, longestHoldDays);
+    await release(user);
+    await hosted.services.admin.auditLog.sweep();
+    const entries = await hosted.admin.auditLog.list.query({ target: user.userId });
+    expect(entries.filter(({ after }) => after !== null)).toMatchObject([
+      { action: 'users.release', before: { until }, after: { until: null, reason: 'settled' } },
+      { action: 'users.hold', before: { until: null }, after: { until, reason } },
+    ]);
+  });
+});
