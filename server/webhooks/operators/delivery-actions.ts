@@ -1,6 +1,7 @@
 import type { NewTime, ResendDeliveries } from '../../../contracts/admin/deliveries.ts';
 import type { EventName } from '../../../contracts/event-names.ts';
 import { attemptLimit, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
+import { groupBy } from '../../platform/batching/group-by.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
@@ -15,7 +16,6 @@ import type { RequireOtherUrl } from './endpoints/required-endpoint.ts';
 import { sampleDraft, spacedJson, testEvent } from './endpoints/samples.ts';
 import { requireDueTime, requireKept } from './schedule/reschedule.ts';
 import {
-  countOfEach,
   createTestLimit,
   mostWaiting,
   requireRoom,
@@ -84,7 +84,7 @@ export function createDeliveryActions(settings: Settings) {
    */
   function dispatchInTurn<T>(keyIds: readonly string[], run: () => Promise<T>): Promise<T> {
     async function runWithRoom(): Promise<T> {
-      for (const [keyId, added] of countOfEach(keyIds))
+      for (const [keyId, { length: added }] of groupBy(keyIds, (id) => id))
         requireRoom(keyId, await deliveryQueries.countByHand(keyId, mostWaiting), added);
       return run();
     }

@@ -67,6 +67,10 @@ export function createDeliveryQueryStore(db: Db) {
     nextAttemptAt: { $gte: second, $lt: new Date(second.getTime() + 1000) },
   });
 
+  /** The deliveries that are due in this second, at most `limit`. */
+  const dueWith = (second: Date, { limit }: { limit: number }): Promise<Delivery[]> =>
+    deliveries.find(dueWithin(second)).sort({ nextAttemptAt: 1 }).limit(limit).toArray();
+
   return {
     /** Counts the deliveries that have not ended, and finds when the oldest waiting one became due. */
     async queue(): Promise<{ pending: number; oldestDueAt?: Date }> {
@@ -175,10 +179,7 @@ export function createDeliveryQueryStore(db: Db) {
       return new Map(groups.map(({ _id, ...counts }) => [_id, counts]));
     },
 
-    /** The deliveries that are due in this second, at most `limit`. */
-    dueWith(second: Date, { limit }: { limit: number }): Promise<Delivery[]> {
-      return deliveries.find(dueWithin(second)).sort({ nextAttemptAt: 1 }).limit(limit).toArray();
-    },
+    dueWith,
 
     /** The earliest time at which a delivery that is due in this second is deleted; undefined if none is due. */
     async earliestPurgeDate(second: Date): Promise<Date | undefined> {
@@ -186,17 +187,16 @@ export function createDeliveryQueryStore(db: Db) {
       return first?.purgeAt;
     },
 
-    /** Cancels those of these deliveries that are due in this second. @returns the ids of the cancelled ones */
-    async cancelDue(second: Date, ids: readonly string[], at: Date): Promise<string[]> {
-      const named = { _id: { $in: [...ids] } };
-      const skipped = { reason: 'cancelled' as const, at };
-      await deliveries.updateMany({ ...named, ...dueWithin(second) }, cancelUpdate(at));
-      // The time distinguishes the deliveries that this call has cancelled from those that were cancelled before.
+    /** Cancels the deliveries that are due in this second. @returns how many were cancelled, and the ids of the first `limit` */
+    async cancelDue(second: Date, at: Date, limit: number): Promise<{ count: number; ids: string[] }> {
+      const first = (await dueWith(second, { limit })).map(({ _id }) => _id);
+      const { modifiedCount } = await deliveries.updateMany(dueWithin(second), cancelUpdate(at));
+      // The time distinguishes the deliveries that this call has cancelled from those that are sent or were cancelled meanwhile.
       const cancelled = await deliveries
-        .find({ ...named, skipped })
+        .find({ _id: { $in: first }, skipped: { reason: 'cancelled', at } })
         .project<{ _id: string }>({ _id: 1 })
         .toArray();
-      return cancelled.map(({ _id }) => _id);
+      return { count: modifiedCount, ids: cancelled.map(({ _id }) => _id) };
     },
 
     /** Reschedules the deliveries that are due in this second. @returns how many were rescheduled */

@@ -87,17 +87,6 @@ export function createJobs({ scheduler, deliveryQueries, due, clock }: Settings)
     return { ...viewWith(moved, movedDeliveries), deliveryIds: shown.map(({ _id }) => _id) };
   }
 
-  /** Cancels the deliveries that are due in this second, one page after another. @returns their ids */
-  async function cancelAllDue(second: Date): Promise<string[]> {
-    const cancelled: string[] = [];
-    for (;;) {
-      const found = await deliveryQueries.dueWith(second, { limit: deliveriesPerPage });
-      const ids = found.map(({ _id }) => _id);
-      cancelled.push(...(await deliveryQueries.cancelDue(second, ids, now())));
-      if (found.length < deliveriesPerPage) return cancelled;
-    }
-  }
-
   return {
     async list({ name, limit, after }: ListJobs): Promise<JobView[]> {
       const jobs = await scheduler.list({ limit, ...givenFields({ name, after }) });
@@ -135,11 +124,13 @@ export function createJobs({ scheduler, deliveryQueries, due, clock }: Settings)
       const second = dueSecondOf(job);
       requireChangeable(job, second ? await deliveryQueries.countDue(second) : 0, 'cancelled');
       beforeWrite();
-      const cancelled = second ? await cancelAllDue(second) : [];
+      const { count, ids } = second
+        ? await deliveryQueries.cancelDue(second, now(), deliveriesPerPage)
+        : { count: 0, ids: [] };
       const isRemoved = await scheduler.cancel(id);
       if (second) await scheduleLateDeliveries(second);
-      if (!isRemoved && cancelled.length === 0) throw cannotChange(job, 'cancelled');
-      return { ...viewWith(job, cancelled.length), deliveryIds: cancelled.slice(0, deliveriesPerPage) };
+      if (!isRemoved && count === 0) throw cannotChange(job, 'cancelled');
+      return { ...viewWith(job, count), deliveryIds: ids };
     },
   };
 }

@@ -12,12 +12,6 @@ export const mostTests = 8;
 const firstPollMs = 50;
 const longestPollMs = 500;
 
-export function countOfEach(values: Iterable<string>): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return counts;
-}
-
 /**
  * Refuses further resends and samples of a key for which too many wait.
  * @param waiting how many wait already
