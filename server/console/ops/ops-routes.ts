@@ -75,7 +75,6 @@ interface MetricsDependencies {
   render: () => Promise<string>;
 }
 
-/** Returns the route `GET /metrics` for Prometheus. */
 function metricsRoute({ authenticate, contentType, render }: MetricsDependencies): FastifyPluginAsync {
   return async (scope) => {
     scope.addHook('onRequest', createAdmission(authenticate));

@@ -67,7 +67,6 @@ function toApiError(error: unknown): unknown {
   return error.code === 'BAD_REQUEST' ? new ApiError('bad_input', { description: messageOf(error) }) : error;
 }
 
-/** Throws the error of a procedure as an ApiError. */
 function rethrow(error: unknown): never {
   throw toApiError(error);
 }

@@ -76,7 +76,6 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
   const metadata = {
     vp_formats_supported: Object.fromEntries(settings.formats.map((format) => [format, supported[format]])),
   };
-  /** Metadata of a request whose answer must be encrypted. */
   const encryptionMetadata = async (handle: Handle) => ({
     ...metadata,
     jwks: { keys: [await encryptionKey(handle)] },

@@ -41,7 +41,6 @@ export function createStatusLists(fetchList: FetchStatusList) {
     return certificate ? { ...trust, anchors: [parseCertificate(certificate)] } : trust;
   }
 
-  /** Returns a list from the cache, or fetches it. */
   async function load(reference: StatusReference, given: Trust): Promise<List> {
     const trust = trustFor(reference, given);
     const name = nameOf(reference, trust);

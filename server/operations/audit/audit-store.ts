@@ -103,7 +103,6 @@ const ofPartners = { target: /^(ptr|cli|key|int|txn)_/, outcome: { $ne: 'read' }
 export const isOfPartners = ({ target, outcome }: StoredEntry): boolean =>
   ofPartners.target.test(target ?? '') && outcome !== 'read';
 
-/** Returns the database query of a filter. */
 const conditionsOf = ({
   target,
   among,

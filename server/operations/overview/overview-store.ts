@@ -197,7 +197,6 @@ export function createOverviewStore(db: Db, { backlog, requests, gaps }: Sources
     return { errors: await withModes(errors), troubled, sampledSince };
   }
 
-  /** Adds the modes of the clients that were refused. */
   async function withModes(errors: readonly RecentError[]): Promise<Part<'recentErrors'>> {
     const ids = errors.flatMap(({ clientId }) => clientId ?? []);
     const found = await db

@@ -116,7 +116,6 @@ export function testIdentityWalletRoutes(dependencies: Dependencies): FastifyPlu
     return isUnreadable ? messages.faults.unreadable : (error as Error).message;
   }
 
-  /** Sends the page that explains an error. */
   const sendFault = (error: unknown, reply: FastifyReply): FastifyReply =>
     reply
       .type('text/html; charset=utf-8')

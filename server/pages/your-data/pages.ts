@@ -82,7 +82,6 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
     return { help, ask: help ? words.help : words.alone };
   };
 
-  /** The question that is asked before an action. */
   function questionOf(ending: Ending, language: Language): YourDataMessages['eraseQuestion'] {
     const { eraseQuestion, removeQuestion, stopQuestion } = yourDataMessages[language];
     switch (ending.kind) {

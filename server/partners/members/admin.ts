@@ -61,7 +61,6 @@ const seenByPartner = (entry: AuditLogEntry): AuditLogEntry =>
     ? entry
     : { ...entry, operatorId: 'support', operatorName: 'support', address: masked, input: null };
 
-/** The entry without the operator who invited the member. */
 const withoutInviter = (entry: AuditLogEntry): AuditLogEntry => {
   const invitedBy = entry.after?.['invitedBy'];
   return typeof invitedBy !== 'string' || isMemberId(invitedBy)
@@ -94,7 +93,6 @@ function invitationMail({ _id, email, role, invitation }: Member, baseUrl: strin
   };
 }
 
-/** The e-mails that the member wants to get. */
 const wishesOf = ({ _id: memberId, warnings }: Member): MemberWishes => ({
   memberId,
   warnings: warnings ?? false,

@@ -18,7 +18,6 @@ export function showSent(text: string): string {
   return shown.length > maxLength ? `${shown.slice(0, maxLength)}...` : shown;
 }
 
-/** Length of the common beginning of two texts. */
 function commonStart(one: string, other: string): number {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length += 1;

@@ -56,7 +56,6 @@ export function createOperators(foundation: Foundation, parts: Parts) {
   const { partners, wallets, verification, integrations, warnings, webhooks } = parts;
   const { directory } = partners;
 
-  /** Returns until when the webhooks of keys are paused. */
   const pauses = (keyIds: readonly string[]) => stores.partners.keys.pauses(keyIds, clock.now());
   const requireKey = createRequireKey(directory.apiKey);
   const hasWorker = () => processes.hasRole('worker');

@@ -25,7 +25,6 @@ function derived(key: Uint8Array, purpose: 'link' | 'code', { sessionId, number 
     .digest();
 }
 
-/** The token that ends the address of the link. */
 const tokenOf = (key: Uint8Array, offer: Offer) =>
   linkOf(offer.sessionId, derived(key, 'link', offer).subarray(0, secretLength));
 

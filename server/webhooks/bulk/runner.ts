@@ -50,7 +50,6 @@ export function createBulkRunner({ store, processStep, scheduler, worker, clock,
     return true;
   }
 
-  /** Takes steps until no job runs. */
   async function work(): Promise<void> {
     while (isWoken && !signal.aborted) {
       // The query may miss a job that `wake` announces meanwhile, so another query follows then.

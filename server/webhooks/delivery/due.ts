@@ -90,7 +90,6 @@ export function createDue(settings: Settings) {
     }
   }
 
-  /** A lease with a new token, from now. */
   function newLease(): Lease {
     const at = now();
     const until = new Date(at.getTime() + settings.leaseTime);

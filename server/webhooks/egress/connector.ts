@@ -82,7 +82,6 @@ function answerWith(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** The remote address of a connection with its port. */
 const addressOf = ({ remoteAddress = '', remotePort }: Socket): string =>
   isIP(remoteAddress) === 6 ? `[${remoteAddress}]:${remotePort}` : `${remoteAddress}:${remotePort}`;
 
@@ -135,7 +134,6 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
     });
   }
 
-  /** Makes the TLS handshake over a TCP connection. */
   function openTls(tcp: Socket, hostname: string) {
     return new Promise<TLSSocket>((done, fail) => {
       phase = 'tls';

@@ -25,7 +25,7 @@ const idKey = Buffer.alloc(32, 7);
 const sweepEveryMs = 15_000;
 const retryDelays = [4_000, 9_000];
 /** Collections of bulk jobs, of which there are none. */
-const noBulk = { collection: () => ({ findOneAndUpdate: async () => null, findOne: async () => null }) };
+const noBulk = { collection: () => ({ findOne: async () => null }) };
 const quiet = { warn: () => undefined, info: () => undefined };
 
 /** Timers of `node:timers/promises`, on the timers of the simulation. */

@@ -213,7 +213,6 @@ const setCaps: Action = async ({ api, partnerId }, { mode = '', perMinute, perHo
   return { to: `/wallet?mode=${mode}` };
 };
 
-/** Asks before a cap of live mode is lowered. */
 const askToSetCaps = async (
   { api, m, partnerId }: PageContext,
   { mode = '', perMinute, perHour }: Given,
