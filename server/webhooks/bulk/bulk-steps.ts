@@ -1,12 +1,9 @@
 import { groupBy } from '../../platform/batching/group-by.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { deriveId } from '../../platform/ids.ts';
 import type { Delivery } from '../delivery/delivery.ts';
-import type { Due } from '../delivery/due.ts';
-import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, purgeDate } from '../delivery/events.ts';
-import type { DeliveryQueryStore } from '../operators/delivery-query-store.ts';
+import type { DeliverySettings } from '../operators/delivery-actions.ts';
 import type { BulkJob, Part } from './bulk-job.ts';
 import {
   type BulkStore,
@@ -17,15 +14,8 @@ import {
   underWayOrDelivered,
 } from './bulk-store.ts';
 
-interface Settings {
+interface Settings extends DeliverySettings {
   store: Pick<BulkStore, 'reserve'>;
-  events: EventStore;
-  deliveryQueries: DeliveryQueryStore;
-  /** Stores new deliveries, and sends the due ones in this process or another one. */
-  insertAndSend: (deliveries: readonly Delivery[]) => Promise<void>;
-  due: Pick<Due, 'retryAt'>;
-  clock: Pick<Clock, 'now'>;
-  idKey: Uint8Array;
 }
 
 const mostPerStep = 200;

@@ -23,16 +23,20 @@ import {
   waitForEnd,
 } from './schedule/waiting-limits.ts';
 
-interface Settings {
+/** What deliveries are made with, by hand and by bulk jobs. */
+export interface DeliverySettings {
   events: EventStore;
   deliveryQueries: DeliveryQueryStore;
   /** Stores new deliveries, and sends the due ones in this process or another one. */
   insertAndSend: (deliveries: readonly Delivery[]) => Promise<void>;
   due: Pick<Due, 'retryAt'>;
-  requireKey: RequireKey;
-  requireOtherUrl: RequireOtherUrl;
   clock: Pick<Clock, 'now'>;
   idKey: Uint8Array;
+}
+
+interface Settings extends DeliverySettings {
+  requireKey: RequireKey;
+  requireOtherUrl: RequireOtherUrl;
 }
 
 /** How long a test waits for its only attempt. The additional time is for its start and its record. */
