@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { securityPolicy } from '../platform/http/browser/pages.ts';
 
 /**
  * The directory of the site, which `.config/site/` renders at build. It is next to the built server, or in `dist/` if the server
@@ -27,8 +28,9 @@ const types: Readonly<Record<string, string>> = {
 
 /** Headers of every page of the site. The site loads nothing from other origins, and has no inline style or script. */
 export const siteHeaders = {
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'content-security-policy': securityPolicy(
+    "style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'",
+  ),
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-cache',
 };

@@ -1,3 +1,5 @@
+import { ownFiles, securityPolicy } from '../../platform/http/browser/pages.ts';
+
 export interface PageContent {
   /**
    * The scheme of the address to which a form of the page redirects in the end; undefined if the form stays on our pages.
@@ -14,13 +16,6 @@ export function contentSecurityPolicy({ leadsTo, scripted = false }: PageContent
   const away = leadsTo === undefined ? [] : ['https:'];
   // Only test clients have redirect URIs without TLS, which are on this machine.
   const local = leadsTo === 'http' ? ['http://localhost:*', 'http://127.0.0.1:*'] : [];
-  return [
-    "default-src 'none'",
-    "style-src 'self'",
-    "img-src 'self'",
-    ...(scripted ? ["script-src 'self'", "connect-src 'self'"] : []),
-    `form-action ${["'self'", ...away, ...local].join(' ')}`,
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ].join('; ');
+  const formAction = `form-action ${["'self'", ...away, ...local].join(' ')}`;
+  return securityPolicy(ownFiles, scripted && "script-src 'self'; connect-src 'self'", formAction);
 }

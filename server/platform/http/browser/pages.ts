@@ -36,6 +36,15 @@ export function serveAsset(scope: FastifyInstance, folder: string, { name, type,
   );
 }
 
+/** A Content-Security-Policy that allows nothing but what the given directives allow. `default-src` stands before them. */
+export function securityPolicy(...directives: readonly (string | false)[]): string {
+  const allowed = directives.filter((directive) => directive !== false).join('; ');
+  const others = ['form-action', 'frame-ancestors', 'base-uri'].filter((name) => !allowed.includes(name));
+  return ["default-src 'none'", allowed, ...others.map((name) => `${name} 'none'`)].join('; ');
+}
+/** Directives for pages that load our own style sheets and images. */
+export const ownFiles = "style-src 'self'; img-src 'self'";
+
 /** Options for the headers of every page, also of errors. The content security policy is left out, because pages differ in it. */
 export const pageHeaders = (isSecure: boolean): FastifyHelmetOptions => ({
   contentSecurityPolicy: false,
