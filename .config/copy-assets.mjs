@@ -3,7 +3,7 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { settings } from '@oclif/core';
 
-for (const pages of ['server/pages/templates', 'server/console/ops/pages', 'server/demo/pages', 'server/console/portal/pages', 'server/operations/service-status']) {
+for (const pages of ['server/pages/templates', 'server/demo/pages', 'server/console/portal/pages', 'server/operations/service-status']) {
   cpSync(pages, `dist/${pages}`, { recursive: true, filter: (path) => !path.endsWith('.ts') });
 }
 

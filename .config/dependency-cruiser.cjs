@@ -41,7 +41,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(server|cli|embedded-database|contracts)/',
-        pathNot: '^server/(console/portal/|process/app\\.ts$)',
+        pathNot: '^server/(console/|process/app\\.ts$)',
       },
       to: { path: '^server/console/portal/' },
     },

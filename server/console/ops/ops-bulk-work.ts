@@ -1,10 +1,11 @@
-import type { OpsApi } from './ops-api.ts';
-import { endpointHeadings, endpointRow, link, type RecordPage, text, texts, time } from './ops-cells.ts';
+import type { Api } from '../portal/views/kit/page.ts';
+import { text, time } from '../portal/views/kit/text.ts';
+import { endpointHeadings, endpointRow, link, type RecordPage, texts } from './ops-cells.ts';
 
 const mostRows = 50;
 
 /** Reads a bulk job, and how far it is with each API key. */
-export async function bulkPage(api: OpsApi, bulkId: string): Promise<RecordPage> {
+export async function bulkPage(api: Api, bulkId: string): Promise<RecordPage> {
   const view = await api.bulk.show({ bulkId });
   return {
     title: `Bulk job ${bulkId}`,
@@ -15,10 +16,10 @@ export async function bulkPage(api: OpsApi, bulkId: string): Promise<RecordPage>
         'Done',
         text(`${view.done} of ${view.exact ? '' : 'at most '}${view.total}, ${view.leftOut} left out`),
       ],
-      ['Ends about', text(time(view.expectedEndAt))],
+      ['Ends about', time(view.expectedEndAt)],
       ['By', text(view.operatorName)],
-      ['Begun', text(time(view.createdAt))],
-      ['Ended', text(time(view.endedAt))],
+      ['Begun', time(view.createdAt)],
+      ['Ended', time(view.endedAt)],
       ['Filter', text(JSON.stringify(view.filter))],
     ],
     tables: [
@@ -39,7 +40,7 @@ export async function bulkPage(api: OpsApi, bulkId: string): Promise<RecordPage>
 }
 
 /** Reads the webhook endpoints with failed or waiting deliveries, and the bulk jobs. */
-export async function workPage(api: OpsApi): Promise<RecordPage> {
+export async function workPage(api: Api): Promise<RecordPage> {
   const [jobs, endpoints] = await Promise.all([
     api.bulk.list({ limit: mostRows }),
     api.webhooks.health({ limit: 20 }),
@@ -61,7 +62,8 @@ export async function workPage(api: OpsApi): Promise<RecordPage> {
         headings: ['What', 'Status', 'Done', 'Of', 'By', 'Begun', 'Job'],
         rows: jobs.map((job) => [
           link('bulk', job.id, job.action),
-          ...texts(job.status, job.done, job.total, job.operatorName, time(job.createdAt)),
+          ...texts(job.status, job.done, job.total, job.operatorName),
+          time(job.createdAt),
           link('bulk', job.id),
         ]),
       },

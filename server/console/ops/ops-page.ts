@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
-import { Eta } from 'eta';
 import { dollars } from '../../../contracts/amounts.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import {
@@ -10,21 +7,11 @@ import {
 } from '../../operations/overview/overview-store.ts';
 import type { DatabaseFault } from '../../platform/database/availability.ts';
 import type { ProcessSurvey } from '../../platform/jobs/processes.ts';
-import { type Cell, type HelpWith, link, type RecordPage, type Table, texts, timeOf } from './ops-cells.ts';
+import type { Cell, Section } from '../portal/views/kit/page.ts';
+import { text, time, toned } from '../portal/views/kit/text.ts';
+import { type HelpWith, link, type Table, type Task, texts, timeOf } from './ops-cells.ts';
+import { command, commandSection, render, sectionOf } from './ops-frame.ts';
 import { clockTask, processTable, processTasks } from './ops-processes.ts';
-import { style } from './ops-style.ts';
-
-/** The Content-Security-Policy of the page: it allows the style of the page and nothing else. */
-export const opsPagePolicy = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-].join('; ');
-
-/** Templates escape everything by default. */
-const eta = new Eta({ views: fileURLToPath(new URL('./pages', import.meta.url)), cache: true });
 
 type Overview = Figures & ProcessSurvey;
 
@@ -87,8 +74,8 @@ function openTasks(overview: Overview, help: Help) {
   const { at, lateByMode, jobs, pages, audit, failingEndpoints, lowWallets, cappedWallets } = overview;
   const { nextAttempts, troubledCallers, warnings, sampledSince } = overview;
   const about = sampledSince === null ? '' : 'about ';
-  const tasks: { text: string; command: Cell }[] = processTasks(overview, help);
-  const add = (text: string, command: Cell) => tasks.push({ text, command });
+  const tasks: Task[] = processTasks(overview, help);
+  const add = (...task: Task) => tasks.push(task);
   const isLive = ({ mode }: Owner): boolean => mode === 'live';
 
   for (const mode of ['live', 'test'] as const) {
@@ -149,7 +136,7 @@ function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table
       rows: inMode(overview.recentErrors).map(
         ({ count, status, error, route, requestId, partner, partnerId }) => [
           ...texts(count, status, error, route),
-          partner && partnerId ? partnerCell({ partner, partnerId }) : { text: '' },
+          partner && partnerId ? partnerCell({ partner, partnerId }) : text(null),
           help('request', requestId),
         ],
       ),
@@ -159,7 +146,7 @@ function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table
       headings: ['Partner', 'Failed', 'Last error', 'Which'],
       rows: inMode(overview.failingEndpoints).map(({ keyId, failed, lastError, ...owner }) => [
         partnerCell(owner),
-        { text: failed, to: `/ops/endpoint/${keyId}` },
+        { text: String(failed), to: `/endpoint/${keyId}` },
         ...texts(lastError || 'unknown'),
         help('deliveries list', `--key ${keyId} --status failed`),
       ]),
@@ -178,7 +165,7 @@ function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table
       headings: ['Partner', 'Balance', 'Days left', 'More'],
       rows: inMode(overview.lowWallets).map(({ balance, daysLeft, ...owner }) => [
         partnerCell(owner),
-        { text: dollars(balance), to: `/ops/wallet/${owner.partnerId}:${owner.mode}` },
+        { text: dollars(balance), to: `/wallet/${owner.partnerId}:${owner.mode}` },
         ...texts(daysLeft),
         help('wallets show', `${owner.partnerId} --mode ${owner.mode}`),
       ]),
@@ -196,9 +183,9 @@ function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table
       title: 'Next webhook attempts',
       headings: ['At (UTC)', 'Partner', 'Event', 'Attempt', 'Last error', 'More'],
       rows: inMode(overview.nextAttempts).map(({ at, event, attempt, deliveryId, lastError, ...owner }) => [
-        ...texts(timeOf(at)),
+        time(at.toISOString()),
         partnerCell(owner),
-        { text: event, to: `/ops/delivery/${deliveryId}` },
+        { text: event, to: `/delivery/${deliveryId}` },
         ...texts(attempt, lastError),
         help('deliveries show', deliveryId),
       ]),
@@ -207,89 +194,81 @@ function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table
   return tables.filter(({ rows }) => rows.length > 0);
 }
 
-/** Returns the figures of the whole service in groups. A figure that is `bad` needs the attention of an operator. */
-function groupsOf({ at, deliveries, jobs, pages, audit }: Overview) {
+/** Returns the figures of the whole service. A red figure needs the attention of an operator. */
+function figuresOf({ at, deliveries, jobs, pages, audit }: Overview): Section {
   const { pending = 0, in_flight: inFlight = 0, failed = 0 } = deliveries.byStatus;
+  const warned = (value: number | string, isBad: boolean) => toned(String(value), isBad ? 'bad' : undefined);
   const late = deliveries.late > 0;
-  return [
-    {
-      title: 'Webhook deliveries',
-      figures: [
-        { name: 'pending', value: pending },
-        { name: 'in flight', value: inFlight },
-        { name: 'late', value: deliveries.late, bad: late },
-        { name: 'longest due', value: ageText(at, deliveries.oldestDueAt), bad: late },
-        { name: 'failed, 30 days', value: failed },
-      ],
-    },
-    {
-      title: 'Jobs',
-      figures: [
-        { name: 'waiting', value: jobs.waiting },
-        { name: 'late', value: jobs.late, bad: jobs.late > 0 },
-        { name: 'failed', value: jobs.failed, bad: jobs.failed > 0 },
-      ],
-    },
-    {
-      title: 'Ledger',
-      figures: [
-        { name: 'unpublished pages', value: pages.unpublished },
-        { name: 'age of the oldest', value: ageText(at, pages.oldestAt) },
-        { name: 'wallets at fault', value: audit.faulty, bad: audit.faulty > 0 },
-      ],
-    },
-  ];
+  return {
+    title: 'Webhook deliveries, jobs and ledger',
+    facts: [
+      ['Deliveries pending', text(pending)],
+      ['Deliveries in flight', text(inFlight)],
+      ['Deliveries late', warned(deliveries.late, late)],
+      ['Longest due', warned(ageText(at, deliveries.oldestDueAt), late)],
+      ['Deliveries failed, 30 days', text(failed)],
+      ['Jobs waiting', text(jobs.waiting)],
+      ['Jobs late', warned(jobs.late, jobs.late > 0)],
+      ['Jobs failed', warned(jobs.failed, jobs.failed > 0)],
+      ['Unpublished pages', text(pages.unpublished)],
+      ['Age of the oldest page', text(ageText(at, pages.oldestAt))],
+      ['Wallets at fault', warned(audit.faulty, audit.faulty > 0)],
+    ],
+  };
 }
 
-/** Returns the texts that tell of an unavailable database and of the age of the figures. */
-function describeAway({ reason, since }: DatabaseFault, overview: { at: Date } | undefined) {
-  const figures = overview
-    ? `What follows is of ${timeOf(overview.at)} UTC.`
-    : 'This process has not shown its figures since it started.';
-  return { title: `The database is away since ${timeOf(since)} UTC`, reason, figures };
-}
-
-/** Returns the HTML of the page of one record. @param page undefined if the record was never read */
-export function renderRecordPage(
-  page: { value: RecordPage; at: Date } | undefined,
-  away: DatabaseFault | undefined,
-): string {
-  return eta.render('./ops-record', {
-    style,
-    page: page?.value,
-    at: page && timeOf(page.at),
-    away: away && describeAway(away, page),
-  });
-}
+/** Makes the section of tables under one name. @param empty the text if there are no tables; without it, there is no section */
+const namedSections = (name: string, tables: readonly Table[], empty?: string): Section[] =>
+  tables.length === 0 && empty !== undefined
+    ? [{ title: name, note: empty }]
+    : tables.map((table) => sectionOf({ ...table, title: `${name}: ${table.title}` }));
 
 /** Returns the HTML of `/ops`, which has no scripts and no actions. @param overview undefined if it was never read */
 export function renderOpsPage(
   overview: Overview | undefined,
   { reloading = true, guides, away, clockTrusted = true }: Options = {},
 ): string {
-  const help: Help = (command, rest = '') => ({
-    command: `svcadmin ${command}${rest && ` ${rest}`}`,
-    href: guides && `${guides}/cli#${commands[command]}`,
+  const help: Help = (name, rest = '') => ({
+    ...command(`svcadmin ${name}${rest && ` ${rest}`}`),
+    href: guides && `${guides}/cli#${commands[name]}`,
   });
   const tasks = overview ? openTasks(overview, help) : [];
   if (!clockTrusted) tasks.unshift(clockTask(help));
-  // The text of a section without tables. The last section has no such text: without tables, it is not shown.
-  const empty = 'Nothing to show';
-  return eta.render('./ops', {
-    style,
-    at: overview && timeOf(overview.at),
-    away: away && describeAway(away, overview),
-    reloading,
-    reloadSeconds: opsRefreshSeconds,
-    tasks,
-    groups: overview ? groupsOf(overview) : [],
-    sections: overview
-      ? [
-          { title: 'Live', live: true, tables: tablesOf('live', overview, help), empty },
-          { title: 'Test', tables: tablesOf('test', overview, help), empty },
-          { title: 'Service', tables: [processTable(overview)] },
-          { title: 'Of no known client', tables: tablesOf(undefined, overview, help) },
-        ]
-      : [],
+  const isUrgent = tasks.length > 0 || away !== undefined;
+  const state: Section = {
+    title: 'Now',
+    facts: [
+      [
+        'State',
+        isUrgent ? toned(away ? 'Database away' : 'Needs attention', 'bad') : toned('All is well', 'good'),
+      ],
+      ['Read at', text(overview && `${timeOf(overview.at)} UTC`)],
+      [
+        'Reloading',
+        reloading
+          ? { text: 'Stop reloading', href: '?still', note: `every ${opsRefreshSeconds} s` }
+          : { text: 'Reload by itself', href: '?' },
+      ],
+    ],
+  };
+  return render({
+    title: 'Operations',
+    path: '',
+    away,
+    at: overview?.at,
+    isUrgent,
+    sections: [
+      state,
+      ...(tasks.length > 0 ? [commandSection('Open problems', tasks)] : []),
+      ...(overview
+        ? [
+            figuresOf(overview),
+            ...namedSections('Live', tablesOf('live', overview, help), 'Nothing to show'),
+            ...namedSections('Test', tablesOf('test', overview, help), 'Nothing to show'),
+            sectionOf(processTable(overview)),
+            ...namedSections('Of no known client', tablesOf(undefined, overview, help)),
+          ]
+        : []),
+    ],
   });
 }

@@ -1,34 +1,33 @@
 import type { ProcessSurvey, SeenProcess } from '../../platform/jobs/processes.ts';
-import { type Cell, type HelpWith, type Table, texts, timeOf } from './ops-cells.ts';
+import { type HelpWith, type Table, type Task, texts, timeOf } from './ops-cells.ts';
 
 type Help = HelpWith<'doctor' | 'status'>;
 
 /** The task that is shown if the clock of this process is not trusted. */
-export const clockTask = (help: Help) => ({
-  text: "The clock of this process is over 2 s off the database's, or was not measured lately: exchanges get 503",
-  command: help('doctor'),
-});
+export const clockTask = (help: Help): Task => [
+  "The clock of this process is over 2 s off the database's, or was not measured lately: exchanges get 503",
+  help('doctor'),
+];
 
 const nameOf = ({ host, pid, roles }: SeenProcess) => `${host} ${pid} (${roles.join(', ')})`;
 
 /** Lists the roles that no process has, and the processes that are not ready, each with the command that helps. */
-export function processTasks(
-  { processes, missingRoles }: ProcessSurvey,
-  help: Help,
-): { text: string; command: Cell }[] {
-  return [
-    ...missingRoles.map(({ role, since }) => ({
-      text: `No process with the role ${role}${since ? ` since ${timeOf(since)} UTC` : ''}`,
-      command: help('status'),
-    })),
-    ...processes
-      .filter(({ condition }) => condition && condition.reasons.length > 0)
-      .map((process) => ({
-        text: `${nameOf(process)} is not ready: ${process.condition?.reasons.join('; ')}`,
-        command: help('doctor'),
-      })),
-  ];
-}
+export const processTasks = ({ processes, missingRoles }: ProcessSurvey, help: Help): Task[] => [
+  ...missingRoles.map(
+    ({ role, since }): Task => [
+      `No process with the role ${role}${since ? ` since ${timeOf(since)} UTC` : ''}`,
+      help('status'),
+    ],
+  ),
+  ...processes
+    .filter(({ condition }) => condition && condition.reasons.length > 0)
+    .map(
+      (process): Task => [
+        `${nameOf(process)} is not ready: ${process.condition?.reasons.join('; ')}`,
+        help('doctor'),
+      ],
+    ),
+];
 
 /** Says whether a process is ready. A process of an older build does not tell. */
 function readinessText({ condition }: SeenProcess): string {

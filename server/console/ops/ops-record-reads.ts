@@ -4,12 +4,12 @@ import type { ReadDatabaseFault } from '../../platform/database/availability.ts'
 import { createRememberedRead, type Remembered } from '../../platform/database/reads/remembered-read.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
-import type { OpsApi } from './ops-api.ts';
+import type { Api } from '../portal/views/kit/page.ts';
 import type { RecordPage } from './ops-cells.ts';
 import { recordPages } from './ops-records.ts';
 
 interface Dependencies {
-  api: OpsApi;
+  api: Api;
   databaseFault: ReadDatabaseFault;
   clock: Pick<Clock, 'now'>;
   log: Pick<Logger, 'warn'>;

@@ -1,23 +1,15 @@
 import { dollars } from '../../../contracts/amounts.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { adviseDelivery } from '../../../contracts/receiver-advice.ts';
-import type { OpsApi } from './ops-api.ts';
+import type { Api } from '../portal/views/kit/page.ts';
+import { percent, text, time } from '../portal/views/kit/text.ts';
 import { bulkPage, workPage } from './ops-bulk-work.ts';
-import {
-  endpointHeadings,
-  endpointRow,
-  link,
-  percent,
-  type RecordPage,
-  text,
-  texts,
-  time,
-} from './ops-cells.ts';
+import { endpointHeadings, endpointRow, link, type RecordPage, texts } from './ops-cells.ts';
 import { schedulePage } from './ops-schedule.ts';
 
 const mostRows = 50;
 
-async function partnerPage(api: OpsApi, partnerId: string): Promise<RecordPage> {
+async function partnerPage(api: Api, partnerId: string): Promise<RecordPage> {
   const [{ name, status, createdAt }, endpoints, keys, test, live, sessions] = await Promise.all([
     api.partners.show({ partnerId }),
     api.webhooks.health({ partnerId, limit: mostRows }),
@@ -31,9 +23,9 @@ async function partnerPage(api: OpsApi, partnerId: string): Promise<RecordPage> 
     facts: [
       ['Id', text(partnerId)],
       ['Status', text(status)],
-      ['Since', text(time(createdAt))],
-      ['Live wallet', { text: dollars(live.balance), to: `/ops/wallet/${partnerId}:live` }],
-      ['Test wallet', { text: dollars(test.balance), to: `/ops/wallet/${partnerId}:test` }],
+      ['Since', time(createdAt)],
+      ['Live wallet', { text: dollars(live.balance), to: `/wallet/${partnerId}:live` }],
+      ['Test wallet', { text: dollars(test.balance), to: `/wallet/${partnerId}:test` }],
     ],
     tables: [
       {
@@ -55,7 +47,9 @@ async function partnerPage(api: OpsApi, partnerId: string): Promise<RecordPage> 
         headings: ['Status', 'Why not', 'Begun', 'Mode', 'Session'],
         rows: sessions.rows.map(({ id, mode, status: state, reason, createdAt: begunAt }) => [
           link('session', id, state),
-          ...texts(reason, time(begunAt), mode),
+          text(reason),
+          time(begunAt),
+          text(mode),
           link('session', id),
         ]),
       },
@@ -69,7 +63,7 @@ async function partnerPage(api: OpsApi, partnerId: string): Promise<RecordPage> 
   };
 }
 
-async function endpointPage(api: OpsApi, keyId: string): Promise<RecordPage> {
+async function endpointPage(api: Api, keyId: string): Promise<RecordPage> {
   const [[health], { url, setAt, secretVersion }, deliveries] = await Promise.all([
     api.webhooks.health({ keyId, limit: 1 }),
     api.webhooks.show({ keyId }),
@@ -83,27 +77,33 @@ async function endpointPage(api: OpsApi, keyId: string): Promise<RecordPage> {
       ['Mode', text(health.mode)],
       ['URL', text(url)],
       ['State', text(health.state)],
-      ['Success', text(`${percent(health.successShare)} of ${health.attempts} attempts`)],
-      ['Failing since', text(time(health.failingSince))],
-      ['Last success', text(time(health.lastSuccessAt))],
+      ['Success', text(`${percent(health.successShare).text} of ${health.attempts} attempts`)],
+      ['Failing since', time(health.failingSince)],
+      ['Last success', time(health.lastSuccessAt)],
       ['p50, p95', text(`${health.p50Ms ?? '–'} ms, ${health.p95Ms ?? '–'} ms`)],
       ['Due', text(health.cause === null ? health.queued : `${health.queued}: ${health.cause}`)],
-      ['Secret', text(`version ${secretVersion}, URL set ${time(setAt)}`)],
+      ['Secret', text(`version ${secretVersion}, URL set ${time(setAt).text}`)],
     ],
     tables: [
       {
         title: 'Answers, within a day',
         headings: ['Answer', 'Share', 'First seen', 'Last seen'],
-        rows: health.answers.map(({ answer, count, firstAt, lastAt }) =>
-          texts(answer, percent(count / health.attempts), time(firstAt), time(lastAt)),
-        ),
+        rows: health.answers.map(({ answer, count, firstAt, lastAt }) => [
+          text(answer),
+          percent(count / health.attempts),
+          time(firstAt),
+          time(lastAt),
+        ]),
       },
       {
         title: 'Last deliveries',
         headings: ['Status', 'Attempts', 'Made', 'Next attempt', 'Event', 'Delivery'],
         rows: deliveries.map(({ id, event, waiting, status, attempts, nextAttemptAt, createdAt }) => [
           link('delivery', id, waiting ? `waiting: ${waiting}` : status),
-          ...texts(attempts.length, time(createdAt), time(nextAttemptAt), event),
+          text(attempts.length),
+          time(createdAt),
+          time(nextAttemptAt),
+          text(event),
           link('delivery', id),
         ]),
       },
@@ -121,7 +121,7 @@ async function endpointPage(api: OpsApi, keyId: string): Promise<RecordPage> {
   };
 }
 
-async function deliveryPage(api: OpsApi, deliveryId: string): Promise<RecordPage> {
+async function deliveryPage(api: Api, deliveryId: string): Promise<RecordPage> {
   const view = await api.deliveries.show({ deliveryId });
   return {
     title: `Delivery ${deliveryId}`,
@@ -132,19 +132,19 @@ async function deliveryPage(api: OpsApi, deliveryId: string): Promise<RecordPage
       ['Mode', text(view.mode)],
       ['Status', text(view.waiting ? `waiting: ${view.waiting}` : (view.skipped ?? view.status))],
       ['What to do', text(adviseDelivery(view) ?? null)],
-      ['Next attempt', text(time(view.nextAttemptAt))],
+      ['Next attempt', time(view.nextAttemptAt)],
       ['Goes to', text(view.to)],
       ['Repeats', view.resendOf ? link('delivery', view.resendOf) : text(null)],
-      ['Made', text(time(view.createdAt))],
+      ['Made', time(view.createdAt)],
     ],
     tables: [
       {
         title: 'Attempts',
         headings: ['At', 'No.', 'Why', 'Answer', 'In words', 'Address', 'Took', 'Body'],
         rows: view.attempts.map(
-          ({ at, attempt, trigger, status, error, detail, address, durationMs, answer }) =>
-            texts(
-              time(at),
+          ({ at, attempt, trigger, status, error, detail, address, durationMs, answer }) => [
+            time(at),
+            ...texts(
               attempt,
               trigger,
               status ?? error,
@@ -153,6 +153,7 @@ async function deliveryPage(api: OpsApi, deliveryId: string): Promise<RecordPage
               durationMs === null ? null : `${durationMs} ms`,
               answer,
             ),
+          ],
         ),
       },
     ],
@@ -165,7 +166,7 @@ async function deliveryPage(api: OpsApi, deliveryId: string): Promise<RecordPage
   };
 }
 
-async function sessionPage(api: OpsApi, sessionId: string): Promise<RecordPage> {
+async function sessionPage(api: Api, sessionId: string): Promise<RecordPage> {
   const view = await api.sessions.show({ sessionId });
   return {
     title: `Session ${sessionId}`,
@@ -184,7 +185,7 @@ async function sessionPage(api: OpsApi, sessionId: string): Promise<RecordPage> 
       {
         title: 'Steps',
         headings: ['At', 'Step', 'More'],
-        rows: view.timeline.map(({ at, event, note }) => texts(time(at), event, note)),
+        rows: view.timeline.map(({ at, event, note }) => [time(at), ...texts(event, note)]),
       },
     ],
     actions: [
@@ -195,7 +196,7 @@ async function sessionPage(api: OpsApi, sessionId: string): Promise<RecordPage> 
   };
 }
 
-async function walletPage(api: OpsApi, id: string): Promise<RecordPage> {
+async function walletPage(api: Api, id: string): Promise<RecordPage> {
   const [partnerId = '', mode = ''] = id.split(':');
   // The procedures refuse any other mode than `live` and `test`, and the page is then not found.
   const reference = { partnerId, mode: mode as Mode };
@@ -226,7 +227,7 @@ async function walletPage(api: OpsApi, id: string): Promise<RecordPage> {
 }
 
 /** The function that makes the page of each kind of record. The pages `work` and `schedule` show no single record. */
-export const recordPages: Readonly<Record<string, (api: OpsApi, id: string) => Promise<RecordPage>>> = {
+export const recordPages: Readonly<Record<string, (api: Api, id: string) => Promise<RecordPage>>> = {
   partner: partnerPage,
   endpoint: endpointPage,
   delivery: deliveryPage,

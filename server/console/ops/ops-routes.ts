@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { EndpointHealth } from '../../../contracts/admin/endpoint-health.ts';
+import type { AdminRouter } from '../../operations/admin-router.ts';
 import type { BacklogStore } from '../../operations/metrics/backlog-store.ts';
 import type { Metrics } from '../../operations/metrics/metrics.ts';
 import type { Authenticate } from '../../operations/operators/authentication.ts';
@@ -13,8 +14,8 @@ import { createSharedRead } from '../../platform/database/reads/shared-read.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { asGeneral, renderErrors } from '../../platform/http/errors.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
-import type { OpsApi } from './ops-api.ts';
-import { opsPagePolicy, opsRefreshSeconds, renderOpsPage, renderRecordPage } from './ops-page.ts';
+import { opsPagePolicy, renderRecordPage } from './ops-frame.ts';
+import { opsRefreshSeconds, renderOpsPage } from './ops-page.ts';
 import { createRecordReads } from './ops-record-reads.ts';
 
 interface Dependencies {
@@ -29,11 +30,18 @@ interface Dependencies {
   clock: Clock;
   log: Pick<Logger, 'warn'>;
   databaseFault: ReadDatabaseFault;
-  /** The admin API with the role ops. */
-  api: OpsApi;
+  /** The admin API. */
+  router: AdminRouter;
   /** Address of the guides, which explain the commands that the page names. */
   guides?: string;
 }
+
+/** The caller of the admin API. The role ops reads no personal data, so its reads need no audit entry. */
+const caller = {
+  operator: { id: 'ops', name: '/ops', role: 'ops' as const },
+  requestId: '/ops',
+  address: '',
+};
 
 /** The time for which scrapers of `/metrics` share one read of the database, in milliseconds. */
 const metricsFreshForMs = 15_000;
@@ -96,7 +104,7 @@ export function processMetricsRoutes(authenticate: Authenticate, metrics: Metric
 /** Returns the routes `GET /ops` for people and `GET /metrics` for Prometheus. Both require an operator token. */
 export function opsRoutes(dependencies: Dependencies): FastifyPluginAsync {
   const { authenticate, overview, readProcesses, backlog, readEndpoints, metrics } = dependencies;
-  const { clock, databaseFault, guides } = dependencies;
+  const { clock, databaseFault, guides, router } = dependencies;
   const readBacklog = createSharedRead({
     read: async () => ({
       ...(await backlog.read(clock.now())),
@@ -114,7 +122,7 @@ export function opsRoutes(dependencies: Dependencies): FastifyPluginAsync {
       clock,
     }),
   });
-  const readRecord = createRecordReads(dependencies);
+  const readRecord = createRecordReads({ ...dependencies, api: router.createCaller(caller) });
 
   /** Returns the metrics, without the figures from the database if the database does not answer. */
   async function render(): Promise<string> {
@@ -137,9 +145,10 @@ export function opsRoutes(dependencies: Dependencies): FastifyPluginAsync {
       return reply.send(page);
     });
     scope.get('/ops/:kind/:id', { onRequest: createAdmission(authenticate) }, async (request, reply) => {
-      const { last, away } = await readRecord(request.params as { kind: string; id: string });
+      const record = request.params as { kind: string; id: string };
+      const { last, away } = await readRecord(record);
       void reply.header('content-security-policy', opsPagePolicy).type('text/html; charset=utf-8');
-      return reply.send(renderRecordPage(last, away));
+      return reply.send(renderRecordPage(`/${record.kind}/${record.id}`, last, away));
     });
   };
 }

@@ -1,8 +1,13 @@
+import type { ReadSchedule } from '../../../contracts/admin/schedule.ts';
 import { eventNames } from '../../../contracts/event-names.ts';
 import { Mode } from '../../../contracts/identifiers.ts';
 import { ApiError } from '../../platform/errors.ts';
-import type { OpsApi, ScheduleFilter } from './ops-api.ts';
-import { link, type RecordPage, text, texts, time } from './ops-cells.ts';
+import type { Api } from '../portal/views/kit/page.ts';
+import { text, time } from '../portal/views/kit/text.ts';
+import { link, type RecordPage, texts } from './ops-cells.ts';
+
+/** What a schedule is of. */
+type ScheduleFilter = Pick<ReadSchedule, 'partnerId' | 'keyId' | 'mode' | 'event'>;
 
 const mostRows = 100;
 
@@ -19,7 +24,7 @@ function filterOf(id: string): { filter: ScheduleFilter; flags: string } {
 }
 
 /** Reads which webhook attempts are due, by minute, partner, mode, event and cause. */
-export async function schedulePage(api: OpsApi, id: string): Promise<RecordPage> {
+export async function schedulePage(api: Api, id: string): Promise<RecordPage> {
   const { filter, flags } = filterOf(id);
   // A change needs a filter.
   const toChange = flags === '' ? ' --partner PARTNER' : flags;
@@ -39,7 +44,7 @@ export async function schedulePage(api: OpsApi, id: string): Promise<RecordPage>
         title: `What is due first, at most ${mostRows} rows`,
         headings: ['Due', 'Partner', 'Mode', 'Event', 'Why', 'Attempts'],
         rows: rows.map(({ dueAt, partnerId, partnerName, mode, event, why, count }) => [
-          text(time(dueAt)),
+          time(dueAt),
           link('schedule', partnerId ?? '', partnerName ?? partnerId ?? ''),
           link('schedule', mode ?? ''),
           link('schedule', event ?? ''),

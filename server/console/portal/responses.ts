@@ -2,36 +2,33 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { loadAsset } from '../../platform/http/browser/pages.ts';
+import { loadAsset, ownFiles, securityPolicy } from '../../platform/http/browser/pages.ts';
 import type { Browser } from './browser.ts';
 import { type Language, languages } from './messages/languages.ts';
 import type { Document } from './views/kit/page.ts';
 
 const pages = fileURLToPath(new URL('./pages', import.meta.url));
 
-const style = loadAsset(pages, 'portal.css', 'text/css; charset=utf-8');
+export const style = loadAsset(pages, 'portal.css', 'text/css; charset=utf-8');
 const script = loadAsset(pages, 'passkey.js', 'text/javascript; charset=utf-8');
+/** Templates escape everything by default. */
+export const eta = new Eta({ views: pages, cache: true });
 export const assets = [style, script] as const;
 
 /** The policy of a page. It allows only our own files and forms, and scripts and frames only where a page needs them. */
 const policyOf = ({ hasScript, hasFrame }: { hasScript: boolean; hasFrame: boolean }) =>
-  [
-    "default-src 'none'",
-    "style-src 'self'",
-    "img-src 'self'",
-    ...(hasScript ? ["script-src 'self'"] : []),
-    ...(hasFrame ? ["frame-src 'self'"] : []),
+  securityPolicy(
+    ownFiles,
+    hasScript && "script-src 'self'",
+    hasFrame && "frame-src 'self'",
     "form-action 'self'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ].join('; ');
+  );
 
 /**
  * The policy of a document that our pages may show in a frame, such as the preview of a consent page. Its forms and scripts are
  * off. With `allow-same-origin`, it may still load our own style sheet.
  */
-const documentPolicy =
-  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'none'; frame-ancestors 'self'; base-uri 'none'; sandbox allow-same-origin";
+const documentPolicy = securityPolicy(ownFiles, "frame-ancestors 'self'", 'sandbox allow-same-origin');
 
 const languageCookie = 'svc_language';
 const isLanguage = (code: unknown): code is Language =>
@@ -54,9 +51,8 @@ interface Dependencies {
 
 export type Responses = ReturnType<typeof createResponses>;
 
-/** Renders and sends the portal's pages, in the member's language. Templates escape everything by default. */
+/** Renders and sends the portal's pages, in the member's language. */
 export function createResponses({ browser, acceptedLanguage }: Dependencies) {
-  const eta = new Eta({ views: pages, cache: true });
   const { basePath, root, isSecure } = browser;
 
   const languageOf = ({ cookies, headers }: FastifyRequest): Language => {

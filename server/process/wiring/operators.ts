@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { createWalletsFeature } from '../../billing/wallets/feature.ts';
-import { opsContext } from '../../console/ops/ops-api.ts';
 import { opsRoutes, processMetricsRoutes } from '../../console/ops/ops-routes.ts';
 import { createAdminRouter } from '../../operations/admin-router.ts';
 import { viewEntry } from '../../operations/audit/audit-log.ts';
@@ -127,7 +126,6 @@ export function createOperators(foundation: Foundation, parts: Parts) {
   };
 
   // The ops page reads through the same procedures, as a caller with the role ops.
-  const api = router.createCaller(opsContext);
   const { authenticate, auditLog } = admin;
   const { overview, backlog } = stores.admin;
   const { environment, baseUrl } = about;
@@ -145,7 +143,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
         clock,
         log: logger,
         databaseFault,
-        api,
+        router,
         guides: `${baseUrl}/docs`,
       }),
     );

@@ -13,6 +13,10 @@ export interface Cell {
   text: string;
   /** The path of another page of the portal. */
   to?: string | undefined;
+  /** Another address, which is not below the root of the pages. */
+  href?: string | undefined;
+  /** Whether the text is a command to type. */
+  isCommand?: boolean;
   /** A second text, in small letters. */
   note?: string | undefined;
   /** The colour: green or red. */

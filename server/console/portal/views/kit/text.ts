@@ -10,7 +10,7 @@ export const text = (value: string | number | null | undefined): Cell => ({
 export const time = (at: string | null | undefined): Cell => ({ ...text(timeText(at)), isWhole: true });
 /** A share from 0 to 1 as a percentage. */
 export const percent = (share: number | null): Cell =>
-  text(share === null ? null : `${Math.round(share * 100)} %`);
+  text(share === null ? null : `${Math.round(share * 1000) / 10} %`);
 export const toned = (value: string, tone: Cell['tone']): Cell => ({ text: value, tone });
 export const link = (id: string, to: string, note?: string): Cell => ({ text: id, to, note });
 
