@@ -1,6 +1,7 @@
 import type { ClaimName } from '../../../contracts/claims.ts';
 import type { ExchangingClient } from '../../../contracts/grant.ts';
 import type { Client } from '../../partners/clients/client-store.ts';
+import type { Reading } from '../../partners/directory/directory.ts';
 import type { Partner } from '../../partners/partner-store.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { subscriberOf } from '../../platform/http/limits/client-network.ts';
@@ -26,14 +27,8 @@ export interface Authenticated {
   partner: OAuthPartner;
 }
 
-/**
- * Finds a client and its partner in a cache that is at most 2 s old. With `fresh`, it reads the database. If `acceptCached` returns
- * false for the cached records, it also reads the database, so that a refusal never comes from an outdated cache.
- */
-export type FindClient = (
-  id: string,
-  options?: { fresh?: boolean; acceptCached?: (found: Authenticated) => boolean },
-) => Promise<Authenticated | undefined>;
+/** Finds a client and its partner in a cache that is at most 2 s old, or in the database, as the options say. */
+export type FindClient = (id: string, options?: Reading<Authenticated>) => Promise<Authenticated | undefined>;
 
 interface Dependencies {
   findClient: FindClient;

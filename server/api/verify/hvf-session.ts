@@ -2,6 +2,8 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { errorTable } from '../../../contracts/errors.ts';
 import { GeneralError, SessionResponse } from '../../../contracts/verification.ts';
+import type { Directory } from '../../partners/directory/directory.ts';
+import type { ApiKey } from '../../partners/keys/key-store.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
 import { bearerChallenge } from '../../platform/http/bearer.ts';
@@ -11,20 +13,7 @@ import { describeMistake } from '../../platform/keys/credential-kinds.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { SessionStore } from '../../sessions/session-store.ts';
 
-interface Key {
-  _id: string;
-  partnerId: string;
-  status: 'active' | 'revoked';
-}
-
-export interface KeyDirectory<K extends Key = Key> {
-  apiKeyBySecret(secret: string): Promise<K | undefined>;
-  partner(
-    id: string,
-    /** `acceptCached` returns false for a cached record that is to be read again from the database. */
-    options?: { acceptCached?: (found: { status: string }) => boolean },
-  ): Promise<{ status: string } | undefined>;
-}
+type KeyDirectory = Pick<Directory, 'apiKeyBySecret' | 'partner'>;
 
 export interface SessionQueryDependencies {
   sessions: Pick<SessionStore, 'find'>;
@@ -50,10 +39,7 @@ function keyRefusal(
  * The API key in an `Authorization` header (interface 5.3). A key of an inactive partner is refused as an invalid one.
  * @throws ApiError `missing_api_key`, `invalid_api_key`
  */
-export async function authenticateKey<K extends Key>(
-  header: string | undefined,
-  directory: KeyDirectory<K>,
-): Promise<K> {
+export async function authenticateKey(header: string | undefined, directory: KeyDirectory): Promise<ApiKey> {
   const { sentKey } = /^Bearer +(?<sentKey>[^\s]+)$/i.exec(header ?? '')?.groups ?? {};
   if (!sentKey) throw keyRefusal('missing_api_key', { header });
   const key = await directory.apiKeyBySecret(sentKey);

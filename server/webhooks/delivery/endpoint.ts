@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { SkipReason } from '../../../contracts/webhooks.ts';
+import type { Directory } from '../../partners/directory/directory.ts';
 import type { ApiKey } from '../../partners/keys/key-store.ts';
 import { atMost } from '../../platform/batching/cache-size.ts';
 import type { Sealing } from '../../platform/keys/sealing.ts';
@@ -29,14 +30,6 @@ export interface Recipient {
   skip?: SkipReason;
 }
 
-type Key = Pick<ApiKey, '_id' | 'partnerId' | 'mode' | 'status' | 'webhook' | 'pause'>;
-
-interface Directory<K> {
-  apiKey(keyId: string): Promise<K | undefined>;
-  client(clientId: string, options: { fresh: boolean }): Promise<{ client: { keyId: string } } | undefined>;
-  partner(partnerId: string, options: { fresh: boolean }): Promise<{ status: string } | undefined>;
-}
-
 /**
  * Returns the API key whose webhook URL receives an event. It is the key that owns the session. If that key is revoked, it is the
  * present key of the client (docs/choices.md). `skip` is set if the key has no URL, so that no delivery is made. For an inactive
@@ -44,7 +37,7 @@ interface Directory<K> {
  */
 export async function eventRecipient(
   { keyId, clientId }: { keyId: string; clientId?: string },
-  { apiKey, client }: Pick<Directory<Key>, 'apiKey' | 'client'>,
+  { apiKey, client }: Pick<Directory, 'apiKey' | 'client'>,
 ): Promise<Recipient> {
   const owner = await apiKey(keyId);
   const isRevoked = owner?.status === 'revoked';
@@ -58,10 +51,10 @@ export async function eventRecipient(
 /** How many keys' opened secrets a process remembers: about 2 MB. */
 const mostOpened = 10_000;
 
-interface EndpointSettings<K> extends Pick<Directory<K>, 'apiKey' | 'partner'> {
+interface EndpointSettings extends Pick<Directory, 'apiKey' | 'partner'> {
   sealing: Pick<Sealing, 'open'>;
   /** Notes that the signing secret of a key was used. */
-  used: { endpoint: (key: K) => void };
+  used: { endpoint: (key: ApiKey) => void };
 }
 
 /**
@@ -69,7 +62,7 @@ interface EndpointSettings<K> extends Pick<Directory<K>, 'apiKey' | 'partner'> {
  * cache, so changes take effect immediately. The opened secret of a key is remembered with its sealed text, because to open one
  * costs more than to sign with it. A key with another sealed text, or without an endpoint, loses the remembered secret.
  */
-export function createWebhookEndpoints<K extends Key>(settings: EndpointSettings<K>): ReadEndpoint {
+export function createWebhookEndpoints(settings: EndpointSettings): ReadEndpoint {
   const { apiKey, partner, sealing, used } = settings;
   const opened = new LRUCache<string, { sealed: string; secret: string }>(atMost(mostOpened));
 

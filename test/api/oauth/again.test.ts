@@ -6,13 +6,14 @@ import {
 } from '../../../server/api/oauth/client-authentication.ts';
 import { createUserinfo } from '../../../server/api/oauth/userinfo.ts';
 import { authenticateKey } from '../../../server/api/verify/hvf-session.ts';
-
-type Reading<T> = { acceptCached?: (found: T) => boolean } | undefined;
+import type { Reading } from '../../../server/partners/directory/directory.ts';
+import type { ApiKey } from '../../../server/partners/keys/key-store.ts';
+import type { Partner } from '../../../server/partners/partner-store.ts';
 
 /** A cache that returns `old`, while the database has `present`. */
 const cached =
   <T>(old: T, present: T) =>
-  async (_id: string, options: Reading<T>): Promise<T> =>
+  async (_id: string, options?: Reading<T>): Promise<T> =>
     options?.acceptCached && !options.acceptCached(old) ? present : old;
 
 const found = (status: 'active' | 'suspended', secret: string): Authenticated => ({
@@ -46,8 +47,8 @@ it.each([
 );
 
 it('API key authentication reads a cached suspended partner again, and accepts the key if the partner is active now', async () => {
-  const key = { _id: 'key_1', partnerId: 'ptr_1', status: 'active' as const };
-  const partner = cached({ status: 'suspended' }, { status: 'active' });
+  const key = { _id: 'key_1', partnerId: 'ptr_1', status: 'active' } as ApiKey;
+  const partner = cached({ status: 'suspended' } as Partner, { status: 'active' } as Partner);
   const directory = { apiKeyBySecret: async () => key, partner };
   expect(await authenticateKey('Bearer svc_test_x', directory)).toBe(key);
 });
