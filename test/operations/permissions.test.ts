@@ -273,6 +273,19 @@ describe('the permissions of roles', () => {
     expect(entry).toMatchObject({ operatorName: 'Kim', after: { status: 'active', reason } });
   });
 
+  it('do not include a dry run of a change that has none: it is refused with bad_input and changes nothing', async () => {
+    const call = (path: string, input: object) =>
+      fetch(`${server.adminUrl}/trpc/dry-run/${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+        body: JSON.stringify(input),
+      });
+    const answer = await call('partners.create', { name: 'Only tried' });
+    expect(await answer.text()).toContain('partners.create has no dry run');
+    expect(answer.status).toBe(400);
+    expect(await server.db.collection('partners').countDocuments({ name: 'Only tried' })).toBe(0);
+  });
+
   it('allow a procedure without permissions to owners only', async () => {
     const added = router({ conjure: query(z.void(), z.string(), () => 'done') });
     const call = (role: AdminContext['operator']['role']) =>

@@ -9,7 +9,7 @@ import type { Authenticated } from '../../sessions/sources/source.ts';
 import { claimsAskedFor } from '../../sessions/steps.ts';
 import { keptClaims, type User, type UserStore } from '../users/user-store.ts';
 import type { FindSnapshot, Snapshot } from './claims-snapshot.ts';
-import { type Enrollment, type EnrollmentStore, isWithdrawn } from './enrollment-store.ts';
+import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
 
 /** The `sub` of tokens and the `user_id` of events: the same for all clients of a partner, another for each partner. */
 function pairwiseSubject(
@@ -85,11 +85,8 @@ export function createEnrolling(dependencies: Dependencies) {
    */
   async function enroll(session: Session, { user, enrollment: existing }: Snapshot): Promise<Enrollment> {
     const wanted = enrollmentOf(session, user);
-    if (existing) {
-      const addsNothing = wanted.consentedClaims.every((name) => existing.consentedClaims.includes(name));
-      // A consent that the user has withdrawn since adds nothing either.
-      if (addsNothing || isWithdrawn(existing, session)) return existing;
-    }
+    if (existing && wanted.consentedClaims.every((name) => existing.consentedClaims.includes(name)))
+      return existing;
     // An authenticated session always has a consent, which the type does not know. So the default is never used.
     const { consentedAt = session.createdAt } = session;
     return enrollments.enroll(wanted, { exists: existing !== undefined, consentedAt });

@@ -81,8 +81,8 @@ export function createPasskeyStore(db: Db) {
     },
 
     /** @returns whether the passkey existed */
-    remove: async (userId: string, id: string): Promise<boolean> =>
-      (await passkeys.deleteOne({ _id: id, userId })).deletedCount === 1,
+    remove: async (id: string): Promise<boolean> =>
+      (await passkeys.deleteOne({ _id: id })).deletedCount === 1,
 
     moveExpiry: (userId: string, expiry: NewExpiry): Promise<void> =>
       moveExpiry(passkeys, { userId }, expiry),

@@ -169,7 +169,7 @@ export function createPasskeys(dependencies: Dependencies) {
       beforeWrite();
       // Before the removal, so that an interruption leaves no user who is kept without a passkey.
       if (others.length === 0) await keepUser.keepOneDay(userId);
-      if (!(await store.remove(userId, passkeyId))) throw noPasskeyError(userId, passkeyId);
+      if (!(await store.remove(passkeyId))) throw noPasskeyError(userId, passkeyId);
       // Another passkey may have been removed at the same time.
       if (others.length > 0 && (await store.ofUser(userId)).length === 0) await keepUser.keepOneDay(userId);
     },

@@ -175,7 +175,7 @@ describe('the sign-in to the user data page', () => {
     const { noteUse } = passkeys;
     vi.spyOn(passkeys, 'noteUse').mockImplementationOnce(async (read, answered) => {
       const isNoted = await noteUse(read, answered);
-      await passkeys.remove(read.userId, read._id);
+      await passkeys.remove(read._id);
       return isNoted;
     });
     const browser = await openYourData(hosted);

@@ -47,7 +47,7 @@ export const passkeys = [
     ],
     ["if (!found) throw refusal(ceremony, 'unknown');", ''],
     ['if (mustBeStored && !(await stored)) throw', 'if (mustBeStored && !(await stored) && !use) throw'],
-    ['stored.catch(() => undefined)', 'stored'],
+    ['if (others.length === found.length) throw noPasskeyError(userId, passkeyId);', ''],
     ['passkey.counter > 0 || use.counter > 0', 'use.counter < 0'],
   ]),
   ...inFile('server/pages/flow/passkey-forms.ts', flow, [
@@ -60,9 +60,9 @@ export const passkeys = [
   ...inFile('server/pages/flow/submit.ts', flow, [
     ["form.passkey === 'can' && (await passkeys.areAllowed(session))", 'await passkeys.areAllowed(session)'],
   ]),
+  ...inFile('server/people/passkeys/passkeys.ts', oneMove, [['stored.catch(() => undefined)', 'stored']]),
   ...inFile('server/people/passkeys/passkey-store.ts', flow, [
     ['{ _id, userId, counter, ...(needs', '{ _id, userId, ...(needs'],
-    ['deleteOne({ _id: id, userId })', 'deleteOne({ _id: id })'],
   ]),
   ...inFile('server/people/passkeys/passkey-store.ts', data, [
     ['...(needsNewChallenge ? { answeredAt: { $lt: issuedAt } } : {})', ''],

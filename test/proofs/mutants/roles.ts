@@ -75,7 +75,7 @@ export const roles = [
   ),
   ...inFile(
     'server/platform/database/availability.ts',
-    ['operations/database-away'],
+    ['platform/database/availability'],
     [['since: fault?.since ?? new Date(now())', 'since: new Date(now())']],
   ),
   ...inFile(
