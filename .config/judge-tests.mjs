@@ -33,20 +33,25 @@ const failed = of('failed');
 const ran = new Set([...passed, ...failed].map(({ key }) => key));
 const notRun = [...new Set(tests.map(({ key }) => key))].filter((key) => !ran.has(key));
 const empty = tiers.filter((tier) => !tier.some(({ status }) => status === 'passed'));
+const listed = (name) => JSON.parse(readFileSync(new URL(`../test/${name}.json`, import.meta.url), 'utf8'));
+const [slowTests, guardTests] = ['slow-tests', 'guard-tests'].map(listed);
+const isGuard = ({ file, fullName }) =>
+  Object.entries(guardTests).some(([path, titles]) => file.endsWith(path) && titles.includes(fullName));
 const outgrown = quick.filter(
-  ({ status, duration, meta }) =>
-    status === 'passed' && (meta?.processorMs > longest.processor || duration > longest.whole),
+  (test) =>
+    test.status === 'passed' &&
+    !isGuard(test) &&
+    (test.meta?.processorMs > longest.processor || test.duration > longest.whole),
 );
 
-const slowTests = JSON.parse(readFileSync(new URL('../test/slow-tests.json', import.meta.url), 'utf8'));
-/** Titles that were changed: their tests are quick now, however long they take. */
-const stale = Object.entries(slowTests).flatMap(([path, titles]) => {
+/** Titles that were changed: the tests of these names belong to the tier of their time now. */
+const stale = [...Object.entries(slowTests), ...Object.entries(guardTests)].flatMap(([path, titles]) => {
   const names = new Set(tests.filter(({ file }) => file.endsWith(path)).map(({ fullName }) => fullName));
   if (titles === true || names.size === 0) return [];
   return titles.filter((title) => !names.has(title)).map((title) => `${path} ${title}`);
 });
 
-for (const key of stale) console.error(`no such test, see \`npm run update:tiers\`: ${key}`);
+for (const key of stale) console.error(`no such test, see test/README.md: ${key}`);
 for (const key of notRun) console.error(`not run: ${key}`);
 for (const { key, duration } of outgrown) {
   console.error(`too slow for the quick tier, see \`npm run update:tiers\`: ${key}: ${Math.round(duration)} ms`);

@@ -69,6 +69,11 @@ const builtCode = ['test/cli/**/*.test.ts', 'test/api/storefront/integrations.te
 export type SlowTests = Record<string, true | string[]>;
 
 export const slowTestsPath = new URL('../test/slow-tests.json', import.meta.url);
+/**
+ * By file, the titles of tests that are quick however long they take, because no quicker test finds one of the faults of
+ * `npm run mutants`.
+ */
+export const guardTestsPath = new URL('../test/guard-tests.json', import.meta.url);
 const isOff = process.env['SVC_TEST_TIERS'] === 'off';
 const slowTests: SlowTests = isOff ? {} : JSON.parse(readFileSync(slowTestsPath, 'utf8'));
 

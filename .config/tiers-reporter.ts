@@ -2,12 +2,13 @@
 // It writes those that are slow by their time into test/slow-tests.json.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { DefaultReporter, type TestModule } from 'vitest/node';
-import { longestQuickMs, type SlowTests, slowTestsPath } from './test-tiers.ts';
+import { guardTestsPath, longestQuickMs, type SlowTests, slowTestsPath } from './test-tiers.ts';
 
 /** A slow test becomes quick when it is clearly under the limit, so that two runs agree about most tests. */
 const shareOfLimit = 2 / 3;
 
 const before: SlowTests = JSON.parse(readFileSync(slowTestsPath, 'utf8'));
+const guards: Record<string, string[]> = JSON.parse(readFileSync(guardTestsPath, 'utf8'));
 
 const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0);
 
@@ -20,12 +21,16 @@ function slowOf(module: TestModule): SlowTests[string] {
   const known = before[module.relativeModuleId] ?? [];
   const limitOf = (title: string) =>
     longestQuickMs * (known === true || known.includes(title) ? shareOfLimit : 1);
-  const slow = tests.filter(({ title, ms }) => ms > limitOf(title));
+  const guardTitles = guards[module.relativeModuleId] ?? [];
+  const slow = tests.filter(({ title, ms }) => ms > limitOf(title) && !guardTitles.includes(title));
   const quick = tests.filter((test) => !slow.includes(test));
   const msOf = (some: typeof tests) => sum(some.map(({ ms }) => ms));
   const msOfQuick = module.diagnostic().duration - msOf(slow);
-  const isEntirelySlow = slow.length > 0 && msOfQuick > longestQuickMs * quick.length;
-  return isEntirelySlow || slow.map(({ title }) => title).sort();
+  const isTooSlow = slow.length > 0 && msOfQuick > longestQuickMs * quick.length;
+  if (isTooSlow && guardTitles.length === 0) return true;
+  // Only the guards of a file stay, if its hooks would make the others slow.
+  const left = isTooSlow ? tests.filter(({ title }) => !guardTitles.includes(title)) : slow;
+  return left.map(({ title }) => title).sort();
 }
 
 export default class TiersReporter extends DefaultReporter {

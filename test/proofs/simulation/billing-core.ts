@@ -5,6 +5,7 @@ import * as lruCache from 'lru-cache';
 import ts from 'typescript';
 import * as chargeContract from '../../../contracts/charge.ts';
 import * as identifiers from '../../../contracts/identifiers.ts';
+import * as retention from '../../../contracts/retention.ts';
 import type * as charge from '../../../server/billing/charge.ts';
 import type * as handOver from '../../../server/billing/hand-over/hand-over.ts';
 import type * as messages from '../../../server/billing/hand-over/messages.ts';
@@ -53,6 +54,7 @@ const others: Record<string, unknown> = {
   'node:crypto': crypto,
   '../contracts/charge.ts': chargeContract,
   '../contracts/identifiers.ts': identifiers,
+  '../contracts/retention.ts': retention,
   'platform/batching/batch-window.ts': batchWindow,
   'platform/database/connect.ts': connect,
   'platform/database/audit/dry-run.ts': dryRun,
