@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError } from '../../platform/errors.ts';
-import { isOwnOrigin, isTokenOf } from '../../platform/http/browser/csrf.ts';
+import { isOwnOrigin, nonceCookie, requireOwn } from '../../platform/http/browser/csrf.ts';
 
 /** The header with the CSRF token of calls of `/portal/trpc` that change something. */
 const csrfHeader = 'x-csrf-token';
@@ -21,8 +19,6 @@ export function createBrowser(baseUrl: string) {
   // has the path `/`.
   const prefix = isSecure ? '__Host-' : '';
   const sessionCookie = `${prefix}svc_portal`;
-  /** The cookie with a random nonce. Before the sign-in, it ties challenges and forms to one browser. */
-  const nonceCookie = `${prefix}svc_portal_nonce`;
   const cookieOptions = {
     path: isSecure ? '/' : root,
     httpOnly: true,
@@ -32,12 +28,6 @@ export function createBrowser(baseUrl: string) {
   } as const;
 
   const isFromOwnPage = ({ headers }: FastifyRequest): boolean => isOwnOrigin(headers, origin);
-
-  /** @param secret the secret of the browser's session, or its nonce before the sign-in */
-  function requireCsrfToken(request: FastifyRequest, secret: string, token: unknown): void {
-    if (!isFromOwnPage(request) || typeof token !== 'string' || !isTokenOf(secret, token))
-      throw new ApiError('cross_site_request');
-  }
 
   return {
     /** The path of the base URL, without a trailing slash. A proxy removes it from each request. */
@@ -57,25 +47,18 @@ export function createBrowser(baseUrl: string) {
       void reply.setCookie(sessionCookie, secret, cookieOptions),
     clearSession: (reply: FastifyReply) => void reply.clearCookie(sessionCookie, cookieOptions),
 
-    /** The browser's nonce, or a new one if it has none. */
-    nonceOf(request: FastifyRequest, reply: FastifyReply): string {
-      const present = request.cookies[nonceCookie];
-      // 32 bytes are 43 characters in base64url.
-      if (present !== undefined && /^[\w-]{43}$/.test(present)) return present;
-      const nonce = randomBytes(32).toString('base64url');
-      void reply.setCookie(nonceCookie, nonce, cookieOptions);
-      return nonce;
-    },
+    nonceOf: nonceCookie(`${prefix}svc_portal_nonce`, cookieOptions),
 
     /** @throws ApiError `cross_site_request` for a form that is not from a page of this browser */
     requireOwnForm(request: FastifyRequest, secret: string): void {
       const { csrf } = (request.body ?? {}) as { csrf?: unknown };
-      requireCsrfToken(request, secret, csrf);
+      requireOwn(request, origin, { secret, token: csrf });
     },
 
     /** @throws ApiError `cross_site_request` for a call that changes something without a CSRF token */
     requireOwnCall(request: FastifyRequest, secret: string): void {
-      if (request.method !== 'GET') requireCsrfToken(request, secret, request.headers[csrfHeader]);
+      const { [csrfHeader]: token } = request.headers;
+      if (request.method !== 'GET') requireOwn(request, origin, { secret, token });
     },
   };
 }

@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.ts';
 import { noteFailure } from '../../platform/http/answer-log.ts';
-import { isOwnOrigin, issueToken, isTokenOf } from '../../platform/http/browser/csrf.ts';
+import { issueToken, nonceCookie, requireOwn } from '../../platform/http/browser/csrf.ts';
 import { codeHeader } from '../../platform/http/errors.ts';
 import { subscriberOf } from '../../platform/http/limits/client-network.ts';
 import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
@@ -25,7 +24,7 @@ interface Dependencies {
 
 const signInCookie = 'svc_you';
 /** Binds challenges, and forms before the sign-in, to the browser. */
-const nonceCookie = 'svc_you_nonce';
+const nonceName = 'svc_you_nonce';
 
 const Form = z.object({ csrf: z.string().max(256).optional() });
 const SignInForm = Form.extend({ credential: z.string().max(32_768).optional() });
@@ -38,7 +37,7 @@ const userLimit = { perMinute: 60, refusal: 'Too many requests' };
 /** The pages of a user's own data, to be mounted at `/verify/you`. */
 export function yourDataRoutes(dependencies: Dependencies, responses: Responses): FastifyPluginAsyncZod {
   const { passkeysOn, signIn, yourData, pages, limit } = dependencies;
-  const { origin, sendPage, languageOf, setCookie, forgetPasskeyMark } = responses;
+  const { origin, secure, sendPage, languageOf, setCookie, forgetPasskeyMark } = responses;
   const root = `${responses.root}/you`;
 
   /** `Strict`: the browser does not send the cookie when the user follows a link of another site. */
@@ -54,21 +53,11 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
     csrf: issueToken(secret),
   });
 
-  /** The browser's nonce, or a new one if it has none. */
-  function nonceOf(request: FastifyRequest, reply: FastifyReply): string {
-    const known = request.cookies[nonceCookie];
-    if (known !== undefined && /^[\w-]{43}$/.test(known)) return known;
-    const nonce = randomBytes(32).toString('base64url');
-    setStrictCookie(reply, { name: nonceCookie, value: nonce });
-    return nonce;
-  }
+  const nonceOf = nonceCookie(nonceName, { path: root, httpOnly: true, sameSite: 'strict', secure });
 
   /** Refuses a form that was not shown to this browser. */
-  function requireOwnForm(request: FastifyRequest, secret: string): void {
-    const { csrf = '' } = (request.body ?? {}) as z.infer<typeof Form>;
-    if (!isOwnOrigin(request.headers, origin) || !isTokenOf(secret, csrf))
-      throw new ApiError('cross_site_request');
-  }
+  const requireOwnForm = (request: FastifyRequest, secret: string): void =>
+    requireOwn(request, origin, { secret, token: (request.body as z.infer<typeof Form> | null)?.csrf });
 
   /** The signed-in user of a request. Undefined if there is none: then the reply is sent and leads to the sign-in. */
   async function requireUser(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
@@ -179,14 +168,14 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
 
     app.post('/sign-in', { schema: { body: SignInForm } }, async (request, reply) => {
       if (!passkeysOn) throw new ApiError('route_not_found');
-      const nonce = request.cookies[nonceCookie] ?? '';
+      const nonce = request.cookies[nonceName] ?? '';
       requireOwnForm(request, nonce);
       await limit('sign-in', subscriberOf(request.ip), signInLimit);
       try {
         const cookie = await signIn.signIn(request.body.credential ?? '', nonce);
         // The browser may be signed in by another passkey, whose cookie is replaced now.
         await signIn.end(request.cookies[signInCookie]);
-        clearCookie(reply, nonceCookie);
+        clearCookie(reply, nonceName);
         setStrictCookie(reply, { name: signInCookie, value: cookie, maxAge: signInLifetimeMs / 1000 });
         return reply.redirect(`${origin}${root}`, 303);
       } catch (error) {

@@ -78,15 +78,11 @@ export const passkeys = [
     ['if (parsed) await store.signOut(parsed.passkeyId, sha256(parsed.secret));', ''],
   ]),
   ...inFile('server/pages/your-data/routes.ts', data, [
-    [
-      'if (!isOwnOrigin(request.headers, origin) || !isTokenOf(secret, csrf))',
-      'if (!isTokenOf(secret, csrf))',
-    ],
-    [
-      'if (!isOwnOrigin(request.headers, origin) || !isTokenOf(secret, csrf))',
-      'if (!isOwnOrigin(request.headers, origin))',
-    ],
     ["await limit('sign-in', subscriberOf(request.ip), signInLimit);", ''],
+  ]),
+  ...inFile('server/platform/http/browser/csrf.ts', data, [
+    ['!isOwnOrigin(headers, origin) || typeof token', 'typeof token'],
+    [" || typeof token !== 'string' || !isTokenOf(secret, token)", ''],
   ]),
   ...inFile('server/people/enrollments/grants.ts', stopping, [
     ["enrollment.status === 'active' && isWithdrawn", 'isWithdrawn'],

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { CookieSerializeOptions } from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../errors.ts';
 import { hmac, sameText } from '../../ids.ts';
 
 /** A CSRF token for one form. The browser sends the secret in a cookie; the token is valid as long as the secret is. */
@@ -31,3 +34,25 @@ export function isOwnOrigin({ origin, 'sec-fetch-site': site }: OriginHeaders, o
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
   return origin === undefined || origin === ownOrigin;
 }
+
+/** @throws ApiError `cross_site_request` if a form or a call is not from a page of ours that this browser has received */
+export function requireOwn(
+  { headers }: FastifyRequest,
+  origin: string,
+  { secret, token }: { secret: string; token: unknown },
+): void {
+  if (!isOwnOrigin(headers, origin) || typeof token !== 'string' || !isTokenOf(secret, token))
+    throw new ApiError('cross_site_request');
+}
+
+/** Makes the function that returns a browser's nonce, or a new one. Before a sign-in, it ties challenges and forms to a browser. */
+export const nonceCookie =
+  (name: string, options: CookieSerializeOptions) =>
+  ({ cookies }: FastifyRequest, reply: FastifyReply): string => {
+    const present = cookies[name];
+    // 32 bytes are 43 characters in base64url.
+    if (present !== undefined && /^[\w-]{43}$/.test(present)) return present;
+    const nonce = randomBytes(32).toString('base64url');
+    void reply.setCookie(name, nonce, options);
+    return nonce;
+  };
