@@ -1,4 +1,3 @@
-import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -17,7 +16,7 @@ import {
 import { ApiError } from '../../platform/errors.ts';
 import { subscriberOf } from '../../platform/http/limits/client-network.ts';
 import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
-import { assetAddresses, templates } from '../views/assets.ts';
+import { assetAddresses, eta } from '../views/assets.ts';
 import { contentSecurityPolicy } from '../views/security-headers.ts';
 import { testWalletMessages as messages } from './messages.ts';
 
@@ -101,7 +100,6 @@ async function post(app: FastifyInstance, path: string, fields: Record<string, s
  */
 export function testIdentityWalletRoutes(dependencies: Dependencies): FastifyPluginAsyncZod {
   const { wallet, statusList, baseUrl, limit } = dependencies;
-  const eta = new Eta({ views: templates, cache: true });
   const root = `${new URL(baseUrl).pathname.replace(/\/$/, '')}/verify`;
   const { style, icon } = assetAddresses(`${root}/assets`);
   // The answer may redirect to the partner, and partners of test clients may run on the developer's machine.

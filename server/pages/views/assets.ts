@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { Eta } from 'eta';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.ts';
@@ -6,7 +7,9 @@ import { cacheForever, loadAsset, serveAsset } from '../../platform/http/browser
 import { brandStyle } from './branding.ts';
 
 /** Templates and style sheets: beside this file, in the source tree and in the build alike. */
-export const templates = fileURLToPath(new URL('../templates', import.meta.url));
+const templates = fileURLToPath(new URL('../templates', import.meta.url));
+/** Templates escape everything by default. */
+export const eta = new Eta({ views: templates, cache: true });
 
 const load = (folder: 'styles' | 'scripts', name: string, type: string, files?: readonly string[]) =>
   loadAsset(`${templates}/${folder}`, name, type, files);

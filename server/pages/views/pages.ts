@@ -1,4 +1,3 @@
-import { Eta } from 'eta';
 import { logoFor } from '../../../contracts/admin/brands.ts';
 import type { ClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
@@ -12,7 +11,7 @@ import { claimsAskedFor, formVersionOf, stepOf } from '../../sessions/steps.ts';
 import type { ClientDirectory } from '../flow/start.ts';
 import type { View } from '../flow/view.ts';
 import type { OpenLink } from '../hand-off/pairing.ts';
-import { assetAddresses, templates } from './assets.ts';
+import { assetAddresses, eta } from './assets.ts';
 import { timeInWords } from './formatters.ts';
 import { isolated, languageNames, languages, withoutDirectionControls } from './languages.ts';
 import { legalOf, spanInWords } from './legal.ts';
@@ -89,9 +88,8 @@ function outcomeInWords(text: string | ((partner: string) => string), partner: s
   return partner === undefined ? undefined : text(partner);
 }
 
-/** Renders the hosted pages. Templates escape everything by default. */
+/** Renders the hosted pages. */
 export function createPages({ directory, baseUrl, clock, imprint, claimLifetime }: Dependencies) {
-  const eta = new Eta({ views: templates, cache: true });
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
   const { brandStyle, logo, ...files } = assetAddresses(`${basePath}/verify/assets`);
   const common = ({ language, choiceAddress }: Pick<PageContext, 'language' | 'choiceAddress'>) => ({
