@@ -51,7 +51,7 @@ describeInBrowser('the portal', () => {
     await page.click('main button');
     await page.waitForURL(/\/portal\/$/);
     expect(await page.textContent('header')).toContain('zoe@shop.example');
-    await page.click('header button');
+    await page.click('header form[method=post] button');
     await page.waitForURL(/\/portal\/sign-in$/);
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.click('main button');
@@ -90,6 +90,29 @@ describeInBrowser('the portal', () => {
       ...[`/requests/${requestId}`, `/bulk/${job?.id}`, `/integrations/${integration.id}`, '/nothing'],
     ];
   }
+
+  it('shows local times beside UTC and copies an id, by a script; the search by an id opens the record', async () => {
+    const { page, complaints, close } = await newVisitor(browser, {
+      ...{ timezoneId: 'Asia/Tokyo', locale: 'en', permissions: ['clipboard-read', 'clipboard-write'] },
+    });
+    const cookies = [...owner.browser.cookies].map(([name, value]) => ({ name, value, url: server.baseUrl }));
+    await page.context().addCookies(cookies);
+    await page.goto(`${server.baseUrl}/portal/`);
+    await page.fill('#find', partner.clientId);
+    await page.press('#find', 'Enter');
+    await page.waitForURL(new RegExp(`/clients/${partner.clientId}$`));
+    const time = page.locator('time[datetime]').first();
+    const [utc, at] = [await time.textContent(), await time.getAttribute('datetime')];
+    expect(utc).toBe(at?.slice(0, 19).replace('T', ' '));
+    expect(await page.locator('time[datetime] + small').first().textContent()).toContain('GMT+9');
+    const copy = page.locator('dd', { hasText: partner.keyId }).locator('button.copy');
+    await copy.click();
+    await expect.poll(() => copy.textContent()).toBe('Copied');
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(partner.keyId);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await close();
+  });
 
   const looks = [
     { viewport: { width: 1280, height: 900 }, colorScheme: 'light' as const, locale: 'en' },

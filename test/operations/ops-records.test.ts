@@ -42,7 +42,7 @@ describe('a page of /ops', () => {
     expect(page).toContain('&lt;i&gt;Acme');
     const endpoint = await html(`endpoint/${partner.keyId}`);
     expect(endpoint).toContain(`href="/ops/delivery/${deliveryId}"`);
-    expect(endpoint).toMatch(/<td>500<\/td><td>100 %<\/td><td><span class="whole">\d{4}-/);
+    expect(endpoint).toMatch(/<td>500<\/td><td>100 %<\/td><td><time class="whole" datetime="[^"]+">\d{4}-/);
     expect(endpoint).toContain(`svcadmin webhooks pause ${partner.keyId} --until 4h`);
     const delivery = await html(`delivery/${deliveryId}`);
     expect(delivery).toContain(`svcadmin deliveries resend ${deliveryId}`);
@@ -62,7 +62,7 @@ describe('a page of /ops', () => {
     for (const path of paths) {
       const page = await html(`schedule/${path}`);
       expect(page).toContain(`<a href="/ops/schedule/${partner.partnerId}">&lt;i&gt;Acme`);
-      expect(page).toMatch(/\d<\/span><\/td>.*vae\.resolved<\/a><\/td><td>schedule<\/td><td>1<\/td>/s);
+      expect(page).toMatch(/\d<\/time><\/td>.*vae\.resolved<\/a><\/td><td>schedule<\/td><td>1<\/td>/s);
     }
     expect(await html('schedule/live')).not.toContain('Acme');
     expect(await html(`schedule/${partner.keyId}`)).toContain(
@@ -80,7 +80,7 @@ describe('a page of /ops', () => {
     expect(session).toContain('complete');
     expect(session).not.toContain(String(sub));
     expect(session).toMatch(
-      /\d<\/span><\/td><td>started<\/td>[\s\S]*\d<\/span><\/td><td>authenticated<\/td>/,
+      /\d<\/time><\/td><td>started<\/td>[\s\S]*\d<\/time><\/td><td>authenticated<\/td>/,
     );
     const wallet = await html(`wallet/${partner.partnerId}:test`);
     expect(wallet).toContain('100.00 USD');

@@ -11,6 +11,7 @@ import { isAllowed } from './calls/scope.ts';
 import { describeError } from './error-words.ts';
 import type { SignedIn } from './member-sessions.ts';
 import type { Responses } from './responses.ts';
+import { placeOf } from './views/find.ts';
 import { askingView, questionOf, runOf } from './views/kit/ask.ts';
 import type {
   About,
@@ -214,6 +215,13 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
   }
 
   return async (scope) => {
+    scope.get('/find', { exposeHeadRoute: false }, async (request, reply) => {
+      if (!(await memberOrSignInPage(request, reply))) return reply;
+      const { id = '' } = searchOf(request.query);
+      const place = placeOf(id);
+      if (place === undefined) throw new ApiError('not_found', { description: `No page for ${id}` });
+      return reply.redirect(`${root}${place}`, 303);
+    });
     for (const page of pages) {
       scope.get(page.path, { exposeHeadRoute: false }, async (request, reply) => {
         const call = await memberOrSignInPage(request, reply);

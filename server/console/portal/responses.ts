@@ -13,7 +13,9 @@ export const style = loadAsset(pages, 'portal.css', 'text/css; charset=utf-8');
 const script = loadAsset(pages, 'passkey.js', 'text/javascript; charset=utf-8');
 /** Templates escape everything by default. */
 export const eta = new Eta({ views: pages, cache: true });
-export const assets = [style, script] as const;
+/** Local times and buttons to copy. The pages work without it. */
+const pageScript = loadAsset(pages, 'page.js', 'text/javascript; charset=utf-8');
+export const assets = [style, script, pageScript] as const;
 
 /** The policy of a page. It allows only our own files and forms, and scripts and frames only where a page needs them. */
 const policyOf = ({ hasScript, hasFrame }: { hasScript: boolean; hasFrame: boolean }) =>
@@ -84,7 +86,8 @@ export function createResponses({ browser, acceptedLanguage }: Dependencies) {
       template: string,
       { status = 200, hasFrame = false, hasScript: isScripted = false, ...data }: PageData,
     ): FastifyReply {
-      const hasScript = isScripted || data.passkey !== undefined;
+      const isPage = template === 'page';
+      const hasScript = isScripted || isPage || data.passkey !== undefined;
       const language = languageOf(request);
       const html = eta.render(`./${template}`, {
         m: languages[language],
@@ -93,7 +96,7 @@ export function createResponses({ browser, acceptedLanguage }: Dependencies) {
         root,
         basePath,
         style: `${root}/assets/${style.name}`,
-        script: hasScript ? `${root}/assets/${script.name}` : undefined,
+        script: hasScript ? `${root}/assets/${(isPage ? pageScript : script).name}` : undefined,
         ...data,
       });
       return reply

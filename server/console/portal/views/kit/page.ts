@@ -21,6 +21,8 @@ export interface Cell {
   note?: string | undefined;
   /** The colour: green or red. */
   tone?: 'good' | 'bad' | undefined;
+  /** The time that the text says, as RFC 3339. A script adds the local time. */
+  at?: string | undefined;
   /** Whether the text must not be broken into lines. */
   isWhole?: boolean;
 }

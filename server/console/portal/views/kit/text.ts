@@ -7,7 +7,11 @@ const timeText = (at: string | null | undefined): string => (at ? at.slice(0, 19
 export const text = (value: string | number | null | undefined): Cell => ({
   text: value === null || value === undefined || value === '' ? '–' : String(value),
 });
-export const time = (at: string | null | undefined): Cell => ({ ...text(timeText(at)), isWhole: true });
+export const time = (at: string | null | undefined): Cell => ({
+  ...text(timeText(at)),
+  ...(at ? { at } : {}),
+  isWhole: true,
+});
 /** A share from 0 to 1 as a percentage. */
 export const percent = (share: number | null): Cell =>
   text(share === null ? null : `${Math.round(share * 1000) / 10} %`);
