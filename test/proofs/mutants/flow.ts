@@ -41,7 +41,7 @@ export const flow = [
   ),
   ...inFile(
     'server/sessions/session-access.ts',
-    ['pages/flow/flow', 'pages/flow/races'],
+    ['sessions/session-access', 'pages/flow/flow', 'pages/flow/races'],
     [
       ["if (!owns(session, browser)) throw new ApiError('unauthorized');", ''],
       ['const rotated = rotatedSecret(browser, sent, token);', 'const rotated = sent;'],
