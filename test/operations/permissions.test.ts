@@ -214,9 +214,15 @@ async function isAllowedInProcess(role: Role, path: string, input: Record<string
   }
 }
 
+/** One role calls everything by HTTP, which shows that the listener asks the router. The others call the router itself. */
+const isAllowedAsIs = (role: Role, path: string) =>
+  role === 'ops' || path.startsWith('/')
+    ? isAllowed(role, path, { none: 1 })
+    : isAllowedInProcess(role, path, { none: 1 });
+
 /** Finds the permission of a role by calls in test and live mode, without a mode, and with a malformed one. */
 async function found(role: Role, path: string): Promise<Answer | string> {
-  const withoutMode = await isAllowed(role, path, { none: 1 });
+  const withoutMode = await isAllowedAsIs(role, path);
   // A page has no input.
   if (path.startsWith('/')) return withoutMode ? 'yes' : 'no';
   const modes = ['live', 'TEST', ['test']];
@@ -252,7 +258,7 @@ describe('the permissions of roles', () => {
       answers[path] = await Promise.all([
         found('support', path),
         found('ops', path),
-        isAllowed('owner', path, { none: 1 }),
+        isAllowedAsIs('owner', path),
       ]);
     const expected = Object.entries(table).map(([path, roles]) => [path, [...roles, true]]);
     expect(answers).toEqual(Object.fromEntries(expected));

@@ -9,9 +9,9 @@ const script = fileURLToPath(new URL('../../.config/judge-tests.mjs', import.met
 
 type Test = string | Record<string, unknown>;
 
-const slowTests: Record<string, true | string[]> = JSON.parse(
-  readFileSync(new URL('../slow-tests.json', import.meta.url), 'utf8'),
-);
+const lists = ['slow-tests', 'guard-tests'];
+const listed = (name: string): Record<string, true | string[]> =>
+  JSON.parse(readFileSync(new URL(`../${name}.json`, import.meta.url), 'utf8'));
 
 /** Checks a run whose tiers have tests with these results. Undefined is a tier without a report. */
 function reportOn(...tiers: (readonly Test[] | undefined)[]) {
@@ -83,13 +83,16 @@ describe('judge-tests, which checks the reports of a test run,', () => {
     expect(reportOn(['passed'], [slow])).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it('names a title in test/slow-tests.json that no test of the file has, and exits with 1', () => {
-    const [file = '', titles] = Object.entries(slowTests).find(([, slow]) => slow !== true) ?? [];
-    const [missing, ...present] = titles as string[];
-    const tests = present.map((fullName) => ({ fullName, status: 'passed' }));
+  it.each(lists)('names a title in test/%s.json that no test of the file has, and exits with 1', (list) => {
+    const [file = ''] = Object.entries(listed(list)).find(([, titles]) => titles !== true) ?? [];
+    const titles = lists.flatMap((name) => [listed(name)[file] ?? []].flat());
+    const missing = [listed(list)[file]].flat()[0];
+    const tests = titles
+      .filter((title) => title !== missing)
+      .map((fullName) => ({ fullName, status: 'passed' }));
     const report = reportOnFile(`/checkout/${file}`, [[...tests, 'passed']]);
     expect(report).toMatchObject({ status: 1, stdout: `${tests.length + 1} passed, 1 failed\n` });
-    expect(report.stderr).toBe(`no such test, see \`npm run update:tiers\`: ${file} ${missing}\n`);
+    expect(report.stderr).toBe(`no such test, see test/README.md: ${file} ${missing}\n`);
   });
 
   it('exits with 1 if a tier has no test or no report', () => {
