@@ -51,7 +51,7 @@ export interface PartnerDependencies extends Pick<EndpointDependencies, 'assertW
   clock: Pick<Clock, 'now'>;
   /** Creates the test wallet and the live wallet of a partner. Idempotent. */
   openWallets: (partnerId: string) => Promise<void>;
-  directory: Pick<Directory, 'forget'>;
+  directory: Pick<Directory, 'changed'>;
   /** Called after a partner was suspended. Idempotent. */
   onSuspended: (partnerId: string) => Promise<void>;
 }

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { createJointReads } from '../platform/database/reads/joint-reads.ts';
 import { createLogoStore } from './brands/logo-store.ts';
 import { createClientStore } from './clients/client-store.ts';
+import { createChangeStore } from './directory/change-store.ts';
 import { createKeyStore } from './keys/key-store.ts';
 import { createPartnerStore } from './partner-store.ts';
 import { createSearchStore } from './search-store.ts';
@@ -13,5 +14,6 @@ export const createPartnersStores = (db: Db, read = createJointReads(db)) => ({
   clients: createClientStore(db),
   logos: createLogoStore(db),
   search: createSearchStore(db),
+  changes: createChangeStore(db),
 });
 export type PartnersStores = ReturnType<typeof createPartnersStores>;

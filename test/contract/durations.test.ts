@@ -21,7 +21,7 @@ import { warningRetentionMs } from '../../server/operations/warnings/warning.ts'
 import { defaultLowDays, expiringWithinMs } from '../../server/operations/warnings/warning-conditions.ts';
 import { markDays } from '../../server/pages/flow/passkey-forms.ts';
 import { signInLifetimeMs } from '../../server/pages/your-data/sign-in.ts';
-import { lifetimeMs as clientCacheMs } from '../../server/partners/directory/directory-cache.ts';
+import { lifetimeMs as clientCacheMs } from '../../server/partners/directory/change-watch.ts';
 import { longestPauseMs } from '../../server/partners/keys/admin-endpoints.ts';
 import { removedRetentionMs } from '../../server/partners/members/admin.ts';
 import { heldMs, invitationLifetimeMs } from '../../server/partners/members/held-invitations.ts';

@@ -34,7 +34,7 @@ interface Dependencies {
   partners: PartnerStore;
   logos: LogoStore;
   clock: Pick<Clock, 'now'>;
-  directory: Pick<Directory, 'forget'>;
+  directory: Pick<Directory, 'changed'>;
   partnerNames: PartnerNames;
   logoAddress: (id: string) => string;
   onDecided: (decision: BrandDecision) => Promise<void>;

@@ -42,7 +42,7 @@ interface Dependencies {
   keys: Pick<KeyStore, 'get'>;
   partners: Pick<PartnerStore, 'get'>;
   clock: Pick<Clock, 'now'>;
-  directory: Pick<Directory, 'forget'>;
+  directory: Pick<Directory, 'changed'>;
   /** The verification sources of this installation. If undefined, any name is accepted. */
   sources: readonly Source[] | undefined;
   partnerNames: PartnerNames;

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { atMost } from '../../platform/batching/cache-size.ts';
 import { monotonicTime } from '../../platform/clock.ts';
 
-/** After this time in milliseconds, a record is loaded again, because another process may have changed it. */
-export const lifetimeMs = 2_000;
+/** A record is loaded again after this time, in milliseconds, even if no change of it was reported. */
+const lifetimeMs = 30_000;
 const mostEntries = 10_000;
 
 /**
@@ -34,10 +34,11 @@ export function createDirectoryCache<T>(
       return value;
     },
 
-    /** Drops an entry, because this process has changed its record. */
-    forget(id: string): void {
+    /** Drops one entry, or all entries if no id is given. */
+    forget(id?: string): void {
       forgetCalls += 1;
-      entries.delete(id);
+      if (id === undefined) entries.clear();
+      else entries.delete(id);
     },
   };
 }

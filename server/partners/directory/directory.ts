@@ -8,6 +8,8 @@ import type { Client, ClientStore } from '../clients/client-store.ts';
 import type { ApiKey, KeyStore } from '../keys/key-store.ts';
 import { isLive } from '../keys/secrets.ts';
 import type { Partner, PartnerStore } from '../partner-store.ts';
+import type { ChangeStore } from './change-store.ts';
+import { createChangeWatch } from './change-watch.ts';
 import { createDirectoryCache } from './directory-cache.ts';
 
 /** How to read a record. Without options, a cached one is good enough. */
@@ -24,8 +26,8 @@ interface ClientWithPartner {
 }
 
 /**
- * Finds partners, clients and API keys. Partners and clients are cached for 2 s, so a change by another process has effect after
- * this time at most. API keys are never cached.
+ * Finds partners, clients and API keys. Partners and clients are cached. This process learns within 2 s of the changes that other
+ * processes make. API keys are never cached.
  */
 export interface Directory {
   client(clientId: string, options?: Reading<ClientWithPartner>): Promise<ClientWithPartner | undefined>;
@@ -36,14 +38,15 @@ export interface Directory {
   keyStatus(keyId: string): Promise<ApiKey['status'] | undefined>;
   /** Returns the API key that accepts this secret now, also if it is revoked. A malformed secret never reaches the database. */
   apiKeyBySecret(secret: string): Promise<ApiKey | undefined>;
-  /** Makes this process read a client or partner again. Call this after a change of the record. */
-  forget(id: string): void;
+  /** Makes all processes read a client or partner again. Call this after a change of the record. */
+  changed(id: string): Promise<void>;
 }
 
 interface Stores {
   partners: Pick<PartnerStore, 'findAll'>;
   keys: Pick<KeyStore, 'findAll' | 'findByHashes' | 'statuses'>;
   clients: Pick<ClientStore, 'findAll'>;
+  changes: ChangeStore;
 }
 
 interface Dependencies {
@@ -51,17 +54,22 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
   /** Called when the secret with this hash has identified an active API key. */
   onSecretUsed: (key: ApiKey, hash: string) => void;
-  /** Returns the time of a clock that never goes back, in milliseconds. */
-  uptime?: () => number;
 }
 
 /** Makes the directory. Simultaneous reads of one kind share a round trip to the database (`createGroupCommit`). */
-export function createDirectory({ stores, clock, onSecretUsed, uptime }: Dependencies): Directory {
-  const { partners, keys, clients } = stores;
+export function createDirectory({ stores, clock, onSecretUsed }: Dependencies): Directory {
+  const { partners, keys, clients, changes } = stores;
   const cacheOf = <T>({ findAll }: { findAll(ids: readonly string[]): Promise<(T | undefined)[]> }) =>
-    createDirectoryCache<T>(createGroupCommit({ run: findAll }), uptime);
+    createDirectoryCache<T>(createGroupCommit({ run: findAll }));
   const partnerCache = cacheOf(partners);
   const clientCache = cacheOf(clients);
+  /** Drops a partner or client, or all of them if no id is given. An id is in one of the two caches at most. */
+  function forget(id?: string): void {
+    partnerCache.forget(id);
+    clientCache.forget(id);
+  }
+  /** Drops the records that other processes have changed. */
+  const dropOutdated = createChangeWatch({ read: changes.read, onChange: forget });
 
   /** Reads a record with the caller's options. @param read `fresh` makes it read the database instead of the cache */
   async function readWith<T>(
@@ -69,6 +77,7 @@ export function createDirectory({ stores, clock, onSecretUsed, uptime }: Depende
     { fresh = false, acceptCached = () => true }: Reading<T> = {},
   ): Promise<T | undefined> {
     if (fresh) return read(true);
+    await dropOutdated();
     const found = await read(false);
     // The cache does not keep that a record is missing, so undefined comes from the database.
     return found === undefined || acceptCached(found) ? found : read(true);
@@ -106,24 +115,25 @@ export function createDirectory({ stores, clock, onSecretUsed, uptime }: Depende
       return key;
     },
 
-    forget(id) {
-      // An id is in one of the two caches at most.
-      partnerCache.forget(id);
-      clientCache.forget(id);
+    async changed(id) {
+      // This process drops the record immediately, the others when they read the list of changes.
+      forget(id);
+      await changes.add(id);
     },
   };
 }
 
-/** Like `createAuditedChange`, for partners and clients: after each call, this process reads the record again. */
+/** Like `createAuditedChange`, for partners and clients: after each call, all processes read the record again. */
 export function createCachedChange<R extends AuditedRecord>(
   store: Pick<RecordStore<R>, 'change'>,
   clock: Pick<Clock, 'now'>,
-  directory: Pick<Directory, 'forget'>,
+  directory: Pick<Directory, 'changed'>,
 ) {
   const change = createAuditedChange(store, clock);
   return async (id: string, actor: Actor, decide: Decide<R>): Promise<R> => {
     const record = await change(id, actor, decide);
-    directory.forget(id);
+    // Also if nothing was changed: a repeated call completes one that was interrupted after its change.
+    await directory.changed(id);
     return record;
   };
 }

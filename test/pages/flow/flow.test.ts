@@ -223,7 +223,7 @@ describe('a session that cannot continue', () => {
     const browser = openBrowser(hosted);
     await browser.start(own.clientId);
     await clients.updateOne({ _id: own.clientId }, { $set: { redirectUris: [] } });
-    hosted.services.partners.directory.forget(own.clientId);
+    await hosted.services.partners.directory.changed(own.clientId);
     expect((await browser.open(browser.at)).status).toBe(400);
     expect(browser.page.location).toBe('');
   });

@@ -168,7 +168,7 @@ describe('GET /verify/start, by an answer 400 with the reason,', () => {
     await hosted.db
       .collection<{ _id: string }>('clients')
       .updateOne({ _id: clientId }, { $set: { claims: ['country', 'assurance_level'] } });
-    hosted.services.partners.directory.forget(clientId);
+    await hosted.services.partners.directory.changed(clientId);
     const { error } = await start(startQuery(clientId, { scope: 'country' }));
     const text = 'client_id: this storefront client has no claim that can be true';
     expect(error).toEqual({ success: false, error: text });
