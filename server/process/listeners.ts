@@ -22,11 +22,16 @@ async function close(app: HttpServer): Promise<void> {
   clearTimeout(cutOff);
 }
 
-export function createListeners() {
+/**
+ * The listeners of this process.
+ * @param otherPorts further ports on localhost that no webhook may reach, such as those of the database
+ */
+export function createListeners(otherPorts: readonly number[]) {
   const opened: HttpServer[] = [];
-  const ports: number[] = [];
+  const ports = [...otherPorts];
 
   return {
+    /** The ports on localhost that no webhook may reach: the given ones, and those of the listeners. */
     ports: (): readonly number[] => ports,
 
     /** Opens a listener. @returns its URL. @throws StartFault if the address cannot be used */

@@ -57,7 +57,11 @@ export async function startServer(config: Config, logger: Logger, replacements: 
   const { database, maintenance, engine, clock, sealing, keyring, processMetrics, tracing } = parts;
   const { client, db } = database;
   const lifecycle = createLifecycle();
-  const listeners = createListeners();
+  const listeners = createListeners([
+    config.public.port,
+    config.admin.port,
+    ...client.options.hosts.map(({ port = 27_017 }) => port),
+  ]);
   const pace = { ...defaultPace, ...replacements.pace };
   const processes = createProcesses({
     db,
@@ -70,11 +74,6 @@ export async function startServer(config: Config, logger: Logger, replacements: 
       clockOffsetMs: Math.round(clock.offset()),
     }),
   });
-  const configuredPorts = [
-    config.public.port,
-    config.admin.port,
-    ...client.options.hosts.map(({ port = 27_017 }) => port),
-  ];
   const services = createServices({
     ...parts,
     config,
@@ -85,7 +84,7 @@ export async function startServer(config: Config, logger: Logger, replacements: 
     processes,
     logger,
     adminToken: adminTokenOf(config),
-    ownPorts: () => [...configuredPorts, ...listeners.ports()],
+    ownPorts: listeners.ports,
     pace,
     ...replacements.foundation?.(database),
   });
