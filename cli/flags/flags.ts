@@ -83,6 +83,13 @@ export const readReason = Flags.string({
   helpValue: 'TEXT',
 });
 
+/** Flag of acts for which everybody must say why. */
+export const requiredReason = Flags.string({
+  description: 'reason for the audit log',
+  helpValue: 'TEXT',
+  required: true,
+});
+
 /** Flag of acts for which some roles must say why. */
 export const actReason = Flags.string({
   description: 'reason for the audit log; the role ops must give one',

@@ -1,7 +1,8 @@
-import { Args, Flags } from '@oclif/core';
+import { Args } from '@oclif/core';
 import { remaindersOf } from '../../../contracts/retention.ts';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { describeServed } from '../../careful/served.ts';
+import { requiredReason } from '../../flags/flags.ts';
 import { formatValue, localTime } from '../../output/format.ts';
 
 export default class PartnersClose extends CarefulCommand<typeof PartnersClose> {
@@ -14,7 +15,7 @@ export default class PartnersClose extends CarefulCommand<typeof PartnersClose> 
   ];
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
   static override flags = {
-    reason: Flags.string({ description: 'reason for the audit log', helpValue: 'TEXT', required: true }),
+    reason: requiredReason,
   };
 
   async run() {

@@ -1,5 +1,6 @@
-import { Args, Flags } from '@oclif/core';
+import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
+import { requiredReason } from '../../flags/flags.ts';
 import { holdEnd } from '../../flags/hold-end.ts';
 import { localTime } from '../../output/format.ts';
 
@@ -19,7 +20,7 @@ export default class UsersHold extends CarefulCommand<typeof UsersHold> {
       description: 'end of the hold: a time, local unless it names a zone, or a duration from now',
       required: true,
     }),
-    reason: Flags.string({ description: 'reason for the audit log', helpValue: 'TEXT', required: true }),
+    reason: requiredReason,
   };
 
   async run() {

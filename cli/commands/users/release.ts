@@ -1,5 +1,6 @@
-import { Args, Flags } from '@oclif/core';
+import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
+import { requiredReason } from '../../flags/flags.ts';
 
 export default class UsersRelease extends CarefulCommand<typeof UsersRelease> {
   static override summary = 'End the legal hold on a user early.';
@@ -10,7 +11,7 @@ export default class UsersRelease extends CarefulCommand<typeof UsersRelease> {
     user: Args.string({ description: 'sub, or id of an enrollment or of the user', required: true }),
   };
   static override flags = {
-    reason: Flags.string({ description: 'reason for the audit log', helpValue: 'TEXT', required: true }),
+    reason: requiredReason,
   };
 
   async run() {
