@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Device } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
+import type { Language } from '../platform/http/browser/language.ts';
 import { hmac, sameText, sha256 } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
-import type { Language } from './language.ts';
 import type { Session } from './session.ts';
 import type { SessionStore } from './session-store.ts';
 

@@ -2,8 +2,8 @@ import type { Claims } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { FailureReason, Rehearsal, SessionStatus, SourceFailure } from '../../contracts/verification.ts';
 import type { EventDraft } from '../platform/database/event-draft.ts';
+import type { Language } from '../platform/http/browser/language.ts';
 import type { DeviceName } from './hand-off/devices.ts';
-import type { Language } from './language.ts';
 
 /** An entry of a session's timeline. Every transition adds entries, so their number is the session's version. */
 export interface TimelineEntry {

@@ -1,6 +1,6 @@
 import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isOwnOrigin, nonceCookie, requireOwn } from '../../platform/http/browser/csrf.ts';
+import { nonceCookie, requireOwn } from '../../platform/http/browser/csrf.ts';
 
 /** The header with the CSRF token of calls of `/portal/trpc` that change something. */
 const csrfHeader = 'x-csrf-token';
@@ -14,27 +14,24 @@ export function createBrowser(baseUrl: string) {
   const { origin, pathname, protocol } = new URL(baseUrl);
   const basePath = pathname.replace(/\/$/, '');
   const root = `${basePath}${mountPath}`;
-  const isSecure = protocol === 'https:';
+  const secure = protocol === 'https:';
   // With `__Host-`, a browser takes the cookie from this host by https only, not from another host of the same domain. Such a cookie
   // has the path `/`.
-  const prefix = isSecure ? '__Host-' : '';
+  const prefix = secure ? '__Host-' : '';
   const sessionCookie = `${prefix}svc_portal`;
   const cookieOptions = {
-    path: isSecure ? '/' : root,
+    path: secure ? '/' : root,
     httpOnly: true,
     // Not `strict`: a link in an e-mail then shows a page to a member who is signed in.
     sameSite: 'lax',
-    secure: isSecure,
+    secure,
   } as const;
-
-  const isFromOwnPage = ({ headers }: FastifyRequest): boolean => isOwnOrigin(headers, origin);
 
   return {
     /** The path of the base URL, without a trailing slash. A proxy removes it from each request. */
     basePath,
     root,
-    isSecure,
-    isFromOwnPage,
+    secure,
 
     /** The path of the requested page below `/portal`, such as `/clients`. */
     pathOf({ url }: FastifyRequest): string {

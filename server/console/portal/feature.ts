@@ -19,7 +19,6 @@ import { memberApiRoutes } from './calls/trpc-routes.ts';
 import { createDeviceLogins } from './device/device-logins.ts';
 import { deviceRoutes } from './device/device-routes.ts';
 import { createMemberSessions } from './member-sessions.ts';
-import type { Language } from './messages/languages.ts';
 import { pageRoutes } from './page-routes.ts';
 import { passkeyRoutes } from './passkey-routes.ts';
 import { createResponses } from './responses.ts';
@@ -63,7 +62,6 @@ interface Dependencies {
   logger: Pick<Logger, 'warn'>;
   /** Called for each request that is refused because too many are in flight. */
   onShed: (kind: CallerKind) => void;
-  acceptedLanguage: (header: string | undefined) => Language;
   previewConsent: PreviewConsent;
   about: About;
 }
@@ -142,7 +140,7 @@ export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
   const logins = createDeviceLogins({ stores, clock, idKey: keyring.id, sessions });
   const bindInput = createInputBinding(findForeign);
   const calls = createMemberCalls({ sessions, browser, limit, recordCall, bindInput });
-  const responses = createResponses({ browser, acceptedLanguage: dependencies.acceptedLanguage });
+  const responses = createResponses(browser);
   const { noteSignIn, noteDevice } = createActionNotes(recordCall);
   const capacity = createCapacity({
     most: mostInFlight,

@@ -2,9 +2,11 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Language, languageAccepted } from '../../platform/http/browser/language.ts';
+import { languageChosen } from '../../platform/http/browser/language-choice.ts';
 import { loadAsset, ownFiles, securityPolicy } from '../../platform/http/browser/pages.ts';
 import type { Browser } from './browser.ts';
-import { type Language, languages } from './messages/languages.ts';
+import { languages } from './messages/languages.ts';
 import type { Document } from './views/kit/page.ts';
 
 const pages = fileURLToPath(new URL('./pages', import.meta.url));
@@ -32,10 +34,6 @@ const policyOf = ({ hasScript, hasFrame }: { hasScript: boolean; hasFrame: boole
  */
 const documentPolicy = securityPolicy(ownFiles, "frame-ancestors 'self'", 'sandbox allow-same-origin');
 
-const languageCookie = 'svc_language';
-const isLanguage = (code: unknown): code is Language =>
-  typeof code === 'string' && Object.hasOwn(languages, code);
-
 /** The values of a template. Some of them also decide on the answer. */
 interface PageData extends Record<string, unknown> {
   status?: number;
@@ -46,38 +44,16 @@ interface PageData extends Record<string, unknown> {
   passkey?: string;
 }
 
-interface Dependencies {
-  browser: Browser;
-  acceptedLanguage: (header: string | undefined) => Language;
-}
-
 export type Responses = ReturnType<typeof createResponses>;
 
 /** Renders and sends the portal's pages, in the member's language. */
-export function createResponses({ browser, acceptedLanguage }: Dependencies) {
-  const { basePath, root, isSecure } = browser;
-
-  const languageOf = ({ cookies, headers }: FastifyRequest): Language => {
-    const chosen = cookies[languageCookie];
-    return isLanguage(chosen) ? chosen : acceptedLanguage(headers['accept-language']);
-  };
+export function createResponses({ basePath, root }: Browser) {
+  const languageOf = (request: FastifyRequest): Language =>
+    languageChosen(request) ?? languageAccepted(request.headers['accept-language']);
 
   return {
     languageOf,
     messagesOf: (request: FastifyRequest) => languages[languageOf(request)],
-
-    /**
-     * Answers a language link of our pages, such as `?lang=fr`: stores the choice in a cookie and shows the same page.
-     * @returns false if the request is not such a link
-     */
-    answerLanguageLink(request: FastifyRequest, reply: FastifyReply): boolean {
-      const { lang } = (request.query ?? {}) as { lang?: unknown };
-      if (request.method !== 'GET' || !isLanguage(lang) || !browser.isFromOwnPage(request)) return false;
-      void reply
-        .setCookie(languageCookie, lang, { path: root, httpOnly: true, sameSite: 'lax', secure: isSecure })
-        .redirect(`${root}${browser.pathOf(request)}`, 303);
-      return true;
-    },
 
     /** Renders a template of the folder `pages`, in the language of the request. */
     send(

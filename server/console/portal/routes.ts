@@ -1,6 +1,7 @@
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
 import { ApiError } from '../../platform/errors.ts';
+import { followChoice } from '../../platform/http/browser/language-choice.ts';
 import { pageHeaders, serveAsset } from '../../platform/http/browser/pages.ts';
 import { codeHeader, renderErrors } from '../../platform/http/errors.ts';
 import { boundInFlight, type Capacity } from '../../platform/http/limits/in-flight.ts';
@@ -23,14 +24,13 @@ interface Dependencies {
 /** Everything below `/portal`. Expects the cookie plugin in its scope. */
 export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
   const { browser, responses, capacity, api, devices, pages } = dependencies;
-  const { isSecure } = browser;
 
   const pageRoutes: FastifyPluginAsync = async (scope) => {
     acceptForms(scope);
-    await scope.register(helmet, pageHeaders(isSecure));
+    await scope.register(helmet, pageHeaders(browser.secure));
     scope.addHook('onRequest', async (request, reply) => {
       void reply.header('cache-control', 'no-store');
-      return responses.answerLanguageLink(request, reply) ? reply : undefined;
+      return followChoice(request, reply, browser) ? reply : undefined;
     });
     renderErrors(scope, (error, request, reply) => {
       const m = responses.messagesOf(request);

@@ -3,6 +3,7 @@ import { sessionLifetimeSeconds } from '../../../contracts/verification.ts';
 import type { Directory } from '../../partners/directory/directory.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
+import { languageAsked } from '../../platform/http/browser/language.ts';
 import { subscriberOf } from '../../platform/http/limits/client-network.ts';
 import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
@@ -12,7 +13,6 @@ import { newBrowserSecret } from '../../sessions/session-access.ts';
 import { stateHashOf } from '../../sessions/session-list-store.ts';
 import type { SessionStore } from '../../sessions/session-store.ts';
 import type { VerificationSource } from '../../sessions/sources/source.ts';
-import { languageAsked } from '../views/languages.ts';
 import { createOpenidErrors, readOpenid } from './openid-start.ts';
 import { checkStart, type StartFacts } from './start-checks.ts';
 

@@ -5,7 +5,7 @@ import type { Device } from '../../../contracts/verification.ts';
 import type { Imprint } from '../../platform/config/imprint.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import type { ApiError } from '../../platform/errors.ts';
-import type { Language } from '../../sessions/language.ts';
+import type { Language } from '../../platform/http/browser/language.ts';
 import type { Session } from '../../sessions/session.ts';
 import { claimsAskedFor, formVersionOf, stepOf } from '../../sessions/steps.ts';
 import type { ClientDirectory } from '../flow/start.ts';

@@ -4,14 +4,13 @@ import type { Device } from '../../../contracts/verification.ts';
 import { type ApiError, generalBody } from '../../platform/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
 import { issueToken } from '../../platform/http/browser/csrf.ts';
+import { type Language, languageAccepted, languageAsked } from '../../platform/http/browser/language.ts';
+import { choiceAddress, languageChosen } from '../../platform/http/browser/language-choice.ts';
 import { codeHeader } from '../../platform/http/errors.ts';
 import { isPhone } from '../../sessions/hand-off/devices.ts';
-import type { Language } from '../../sessions/language.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { BrowserContext, SessionAccess } from '../../sessions/session-access.ts';
 import type { View } from '../flow/view.ts';
-import { choiceAddress, languageChosen } from './language-choice.ts';
-import { languageAccepted, languageAsked } from './languages.ts';
 import type { Page, PageContext, Pages } from './pages.ts';
 import { contentSecurityPolicy } from './security-headers.ts';
 

@@ -1,5 +1,5 @@
+import type { Language } from '../../platform/http/browser/language.ts';
 import type { DeviceName } from '../../sessions/hand-off/devices.ts';
-import type { Language } from '../../sessions/language.ts';
 import type { Method } from '../../sessions/sources/source.ts';
 import { claimsAskedFor, isReturnUnderWay } from '../../sessions/steps.ts';
 import type { View } from '../flow/view.ts';

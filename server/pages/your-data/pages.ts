@@ -1,6 +1,6 @@
 import type { ClaimValue } from '../../../contracts/claims.ts';
 import type { Imprint } from '../../platform/config/imprint.ts';
-import type { Language } from '../../sessions/language.ts';
+import type { Language } from '../../platform/http/browser/language.ts';
 import { dayInWords, momentInWords } from '../views/formatters.ts';
 import { isolated, languages, withoutDirectionControls } from '../views/languages.ts';
 import { helpOf } from '../views/legal.ts';

@@ -13,7 +13,6 @@ import { createSecretOwners } from '../../operations/secrets/secret-owners.ts';
 import type { Stores } from '../../operations/stores.ts';
 import type { createWarnings } from '../../operations/warnings/feature.ts';
 import type { Verification } from '../../pages/feature.ts';
-import { languageAccepted } from '../../pages/views/languages.ts';
 import type { PartnersFeature } from '../../partners/feature.ts';
 import type { Integrations } from '../../partners/integrations/admin-integrations.ts';
 import { createMemberProcedures } from '../../partners/members/admin.ts';
@@ -120,7 +119,6 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     environment: config.environment,
     showPartner: partners.partners.show,
     onShed: metrics.shed,
-    acceptedLanguage: languageAccepted,
     previewConsent: verification.previewConsent,
     about,
   };

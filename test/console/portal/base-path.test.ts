@@ -22,8 +22,15 @@ describe('the portal below the path /svc of SVC_BASE_URL', () => {
   });
 
   it('redirects a language link to the same page, and a visitor without session to the sign-in page', async () => {
-    const locationOf = async (path: string) =>
-      (await owner.browser.open(path)).response.headers.get('location');
+    /** The address that a browser opens next. It resolves a relative one by the address of the page. */
+    const locationOf = async (path: string) => {
+      const { response } = await owner.browser.open(path);
+      const { pathname, search } = new URL(
+        response.headers.get('location') ?? '',
+        `http://x/svc/portal${path}`,
+      );
+      return `${pathname}${search}`;
+    };
     expect(await locationOf('/keys?lang=fr')).toBe('/svc/portal/keys');
     expect(await locationOf('/?lang=en')).toBe('/svc/portal/');
     for (const name of [...owner.browser.cookies.keys()]) owner.browser.cookies.delete(name);

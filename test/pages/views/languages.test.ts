@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isolated,
-  languageAccepted,
-  languageAsked,
-  languages,
-} from '../../../server/pages/views/languages.ts';
+import { isolated, languages } from '../../../server/pages/views/languages.ts';
+import { languageAccepted, languageAsked } from '../../../server/platform/http/browser/language.ts';
 
 describe('the language that a partner requests with ui_locales', () => {
   it.each([

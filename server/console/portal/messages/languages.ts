@@ -1,8 +1,9 @@
+import type { Language } from '../../../platform/http/browser/language.ts';
 import { ar } from './ar.ts';
 import { de } from './de.ts';
 import { en, type Messages } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
 
-export const languages = { en, de, fr, es, ar } as const satisfies Record<string, Messages>;
-export type Language = keyof typeof languages;
+/** The messages of the portal. */
+export const languages: Readonly<Record<Language, Messages>> = { en, de, fr, es, ar };

@@ -3,9 +3,9 @@ import type { MemberRole } from '../../../../../contracts/admin/members.ts';
 import type { ClaimName } from '../../../../../contracts/claims.ts';
 import type { Mode } from '../../../../../contracts/identifiers.ts';
 import type { AdminRouter } from '../../../../operations/admin-router.ts';
+import type { Language } from '../../../../platform/http/browser/language.ts';
 import type { SignedIn } from '../../member-sessions.ts';
 import type { Messages } from '../../messages/en.ts';
-import type { Language } from '../../messages/languages.ts';
 import type { barsOf } from '../../usage.ts';
 
 /** A text of a page, which may lead to another page of the portal. */

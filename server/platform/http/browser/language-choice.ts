@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isOwnOrigin } from '../../platform/http/browser/csrf.ts';
-import type { Language } from '../../sessions/language.ts';
-import { isLanguage } from './languages.ts';
+import { isOwnOrigin } from './csrf.ts';
+import { isLanguage, type Language } from './language.ts';
 
 /** The choice holds for every session in this browser until it is closed. It overrides the partner's `ui_locales`. */
 const cookie = 'svc_language';
