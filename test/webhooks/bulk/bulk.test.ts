@@ -130,28 +130,6 @@ describe('a bulk resend', () => {
     expect(await stored(idle).countDocuments({ bulkId: job?.id ?? '' })).toBe(30);
   });
 
-  it('stays at 20 deliveries a second for one key, even if two jobs resend deliveries of this key', async () => {
-    const { idle, keyId, worker } = await twoProcesses();
-    const other = idle.key('http://localhost:1/');
-    await failedDeliveries(idle, keyId, 60);
-    await failedDeliveries(idle, other, 1);
-    const half = past(595).toISOString();
-    await stored(idle).updateMany({ keyId }, [
-      { $set: { createdAt: { $cond: [{ $lt: ['$_id', 'dlv_V'] }, past(700), past(500)] } } },
-    ]);
-    const spans = [{ since, until: half }, { since: half }];
-    for (const span of spans) await start(idle, { action: 'resend', filter: { keyId, ...span }, rate: 20 });
-    await worker();
-    await until(async () => (await stored(idle).countDocuments({ trigger: 'resend' })) === 60);
-    const dues = (await stored(idle).find({ trigger: 'resend' }).toArray())
-      .map(({ attempts, nextAttemptAt }) => (nextAttemptAt ?? attempts[0]?.dueAt)?.getTime() ?? 0)
-      .sort((one, two) => one - two);
-    // 60 deliveries at 20 a second: the last is due at least 2.5 s after the first.
-    expect((dues.at(-1) ?? 0) - (dues[0] ?? 0)).toBeGreaterThanOrEqual(2_500);
-    for (let at = 20; at < dues.length; at += 1)
-      expect((dues[at] ?? 0) - (dues[at - 20] ?? 0)).toBeGreaterThanOrEqual(500);
-  });
-
   it('waits while the endpoint has a backlog, and creates 20 more deliveries at most after it is cancelled', async () => {
     const idle = await createSystem({ worker: false });
     // Its deliveries stay due, because no attempt ends.
@@ -247,19 +225,6 @@ describe('pending deliveries', () => {
       await stored(idle).countDocuments({ keyId, status: 'skipped', 'skipped.reason': 'cancelled' }),
     ).toBe(250);
     expect(await stored(idle).countDocuments({ keyId: other, status: 'pending' })).toBe(1);
-  });
-
-  it('are moved by a filter to a later time, and then become due at the rate of the job: 50 a second', async () => {
-    const { idle, keyId, worker } = await pending(250);
-    const at = new Date(Math.ceil(Date.now() / 1000) * 1000 + 7_200_000);
-    const filter = { keyId };
-    const { job } = await start(idle, { action: 'reschedule', filter, at: at.toISOString(), rate: 50 });
-    await worker();
-    await finished(idle, job?.id ?? '');
-    const dues = (await stored(idle).find({ keyId }).sort({ nextAttemptAt: 1 }).toArray()).map(
-      ({ nextAttemptAt }) => ((nextAttemptAt?.getTime() ?? 0) - at.getTime()) / 1000,
-    );
-    expect(dues).toEqual(Array.from({ length: 250 }, (_, place) => Math.floor(place / 50)));
   });
 
   it('cannot be moved to a past time (`refused`)', async () => {
