@@ -80,6 +80,17 @@ describe('the response of a receiver', () => {
   });
 });
 
+it('a sweep deletes the responses whose week has passed', async () => {
+  const system = await createSystem({ worker: false });
+  await system.publish([draft(system.key('http://localhost:1/'))]);
+  const deliveries = system.db.collection<Delivery>('deliveries');
+  const row = { attempt: 1, trigger: 'event', at: new Date(), dueAt: new Date(), status: 500, answer: 'x' };
+  const ended = { status: 'failed', attempts: [row], forgetAnswersAt: new Date() } as const;
+  await deliveries.updateMany({}, { $set: ended });
+  await system.sweep.sweep();
+  expect((await deliveries.findOne({}))?.attempts[0]).not.toHaveProperty('answer');
+});
+
 describe('the stored part of a response', () => {
   it('has at most 4 KiB, and secrets are masked before the rest is cut off', () => {
     const text = `${'x'.repeat(keptBytes - 10)}${sub}`;

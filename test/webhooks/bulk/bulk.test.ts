@@ -110,6 +110,19 @@ describe('a bulk resend', () => {
     expect(await jobs(idle).countDocuments()).toBe(1);
   });
 
+  it('has one job if the end of the time span is given in two forms; a dry run counts although the job runs', async () => {
+    const { idle, keyId } = await twoProcesses();
+    await failedDeliveries(idle, keyId, 2);
+    const filter = { keyId, since };
+    const soon = new Date(Math.ceil(Date.now() / 1000) * 1000).toISOString();
+    const first = await start(idle, { action: 'resend', filter: { ...filter, until: soon } });
+    const sameTime = soon.replace('.000Z', 'Z');
+    const second = await start(idle, { action: 'resend', filter: { ...filter, until: sameTime } });
+    expect(second).toMatchObject({ repeated: true, job: { id: first.job?.id } });
+    const dry = await start(idle, { action: 'resend', filter: { ...filter, until: soon }, dryRun: true });
+    expect(dry).toMatchObject({ dryRun: true, repeated: false, total: 2, job: null });
+  });
+
   it('sends each event once, although a process crashed after it created deliveries and before it recorded progress', async () => {
     const { idle, receiver, keyId, worker } = await twoProcesses();
     await failedDeliveries(idle, keyId, 30);

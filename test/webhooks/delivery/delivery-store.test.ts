@@ -97,6 +97,35 @@ describe('a lease of a delivery', () => {
   });
 });
 
+describe('a lease that is given back', () => {
+  const lease = { token: 'one', now: at, until: new Date(at.getTime() + 60_000) };
+  const later = new Date(at.getTime() + 5_000);
+
+  it('leaves no attempt row; the delivery is late only if that is said', async () => {
+    const store = await storeWith({ key_a: { count: 1, dueIn: -1 } });
+    const found = () => store.collection.findOne({});
+    const overdue = { since: at, reason: 'secret_unreadable' as const };
+    for (const said of [overdue, undefined]) {
+      const [delivery] = await store.lease(store.ids, { ...lease, now: later });
+      if (!delivery) throw new Error('nothing was leased');
+      await store.release(delivery, later, said);
+      expect(await found()).toMatchObject({ status: 'pending', nextAttemptAt: later, attempts: [] });
+      expect((await found())?.overdue).toEqual(said);
+      expect(await found()).not.toHaveProperty('lease');
+    }
+  });
+
+  it('changes nothing if another process has the lease', async () => {
+    const store = await storeWith({ key_a: { count: 1, dueIn: -1 } });
+    const [delivery] = await store.lease(store.ids, lease);
+    if (!delivery) throw new Error('nothing was leased');
+    const ofOther = { ...delivery, lease: { ...delivery.lease, token: 'two' } };
+    await store.release(ofOther, later);
+    await store.skip(ofOther, 'no_url', later);
+    expect(await store.collection.findOne({})).toMatchObject({ status: 'in_flight', attempts: [{}] });
+  });
+});
+
 describe('results that are recorded together', () => {
   const lease = (token: string) => ({ token, now: at, until: new Date(at.getTime() + 60_000) });
   const later = new Date(at.getTime() + 1_000);

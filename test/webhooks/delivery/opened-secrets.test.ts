@@ -4,12 +4,13 @@ import type { Partner } from '../../../server/partners/partner-store.ts';
 import { UnreadableSecret } from '../../../server/platform/keys/sealing.ts';
 import { createWebhookEndpoints } from '../../../server/webhooks/delivery/endpoint.ts';
 
-/** Endpoints whose key changes between two reads. `opened` is what was opened, in order. */
-function endpointsOf(key: Partial<ApiKey>) {
+/** Endpoints whose key changes between two reads. `opened` is what was opened, in order, and `used` are the keys in use. */
+function endpointsOf(key: Partial<ApiKey>, status: Partner['status'] = 'active') {
   const opened: string[] = [];
+  const used: ApiKey[] = [];
   const read = createWebhookEndpoints({
     apiKey: async () => key as ApiKey,
-    partner: async () => ({ status: 'active' }) as Partner,
+    partner: async () => ({ status }) as Partner,
     sealing: {
       async open(sealed) {
         opened.push(sealed);
@@ -17,9 +18,9 @@ function endpointsOf(key: Partial<ApiKey>) {
         return `opened ${sealed}`;
       },
     },
-    used: { endpoint: () => undefined },
+    used: { endpoint: (one) => void used.push(one) },
   });
-  return { opened, read: () => read('key_1') };
+  return { opened, used, read: () => read('key_1') };
 }
 
 const webhook = (sealedSecret: string): Pick<ApiKey, 'webhook'> =>
@@ -58,4 +59,27 @@ it('a secret that cannot be opened is tried again at the next attempt', async ()
   await expect(read()).rejects.toBeInstanceOf(UnreadableSecret);
   await expect(read()).rejects.toBeInstanceOf(UnreadableSecret);
   expect(opened).toHaveLength(2);
+});
+
+it('an endpoint is off if its key is revoked, its partner suspended or its URL missing, and nothing is opened then', async () => {
+  const cases = [
+    [endpointsOf({ status: 'revoked', ...webhook('one') }), 'key_revoked'],
+    [endpointsOf({ status: 'active', ...webhook('one') }, 'suspended'), 'partner_suspended'],
+    [endpointsOf({ status: 'active' }), 'no_url'],
+  ] as const;
+  for (const [{ read, opened, used }, reason] of cases) {
+    expect(await read()).toEqual({ state: 'off', reason });
+    expect([opened, used]).toEqual([[], []]);
+  }
+});
+
+it('an endpoint that is on has its mode and the end of its pause, and a use of its secret is noted', async () => {
+  const until = new Date('2026-07-01T12:00:00Z');
+  const key = { status: 'active', mode: 'live', pause: { until }, ...webhook('one') } as ApiKey;
+  const { read, used } = endpointsOf(key);
+  expect(await read()).toEqual({
+    ...{ state: 'on', url: 'https://a.example/', secret: 'opened one', secretVersion: 1 },
+    ...{ mode: 'live', pausedUntil: until },
+  });
+  expect(used).toEqual([key]);
 });

@@ -137,6 +137,7 @@ it('webhooks health computes state, success rate and answers from stored deliver
     { state: 'ok', successShare: 1, attempts: 1 },
   ]);
   expect(await webhooks.health({ mode: 'live' })).toEqual([]);
+  expect(await webhooks.health({ mode: 'live', keyId: well })).toEqual([]);
   await expect(webhooks.health({ keyId: 'key_none' })).rejects.toMatchObject({
     cause: { code: 'not_found' },
   });
