@@ -84,9 +84,9 @@ it('a sweep deletes the responses whose week has passed', async () => {
   const system = await createSystem({ worker: false });
   await system.publish([draft(system.key('http://localhost:1/'))]);
   const deliveries = system.db.collection<Delivery>('deliveries');
-  const row = { attempt: 1, trigger: 'event', at: new Date(), dueAt: new Date(), status: 500, answer: 'x' };
-  const ended = { status: 'failed', attempts: [row], forgetAnswersAt: new Date() } as const;
-  await deliveries.updateMany({}, { $set: ended });
+  const now = new Date();
+  const row = { attempt: 1, trigger: 'event' as const, at: now, dueAt: now, status: 500, answer: 'x' };
+  await deliveries.updateMany({}, { $set: { status: 'failed', attempts: [row], forgetAnswersAt: now } });
   await system.sweep.sweep();
   expect((await deliveries.findOne({}))?.attempts[0]).not.toHaveProperty('answer');
 });

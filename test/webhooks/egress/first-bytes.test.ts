@@ -17,13 +17,13 @@ it.each([
     expect((await firstBytes(answer, count)).toString()).toBe(text.slice(0, count));
 });
 
-it('of a response that is cut off, the bytes before are kept', async () => {
+it('a response that is cut off leaves the bytes that have arrived', async () => {
   const body = gzipSync(text);
   const answer = { status: 400, encoding: 'gzip', body: body.subarray(0, body.length - 20) };
   expect((await firstBytes(answer, 26)).toString()).toBe(text.slice(0, 26));
 });
 
-it('of a response with an encoding that is unknown, nothing is kept', async () => {
+it('a response with an unknown encoding leaves nothing', async () => {
   const answer = { status: 400, encoding: 'compress', body: Buffer.from(text) };
   expect(await firstBytes(answer, 26)).toHaveLength(0);
 });
