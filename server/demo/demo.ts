@@ -11,7 +11,6 @@ import { createVerifications } from './verification-client.ts';
 interface Settings {
   /** The port of the shop. It cannot be 0 (any free port), because the redirect URI names the port before it is opened. */
   port: number;
-  /** The base URL of the service. */
   baseUrl: string;
   /** A client of the admin API with the first operator's token. */
   admin: AdminApi;
@@ -21,7 +20,6 @@ interface Settings {
 }
 
 export interface Demo {
-  /** The base URL of the shop. */
   url: string;
   close(): Promise<void>;
 }

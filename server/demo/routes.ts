@@ -13,7 +13,6 @@ interface Dependencies {
   account: DemoAccount;
   pages: ReturnType<typeof createPages>;
   baseUrl: string;
-  /** The URL of this site. */
   url: string;
 }
 

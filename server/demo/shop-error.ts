@@ -6,7 +6,6 @@ const statuses = {
   service_unavailable: 503,
 } as const;
 
-/** Causes of an error page of the shop. */
 export type ShopErrorCode = keyof typeof statuses;
 
 export class ShopError extends Error {

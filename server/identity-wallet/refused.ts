@@ -34,7 +34,6 @@ export class PresentationRefused extends Error {
     this.refusal = refusal;
   }
 
-  /** The failure reason of the session. */
   get reason(): 'document_rejected' | 'source_error' {
     return refusals[this.refusal];
   }

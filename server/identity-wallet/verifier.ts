@@ -116,7 +116,6 @@ export function createVerifier(
       return { claims: proven, subject };
     },
 
-    /** Certificates that the source depends on. */
     certificates: () => [
       ...trust.anchors().map((certificate) => ({ use: 'trust anchor' as const, certificate })),
       ...(access?.certificates ?? []).map((certificate) => ({ use: 'access' as const, certificate })),

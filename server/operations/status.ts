@@ -26,7 +26,6 @@ export interface StatusSources {
   readProcesses: Processes['survey'];
 }
 
-/** The figures that are read from the database. */
 type Figures = { [Name in 'processes' | 'missingRoles' | 'queue']: NonNullable<StatusView[Name]> };
 
 interface Dependencies extends StatusSources {

@@ -74,7 +74,6 @@ interface Dependencies
   baseUrl: string;
   /** OpenID providers that authenticate users, besides the sandbox. */
   oidcSources: readonly OidcSettings[];
-  /** European identity wallets that authenticate users. */
   identityWalletSources: readonly IdentityWalletSettings[];
   /** Gets the status list of an attestation, from public addresses only. */
   fetchStatusList: FetchStatusList;
@@ -215,7 +214,6 @@ export function createVerification(dependencies: Dependencies) {
       },
     } satisfies Sweep,
     erasureSweep: erasure.sweep,
-    /** Certificates that sources depend on. */
     certificates: overview.certificates,
     procedures: createVerificationProcedures({
       ...base,

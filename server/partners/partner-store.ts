@@ -33,10 +33,8 @@ export interface Partner extends AuditedRecord {
 export const collection = 'partners';
 export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
-  // For searches by name.
   { collection, key: { name: 1 } },
   { collection, key: { contacts: 1 }, sparse: true },
-  // For the list of waiting changes of brands.
   { collection, key: { brandWaitsSince: 1, _id: 1 }, sparse: true },
   // For `withLowBalance`.
   { collection, key: { 'warnings.lowBalance': 1 }, sparse: true },

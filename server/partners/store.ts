@@ -7,7 +7,6 @@ import { createKeyStore } from './keys/key-store.ts';
 import { createPartnerStore } from './partner-store.ts';
 import { createSearchStore } from './search-store.ts';
 
-/** The stores of this feature. */
 export const createPartnersStores = (db: Db, read = createJointReads(db)) => ({
   partners: createPartnerStore(db),
   keys: createKeyStore(db, read),

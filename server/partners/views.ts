@@ -15,7 +15,6 @@ const time = (date: Date | undefined): string | null => date?.toISOString() ?? n
 const viewRequest = (request: Branded['brandRequest']): BrandRequest | null =>
   request ? viewAs(BrandRequest, request) : null;
 
-/** Returns a partner as operators see it. */
 export const viewPartner = (partner: Partner): PartnerView =>
   viewAs(PartnerView, {
     ...partner,

@@ -25,7 +25,6 @@ export interface SessionDependencies {
   partnerNames: PartnerNames;
 }
 
-/** Makes the procedures that `svcadmin sessions` calls. */
 export function createSessionProcedures(dependencies: SessionDependencies) {
   const { sessions, enrollments, chargeOf, chargedCodes, clock, partnerNames } = dependencies;
 

@@ -1,4 +1,3 @@
-/** An e-mail to one person. */
 export interface Mail {
   to: string;
   /** The message id. A message that is sent twice has the same id, so that mail programs show it once. */
@@ -16,7 +15,6 @@ interface Settings {
   /** The URL of the mail server with credentials. It begins with `smtp://` or `smtps://`. */
   url: string;
   from: string;
-  /** The base URL of the service. */
   baseUrl: string;
 }
 

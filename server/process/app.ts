@@ -46,7 +46,6 @@ function refuseIfClosed(app: HttpServer, closed: () => string | undefined): void
   });
 }
 
-/** Makes the public listener with all its routes. */
 export async function createPublicApp(services: Services, context: Context): Promise<HttpServer> {
   const { config, keyring, logger, readiness, isStopping, closed } = context;
   const app = createHttpServer({

@@ -288,7 +288,6 @@ export function createLedgerStore(db: Db) {
       return new Set(found.flat().map(({ walletId, entry }) => entryKeyOf({ walletId, id: entry.id })));
     },
 
-    /** Finds an entry by its id in any of the wallets. */
     async findAnywhere(
       id: string,
       walletIds: readonly string[],
@@ -322,7 +321,6 @@ export function createLedgerStore(db: Db) {
         .limit(limit)
         .toArray(),
 
-    /** Removes the mark `unpublished` of pages. */
     async markPublished(pages: readonly Pick<LedgerPage, '_id' | 'walletId'>[]): Promise<void> {
       if (pages.length === 0) return;
       await ledger.updateMany(filterOfPages(pages), { $unset: { unpublished: '' } }, { hint: { _id: 1 } });

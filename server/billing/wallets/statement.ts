@@ -30,7 +30,6 @@ export type Wallet = Pick<LedgerPage, 'walletId' | 'n' | 'state'>;
 type Store = Pick<LedgerStore, 'summaries' | 'pages'>;
 type Summary = Awaited<ReturnType<Store['summaries']>>[number];
 
-/** The pages that a search compares in one round. */
 const pagesPerRound = 15;
 
 /**

@@ -144,7 +144,6 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
   return {
     summarise,
 
-    /** Returns the cents that a wallet spends per day. */
     async spentPerDay(walletId: string): Promise<number> {
       const [summary] = await summarise([walletId]);
       return summary?.spentPerDay ?? 0;

@@ -16,7 +16,6 @@ export const opsPagePolicy = securityPolicy(
 );
 
 export const sectionOf = ({ title, ...table }: Table): Section => ({ title, table });
-/** Makes the section of commands, each with what it is for. */
 export const commandSection = (title: string, tasks: readonly Task[]): Section => ({
   title,
   table: { headings: ['What', 'Command'], rows: tasks.map(([what, command]) => [text(what), command]) },

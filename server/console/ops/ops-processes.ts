@@ -3,7 +3,6 @@ import { type HelpWith, type Table, type Task, texts, timeOf } from './ops-cells
 
 type Help = HelpWith<'doctor' | 'status'>;
 
-/** The task that is shown if the clock of this process is not trusted. */
 export const clockTask = (help: Help): Task => [
   "The clock of this process is over 2 s off the database's, or was not measured lately: exchanges get 503",
   help('doctor'),

@@ -30,7 +30,6 @@ interface Dependencies {
   clock: Clock;
   log: Pick<Logger, 'warn'>;
   databaseFault: ReadDatabaseFault;
-  /** The admin API. */
   router: AdminRouter;
   /** Address of the guides, which explain the commands that the page names. */
   guides?: string;

@@ -6,7 +6,6 @@ import type { Api } from '../portal/views/kit/page.ts';
 import { text, time } from '../portal/views/kit/text.ts';
 import { link, type RecordPage, texts } from './ops-cells.ts';
 
-/** What a schedule is of. */
 type ScheduleFilter = Pick<ReadSchedule, 'partnerId' | 'keyId' | 'mode' | 'event'>;
 
 const mostRows = 100;

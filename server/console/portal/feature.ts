@@ -49,9 +49,7 @@ interface Dependencies {
   keyring: Pick<Keyring, 'id'>;
   /** The public address of the service, without a trailing slash. */
   baseUrl: string;
-  /** The admin API. */
   router: AdminRouter;
-  /** Writes the audit entry of a call. */
   recordCall: NonNullable<AdminContext['recordCall']>;
   /** Tells whether a record belongs to a partner. */
   findForeign: FindForeign;

@@ -102,7 +102,6 @@ export function verifyingKeyOf(coseKey: CborMap): KeyObject {
   return publicKeyOf(coseKey);
 }
 
-/** Returns the COSE_Key of a key on P-256. */
 export function coseKeyOf(key: KeyObject): Map<number, unknown> {
   const { x = '', y = '' } = createPublicKey(key).export({ format: 'jwk' });
   const coordinate = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'));
@@ -181,7 +180,6 @@ interface Check {
   payload: Uint8Array;
   /** The accepted algorithms, by identifier. The default is ES256. */
   algorithms?: readonly number[] | undefined;
-  /** The refusal for a wrong signature. */
   refusal: RefusalReason;
 }
 

@@ -6,7 +6,6 @@ import { parseJson } from './json.ts';
 interface Expected {
   type: string;
   key: KeyObject;
-  /** The refusal if the JWT is not valid. */
   refusal: RefusalReason;
 }
 

@@ -16,7 +16,6 @@ export interface SdJwtExpectation {
   now: number;
 }
 
-/** Claims of a valid SD-JWT VC. */
 export interface VerifiedSdJwt {
   claims: Readonly<Record<string, unknown>>;
   /** Paths of the disclosed values. */

@@ -58,7 +58,6 @@ export function createHandles(keys: RequestKeys) {
     [handle.sessionId, handle.device, handle.number, handle.keyId, derive(handle, 'token')].join('.');
 
   return {
-    /** The handle of a new request, which is derived from the current key. */
     begin: (request: Omit<Handle, 'keyId'>): Handle => ({ ...request, keyId: keys.current.id }),
     tokenOf,
     /** Returns the nonce that binds the holder's proof to this request. */

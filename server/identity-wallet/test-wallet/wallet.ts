@@ -35,7 +35,6 @@ function handoverOf(asked: Asked, act: Act, thumbprint: Uint8Array | undefined):
   };
   if (act === 'wrong-nonce') return { ...handover, nonce: 'another-nonce' };
   if (act === 'wrong-audience') return { ...handover, clientId: 'redirect_uri:https://other.example/answer' };
-  // Repeats the presentation for an earlier request.
   if (act === 'replay')
     return { ...handover, nonce: 'nonce-of-an-earlier-request', responseUri: `${asked.response_uri}0` };
   return handover;

@@ -155,7 +155,6 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   };
 }
 
-/** Returns an entry as operators see it. */
 export const viewEntry = (entry: StoredEntry): AuditLogEntry =>
   viewAs(AuditLogEntry, { ...entry, id: entry._id, outcome: entry.outcome ?? 'changed' });
 

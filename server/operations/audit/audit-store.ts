@@ -37,7 +37,6 @@ export type NewEntry = Omit<AuditEntry, 'target'> & {
 /** A record with audit entries that are still to be copied to the log. */
 interface Outbox {
   _id: string;
-  /** The partner that the record belongs to. */
   partnerId?: string;
   /** The filter of a bulk job. It may name the partner whose deliveries the job is about. */
   filter?: { partnerId?: string };

@@ -12,7 +12,6 @@ export interface Backlog {
   /** Counts up to 100,000 of each status. `delivered` is an estimate: all deliveries less those of the other statuses. */
   deliveries: { byStatus: Record<string, number>; late: number; oldestDueAt?: Date };
   jobs: { waiting: number; late: number; failed: number; oldestDueAt?: Date };
-  /** The roles that no process has. */
   missingRoles?: readonly { role: string }[];
   /** Webhook endpoints in trouble, the worst first. */
   endpoints?: EndpointHealth[];

@@ -24,7 +24,6 @@ interface Dependencies {
   process: Pick<ProcessMetrics, 'registry'>;
   /** Returns the seconds since this process last looked for due jobs; undefined if it runs no jobs. */
   tickAge: () => number | undefined;
-  /** Returns the certificates that verification sources depend on. */
   certificates?: () => readonly SourceCertificate[];
 }
 
@@ -124,7 +123,6 @@ export function createMetrics({ process: { registry }, tickAge, certificates = (
 
     /** Counts a request that was refused because too many were in flight. */
     shed: (caller: CallerKind) => shedRequests.inc({ caller }),
-    /** Sets how many requests of this kind of caller are in flight in this process. */
     inFlight: (caller: CallerKind, count: number) => requestsInFlight.set({ caller }, count),
     /** Adds the size of a batch that was written, published or handed over together. */
     batch: (kind: 'ledger_page' | 'events' | 'hand_over', size: number) => batches.observe({ kind }, size),

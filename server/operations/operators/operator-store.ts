@@ -13,7 +13,6 @@ export interface Operator extends AuditedRecord {
   /** The last characters of the token. Absent if an older build made the token. */
   last4?: string;
   lastUsedAt?: Date;
-  /** Absent if the token does not expire. */
   expiresAt?: Date;
   revokedAt?: Date;
 }

@@ -45,7 +45,6 @@ export interface Overview extends Backlog {
   sampledSince: string | null;
   /** Partners that are refused although they should not call, or far more often than usual. */
   troubledCallers: (TroubledCaller & { partner: string })[];
-  /** Live wallets that are nearly empty. */
   lowWallets: (Owner & { balance: number; daysLeft: number | null })[];
   /** Warnings to partners that are still open. */
   warnings: (Owner & { kind: string; text: string; since: Date })[];

@@ -42,7 +42,6 @@ const stores: readonly { indexes: readonly IndexDeclaration[]; shardKey?: ShardD
 /** The indexes of all stores. They are created at start, and a test compares them with the database. */
 export const indexes: readonly IndexDeclaration[] = stores.flatMap((store) => store.indexes);
 
-/** The shard keys of collections, for a database that is a sharded cluster. */
 export const shardKeys: readonly ShardDeclaration[] = stores.flatMap(({ shardKey }) => shardKey ?? []);
 
 const byCustomers = 'as many documents as there are partners, or few for each';

@@ -22,7 +22,6 @@ const isCounted = (route: string): boolean => /^\/(?:api|verify)\//.test(route);
 export function createRecorder({ store, clock, servesApi }: Dependencies) {
   /** Counts that are not written yet, by the beginning of the hour. */
   const waiting = new Map<number, Addition>();
-  /** The minute that was last marked as available. */
   let markedMinute = 0;
 
   /** Returns the waiting counts of the hour that contains a time, which begin at 0. Drops the oldest of too many hours. */

@@ -21,7 +21,6 @@ interface Settings {
   hasPortal: boolean;
 }
 
-/** Returns a function that sends e-mails about warnings. */
 export function createWarningMailer(send: SendMail, { baseUrl, hasPortal }: Settings): SendWarningMail {
   const choice = `${baseUrl}/portal/warnings`;
   const advice = hasPortal

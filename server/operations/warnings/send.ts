@@ -45,7 +45,6 @@ function noticeEvent(warning: Warning, state: 'raised' | 'over', keyId: string):
     keyId,
     // A notice is about no session, enrollment or user.
     about: {},
-    // A warning that is over has `overAt`, and one that is raised has `raisedAt`.
     at: (state === 'over' ? overAt : raisedAt) ?? since,
     fields: {
       notice_id: hashOf(warningKey),

@@ -59,7 +59,6 @@ export function createWarningSources(stores: Stores, clock: { now(): number }): 
   const { summaries } = stores.wallets;
   const { partners, keys } = stores.partners;
 
-  /** Leaves out the conditions of partners that are not active. */
   async function onlyOfActivePartners(conditions: readonly Condition[]): Promise<Condition[]> {
     const ids = [...new Set(conditions.map(({ partnerId }) => partnerId))];
     const found = await partners.findAll(ids);

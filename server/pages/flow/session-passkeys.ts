@@ -24,7 +24,6 @@ interface Dependencies {
 
 type Options = ReturnType<Passkeys['requestOptions']> | ReturnType<Passkeys['creationOptions']>;
 
-/** The result of a return by passkey. */
 export interface Returned {
   /** The records of the user, as read while the response was verified. They may have changed since. */
   snapshot: Snapshot;

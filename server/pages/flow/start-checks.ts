@@ -44,7 +44,6 @@ export interface StartFacts {
   key?: { status: 'active' | 'revoked' } | undefined;
   /** For storefront clients: whether an integration exchanges their codes. */
   integrated: boolean;
-  /** All verification sources of this installation, by name. */
   sources: ReadonlyMap<string, StartingSource>;
 }
 

@@ -34,7 +34,6 @@ export interface StartDependencies {
 }
 
 interface Caller {
-  /** The browser's IP address. */
   address: string;
   /** The caller's trace, which the session's webhooks are part of. */
   traceparent?: string | undefined;

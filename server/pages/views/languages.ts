@@ -7,7 +7,6 @@ import { en } from '../messages/en.ts';
 import { es } from '../messages/es.ts';
 import { fr } from '../messages/fr.ts';
 
-/** The messages of the hosted pages. */
 export const languages: Readonly<Record<Language, Messages>> = { en, de, fr, es, ar };
 
 /** The languages, each with its own name for itself, in the order of the menu. */

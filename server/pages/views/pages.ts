@@ -69,7 +69,6 @@ interface PartnerSettings {
   redirectUri: string;
 }
 
-/** The consent of a client with these settings. */
 interface PreviewedConsent extends PartnerSettings {
   claims: readonly ClaimName[];
   mode: Mode;
@@ -88,7 +87,6 @@ function outcomeInWords(text: string | ((partner: string) => string), partner: s
   return partner === undefined ? undefined : text(partner);
 }
 
-/** Renders the hosted pages. */
 export function createPages({ directory, baseUrl, clock, imprint, claimLifetime }: Dependencies) {
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
   const { brandStyle, logo, ...files } = assetAddresses(`${basePath}/verify/assets`);

@@ -128,7 +128,6 @@ function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Reque
 /** The version of the session. The page's script compares it with `/state`, and reloads the page after a change. */
 const versionOf = ({ session }: View): number => session.timeline.length;
 
-/** The page of a view. */
 export function viewModelOf(view: View, context: RequestContext): ViewModel {
   const m = languages[context.language];
   switch (view.kind) {

@@ -37,7 +37,6 @@ export type Ending =
   | { kind: 'remove'; isLast: boolean }
   | { kind: 'erase' };
 
-/** The pages at `/verify/you`. */
 export function createYourDataPages({ plain, imprint }: Dependencies) {
   /** Markup of a time, which templates and texts must not escape again. */
   const time = (language: Language, at: Date, words = dayInWords) =>
@@ -113,7 +112,6 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
       });
     },
 
-    /** The first page of a signed-in user, with all data. */
     show(context: PlainContext, { user, passkey }: SignedIn, data: YourData): Page {
       const { language } = context;
       const t = yourDataMessages[language];
@@ -137,7 +135,6 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
       });
     },
 
-    /** Asks for a confirmation. */
     ask(context: PlainContext & { action: string }, ending: Ending): Page {
       const { action, language } = context;
       const t = yourDataMessages[language];

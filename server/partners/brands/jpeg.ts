@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import createDecoder from '@jsquash/jpeg/codec/dec/mozjpeg_dec.js';
 
-/** A decoded picture. */
 export interface Picture {
   width: number;
   height: number;

@@ -167,7 +167,6 @@ export function createClientProcedures(dependencies: Dependencies) {
 
     show: query(ClientReference, ClientView, async ({ clientId }) => view(await store.get(clientId))),
 
-    /** Makes a client with its first secret. */
     create: mutation(
       { target: 'partnerId', record: clientCollection },
       CreateClient,

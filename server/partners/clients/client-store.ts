@@ -70,14 +70,12 @@ export interface ClientSecret {
 export const collection = 'clients';
 export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
-  // For lists of the clients of a partner or of a key.
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { keyId: 1, createdAt: -1, _id: -1 } },
   // For searches by the host of a redirect URI, a whole secret, or the last characters of a secret.
   { collection, key: { redirectUris: 1 } },
   { collection, key: { 'secrets.hash': 1 } },
   { collection, key: { 'secrets.last4': 1 }, sparse: true },
-  // For the list of waiting changes of brands.
   { collection, key: { brandWaitsSince: 1, _id: 1 }, sparse: true },
   // For warnings of old secrets that expire soon.
   { collection, key: { 'secrets.expiresAt': 1 }, sparse: true },
@@ -89,7 +87,7 @@ export function createClientStore(db: Db) {
   const clients = db.collection<Client>(collection);
   return {
     ...createRecordStore<Client>(db, collection, 'client'),
-    /** The clients whose brand has a waiting change, the longest waiting first. */
+    /** The longest waiting first. */
     brandsWaiting: (partnerId: string | undefined, page: BrandPage): Promise<Client[]> =>
       readPage(
         clients,

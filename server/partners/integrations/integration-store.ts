@@ -35,12 +35,10 @@ export interface OldIntegrationSecret {
 export const integrationCollection = 'integrations';
 export const indexes: IndexDeclaration[] = [
   ...recordIndexes(integrationCollection),
-  // For searches by the last characters of a secret.
   { collection: integrationCollection, key: { last4: 1 }, sparse: true },
   { collection: integrationCollection, key: { 'oldSecret.last4': 1 }, sparse: true },
   // For warnings of old secrets that expire soon.
   { collection: integrationCollection, key: { 'oldSecret.expiresAt': 1 }, sparse: true },
-  // For lists of the integrations of a partner or of a client.
   { collection: integrationCollection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection: integrationCollection, key: { clientId: 1, createdAt: -1, _id: -1 } },
 ];

@@ -126,7 +126,6 @@ export function createKeyProcedures({ store, partners, clock, partnerNames }: De
       },
     ),
 
-    /** Revokes a key permanently. */
     revoke: mutation(
       { target: 'keyId', record: keyCollection },
       KeyReference,

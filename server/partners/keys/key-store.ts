@@ -58,16 +58,13 @@ export const indexes: IndexDeclaration[] = [
   // For authentication.
   { collection, key: { hash: 1 }, unique: true },
   { collection, key: { 'oldSecrets.hash': 1 }, sparse: true },
-  // For lists of the keys of a partner.
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
-  // For searches by the last characters of a secret.
   { collection, key: { last4: 1 } },
   { collection, key: { 'oldSecrets.last4': 1 }, sparse: true },
   { collection, key: { 'webhook.last4': 1 }, sparse: true },
   { collection, key: { 'webhook.next.last4': 1 }, sparse: true },
   // For warnings of old secrets that expire soon.
   { collection, key: { 'oldSecrets.expiresAt': 1 }, sparse: true },
-  // For the keys whose deliveries are paused.
   { collection, key: { 'pause.until': 1 }, sparse: true },
 ];
 

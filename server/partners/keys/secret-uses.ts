@@ -10,7 +10,6 @@ import { collection as keyCollection } from './key-store.ts';
  */
 export function createSecretUses({ note }: Pick<LastUses, 'note'>) {
   return {
-    /** Notes that the secret with this hash has identified an API key. */
     apiKey({ _id, hash: presentHash, lastUsedAt, oldSecrets }: ApiKey, hash: string): void {
       const collection = 'apiKeys';
       if (hash === presentHash) {
@@ -28,7 +27,6 @@ export function createSecretUses({ note }: Pick<LastUses, 'note'>) {
       note({ collection: clientCollection, filter, field: 'secrets.$.lastUsedAt', lastUsedAt });
     },
 
-    /** Notes that the secret with this version has signed a request of an integration. */
     integration({ _id, secretVersion, lastUsedAt, oldSecret }: Integration, version: number): void {
       const collection = 'integrations';
       if (version === secretVersion) {

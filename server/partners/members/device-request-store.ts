@@ -22,7 +22,6 @@ export interface DeviceRequest {
   status: 'pending' | 'confirmed' | 'denied' | 'used';
   /** The name that the program gives its machine. */
   name: string;
-  /** The IP address of the request. */
   address: string;
   /** Seconds that have to pass between two polls. */
   interval: number;

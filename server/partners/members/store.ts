@@ -4,7 +4,6 @@ import { createMemberSessionStore } from './member-session-store.ts';
 import { createMemberStore } from './member-store.ts';
 import { createOwnerEndStore } from './owner-end-store.ts';
 
-/** The stores of this feature. */
 export const createMembersStores = (db: Db) => ({
   members: createMemberStore(db),
   memberSessions: createMemberSessionStore(db),

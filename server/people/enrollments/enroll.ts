@@ -128,7 +128,6 @@ export function createEnrolling(dependencies: Dependencies) {
       return users.findOrCreate({ identity, mode, createdAt, ...givenFields({ purgeAt }), ...firstClaims });
     },
 
-    /** The ids by which the session's partner and client know the user. */
     idsOf({ mode, partnerId, clientId }: Session, userId: string) {
       return {
         userId,

@@ -13,7 +13,6 @@ export interface Traces {
   /** The user's `sub` at each partner. */
   subs: readonly string[];
   enrollments: readonly (Pick<Session, 'partnerId' | 'mode'> & { enrollmentId: string })[];
-  /** Codes that were issued for the user. */
   codes: readonly CodeOfSession[];
   sessionIds: readonly string[];
 }

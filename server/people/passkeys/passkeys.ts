@@ -69,7 +69,6 @@ export function createPasskeys(dependencies: Dependencies) {
     ofUser: store.ofUser,
     onCeremony,
 
-    /** The id of the passkey's user; undefined for an unknown passkey. */
     userOf: async (passkeyId: string): Promise<string | undefined> => (await store.find(passkeyId))?.userId,
 
     /** `PublicKeyCredentialRequestOptionsJSON` */

@@ -69,7 +69,6 @@ export function readOidcSources(text: string | undefined, environment: Given): r
   });
 }
 
-/** Reads the secret of a source from the variable that its settings name. */
 function readSecret(source: string, variable: string, environment: Given): string {
   try {
     const secret = secretOf(environment, variable);

@@ -11,7 +11,6 @@ export function sealedUnder(sealed: string): string {
 /** A sealed value that this process cannot open: it lacks the master key, or the value was altered. */
 export class UnreadableSecret extends Error {}
 
-/** The name of a master key. */
 export const fingerprint = (key: Uint8Array) =>
   createHash('sha256').update('kid').update(key).digest('base64url').slice(0, 12);
 

@@ -8,7 +8,6 @@ import { createRecordOwners } from './record-owner-store.ts';
 
 /** Something of the old database that the restored one lacks: a change from the audit log, or a ledger entry. */
 export interface Lost {
-  /** Null if it is about no partner. */
   partnerId: string | null;
   partnerName: string | null;
   at: string;

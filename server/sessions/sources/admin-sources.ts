@@ -3,7 +3,6 @@ import { SourceReference, SourceView } from '../../../contracts/admin/sources.ts
 import { query, router } from '../../platform/admin-api/procedures.ts';
 import type { SourceOverview } from './overview.ts';
 
-/** Makes the procedures that `svcadmin sources` calls. */
 export function createSourceProcedures({ list, check }: SourceOverview) {
   return router({
     list: query(z.void(), z.array(SourceView), () => list()),

@@ -91,7 +91,6 @@ export function createSourceOverview({ sources, verifiers, sessions, clock }: De
   }
 
   return {
-    /** All certificates, each with the source that depends on it. */
     certificates: () =>
       viewSources().flatMap(({ name, certificates }) =>
         certificates.map((certificate) => ({ ...certificate, source: name })),

@@ -53,7 +53,6 @@ function attemptRowOf({ _id, attempts }: Leased): Attempt {
   return row;
 }
 
-/** The first due time of the present attempt. */
 const dueTimeOf = (leased: Leased): Date => leased.overdue?.since ?? attemptRowOf(leased).dueAt;
 
 /**

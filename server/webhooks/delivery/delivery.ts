@@ -35,12 +35,10 @@ export interface Attempt {
   dueAt: Date;
   at: Date;
   durationMs?: number;
-  /** The status of the HTTP response. */
   status?: number;
   error?: AttemptError;
   /** The error in words. */
   detail?: string;
-  /** The address and port of the connection. */
   address?: string;
   secretVersion?: number;
   /** `X-SVC-Signature` as sent. */
@@ -60,7 +58,6 @@ export const answerRetentionMs = retentionMs.answer;
 /** First attempts wait in one lane, retries and resends in another, so that neither lane has to wait for the other. */
 export type Lane = 'first' | 'retry';
 
-/** How many attempts are in flight, by lane. */
 export type InFlight = Record<Lane, number>;
 export const noneInFlight: Readonly<InFlight> = { first: 0, retry: 0 };
 export const sumInFlight = (counts: Iterable<InFlight>): InFlight =>
@@ -99,11 +96,9 @@ export interface Delivery extends Omit<StoredEvent, 'body'> {
   resendOf?: string;
   /** The URL that it goes to instead of the webhook URL of its key. */
   to?: string;
-  /** The operator who asked for the resend. */
   operatorId?: string;
   /** When the responses to the attempts are removed; absent if there are none. */
   forgetAnswersAt?: Date;
-  /** The bulk job that made this delivery. */
   bulkId?: string;
   /** When the delivery was delivered, failed or skipped. */
   endedAt?: Date;

@@ -24,7 +24,6 @@ export interface PublishSettings {
   published?: ((count: number) => void) | undefined;
 }
 
-/** An event and its first delivery. */
 interface First {
   event: StoredEvent;
   delivery: Delivery;
@@ -39,7 +38,6 @@ const keyOfDraft = async ({ keyId }: EventDraft): Promise<Recipient> => ({ keyId
 export function createPublish(settings: PublishSettings): Publish {
   const { events, deliveries, recipient = keyOfDraft, clock, idKey, logger, due } = settings;
 
-  /** Composes the event of a draft and its first delivery. */
   async function compose(draft: EventDraft, now: Date): Promise<First> {
     const { keyId, skip } = await recipient(draft);
     const event = composeEvent({ ...draft, keyId }, idKey);

@@ -12,7 +12,6 @@ export interface Route {
   allowed: (address: string) => boolean;
 }
 
-/** The phase that a connection has reached. */
 export type Phase = 'dns' | 'connect' | 'tls' | 'response';
 
 /** A host has an address that must not be connected to. Nothing was sent to it. */

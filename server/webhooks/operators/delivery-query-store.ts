@@ -30,7 +30,6 @@ interface Narrowing {
   [field: string]: string | undefined;
 }
 
-/** The database query of these conditions. */
 export function queryOf({ since, until, event, ...fields }: Narrowing): Document {
   return { ...givenFields({ ...fields, type: event }), ...period('createdAt', since, until) };
 }
@@ -67,7 +66,6 @@ export function createDeliveryQueryStore(db: Db) {
     nextAttemptAt: { $gte: second, $lt: new Date(second.getTime() + 1000) },
   });
 
-  /** The deliveries that are due in this second, at most `limit`. */
   const dueWith = (second: Date, { limit }: { limit: number }): Promise<Delivery[]> =>
     deliveries.find(dueWithin(second)).sort({ nextAttemptAt: 1 }).limit(limit).toArray();
 

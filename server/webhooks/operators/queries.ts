@@ -80,7 +80,6 @@ export function createWebhookQueries(settings: Settings) {
       return { ...viewEvent(event, await deliveriesOf([id], role)), body: event.body };
     },
 
-    /** The timeline of an event, with advice in commands that this role may run. */
     async why(id: string, role: OperatorRole, adviseCommand: CommandAdvice): Promise<EventTimeline> {
       const event = visibleEvent(role, await requireEvent(id));
       const deliveries = await deliveriesOf([id], role);

@@ -21,7 +21,6 @@ export function isSignedWith(secret: string, signature: Signature, raw: Uint8Arr
   return sameText(signature.value, expectedValue(secret, signature, raw));
 }
 
-/** Returns the body as compact JSON; undefined if it is not JSON. */
 function compactJson(raw: Uint8Array): Uint8Array | undefined {
   try {
     return Buffer.from(JSON.stringify(JSON.parse(Buffer.from(raw).toString('utf8'))));

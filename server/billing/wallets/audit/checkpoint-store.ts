@@ -6,7 +6,6 @@ export interface Checkpoint {
   /** The wallet's id. */
   _id: string;
   n: number;
-  /** The digest of page `n`. */
   digest: string;
   auditedAt: Date;
   /** The HMAC of the other fields. Its key is not in the database, so write access to the database cannot move a checkpoint. */

@@ -22,7 +22,6 @@ import {
   type WalletState,
 } from '../../ledger/wallet-rules.ts';
 
-/** The finding that a charge has no grant. */
 export type MissingGrant = LedgerFinding & { entry: string };
 
 /** Names a finding. @param content the digest of the page as it is, so that another change of the page is a new finding */
@@ -115,7 +114,6 @@ export function createLedgerChecks(
   let last: Checked | undefined = start;
   let entries = 0;
 
-  /** Adds a fault of a page, or of an entry of it. */
   function find(page: LedgerPage, fault: Omit<LedgerFinding, 'id' | 'page'>): void {
     findings.push(findingOf(walletId, { page: page.n, ...fault }, digestOf(page)));
   }
@@ -135,7 +133,6 @@ export function createLedgerChecks(
     ];
   }
 
-  /** Returns the faults of one entry, given the states before and after it. */
   function entryFaults(
     entry: LedgerEntry,
     page: LedgerPage,

@@ -3,7 +3,6 @@ import { BillableKind, type EntryKind } from '../../../../contracts/charge.ts';
 import { type LedgerPage, pageIdOf } from '../../ledger/ledger-page.ts';
 import { collection } from '../../ledger/ledger-store.ts';
 
-/** The entries of one kind in a month of UTC. */
 export interface MonthOfEntries {
   /** Such as `2026-06`. */
   month: string;

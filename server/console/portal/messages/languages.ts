@@ -5,5 +5,4 @@ import { en, type Messages } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
 
-/** The messages of the portal. */
 export const languages: Readonly<Record<Language, Messages>> = { en, de, fr, es, ar };

@@ -112,7 +112,6 @@ export function createCapacity(settings: Settings) {
 
 export type Capacity = ReturnType<typeof createCapacity>;
 
-/** A request in a scope of `boundInFlight`. */
 interface LimitedRequest {
   readonly capacity: Capacity;
   /** The place that it needs. It changes when the credentials prove valid. */

@@ -7,11 +7,9 @@ import { contractSignature } from '../../egress/signature.ts';
 /** A captured request of a receiver, and our record of it. */
 export interface Captured {
   body: Buffer;
-  /** The value of X-SVC-Signature. */
   signature: string;
   /** The signature that the receiver's own code computes, if known. */
   computed?: string | undefined;
-  /** The present secret of the key. */
   secret: string;
   secretVersion: number;
   /** The event whose id is in the body, with the body as it was sent, and all attempts to deliver it. */

@@ -1,7 +1,6 @@
 import type { Mode } from '../../../../contracts/identifiers.ts';
 import { ApiError } from '../../../platform/errors.ts';
 
-/** An API key and its partner. */
 export interface KeyOwner {
   keyId: string;
   partnerId: string;

@@ -4,7 +4,6 @@ import { type Columns, queryOf, tableOf } from './text.ts';
 /** The most records that one page of a list shows. */
 export const pageSize = 50;
 
-/** One page of a list of records. */
 interface List<Row> extends Pick<Section, 'note' | 'links'> {
   path: string;
   title: string;

@@ -27,7 +27,6 @@ export interface Cell {
   isWhole?: boolean;
 }
 
-/** An input field of a form. */
 export interface Field {
   name: string;
   label: string;

@@ -12,7 +12,6 @@ export const time = (at: string | null | undefined): Cell => ({
   ...(at ? { at } : {}),
   isWhole: true,
 });
-/** A share from 0 to 1 as a percentage. */
 export const percent = (share: number | null): Cell =>
   text(share === null ? null : `${Math.round(share * 1000) / 10} %`);
 export const toned = (value: string, tone: Cell['tone']): Cell => ({ text: value, tone });
