@@ -72,12 +72,13 @@ export function createWalletSummaryStore(db: Db) {
         .limit(mostCapped)
         .toArray(),
 
-    /** Returns the used wallets with a balance of less than `cents`, the lowest balance first. */
-    below: (modes: readonly Mode[], cents: number): Promise<WalletSummary[]> =>
+    /** Returns the used wallets with a balance of less than `cents`, the lowest balance first. @param limit 0 for all */
+    below: (modes: readonly Mode[], cents: number, limit = 0): Promise<WalletSummary[]> =>
       summaries
         .find({ mode: { $in: [...modes] }, balance: { $lt: cents }, seq: { $gt: 0 } })
         .sort({ balance: 1, _id: 1 })
         .hint({ mode: 1, balance: 1, _id: 1 })
+        .limit(limit)
         .toArray(),
 
     /** Returns the wallets that were never funded. */

@@ -1,16 +1,23 @@
 import type { Db } from 'mongodb';
 import type { Mode } from '../../../contracts/identifiers.ts';
-import { collection as summaryCollection } from '../../billing/wallets/wallet-summary-store.ts';
-import { collection as clientCollection } from '../../partners/clients/client-store.ts';
-import { collection as partnerCollection } from '../../partners/partner-store.ts';
+import { ownerOfWallet } from '../../billing/ledger/ledger-page.ts';
+import { daysLeftOf } from '../../billing/wallets/wallet-list.ts';
+import { createWalletSummaryStore } from '../../billing/wallets/wallet-summary-store.ts';
+import { createClientStore } from '../../partners/clients/client-store.ts';
+import { createPartnerNames } from '../../partners/partner-names.ts';
+import { createPartnerStore } from '../../partners/partner-store.ts';
 import { limitInTurns } from '../../platform/database/reads/in-turns.ts';
 import { minute } from '../../platform/http/limits/windows.ts';
-import { collection as deliveryCollection } from '../../webhooks/delivery/delivery-store.ts';
+import {
+  collection as deliveryCollection,
+  failedByKey,
+  newestFailedOfKeys,
+} from '../../webhooks/delivery/delivery-store.ts';
 import { type Backlog, type BacklogStore, dueBefore, lateAfterMs } from '../metrics/backlog-store.ts';
 import type { RequestGapStore } from '../requests/request-gap-store.ts';
 import type { RecentError, RequestStore } from '../requests/request-store.ts';
 import { collection as warningCollection } from '../warnings/warning-store.ts';
-import { findTroubledCallers, type TroubledCaller } from './troubled-caller-store.ts';
+import { findTroubledCallers, type TroubledCaller } from './troubled-callers.ts';
 
 /** The partner and the mode that a row belongs to. */
 export interface Owner {
@@ -62,16 +69,6 @@ const mostRows = 20;
 const mostRead = 10_000;
 const mostKeys = 100;
 const mostOfKey = 1_000;
-/** The index that the store of deliveries declares for failed ones. */
-const failedByKey = { status: 1, keyId: 1, createdAt: -1, _id: -1 } as const;
-
-/** A summary of a wallet, which the feature `wallets` writes. It may be some seconds old. */
-interface WalletSummary {
-  _id: string;
-  balance: number;
-  spentPerDay?: number;
-  capped?: { bucket: 'minute' | 'hour'; limit: number };
-}
 
 const lastAnswer = { $ifNull: [{ $toString: '$last.status' }, { $ifNull: ['$last.error', ''] }] };
 /** The expression for the last error of a delivery, in words if there are any. */
@@ -79,12 +76,6 @@ const lastError = { $ifNull: ['$last.detail', lastAnswer] };
 
 /** The rows of a part of the overview as they are read, before the names of partners are added. */
 type Part<K extends keyof Overview> = Overview[K] extends (infer Row)[] ? Omit<Row, 'partner'>[] : never;
-
-/** Returns the owner of a wallet, whose id is `partner:mode`. */
-const ownerOf = (walletId: string) => {
-  const [partnerId = '', mode] = walletId.split(':');
-  return { partnerId, mode: mode as Mode };
-};
 
 interface Sources {
   backlog: Pick<BacklogStore, 'read'>;
@@ -96,7 +87,10 @@ export type OverviewStore = ReturnType<typeof createOverviewStore>;
 
 export function createOverviewStore(db: Db, { backlog, requests, gaps }: Sources) {
   const deliveries = db.collection(deliveryCollection);
-  const wallets = db.collection<WalletSummary>(summaryCollection);
+  const wallets = createWalletSummaryStore(db);
+  const clients = createClientStore(db);
+  const partners = createPartnerStore(db);
+  const partnerNames = createPartnerNames(partners);
 
   async function readLateByMode(at: Date): Promise<Overview['lateByMode']> {
     const [late, moved] = dueBefore(new Date(at.getTime() - lateAfterMs));
@@ -119,16 +113,7 @@ export function createOverviewStore(db: Db, { backlog, requests, gaps }: Sources
     return deliveries
       .aggregate<Part<'failingEndpoints'>[number]>(
         [
-          { $match: { status: 'failed', keyId: { $gt: '' } } },
-          { $sort: failedByKey },
-          {
-            $group: {
-              _id: '$keyId',
-              partnerId: { $first: '$partnerId' },
-              mode: { $first: '$mode' },
-              at: { $first: '$createdAt' },
-            },
-          },
+          ...newestFailedOfKeys,
           { $match: { at: { $gt: since } } },
           ...limitInTurns({ by: 'partnerId', sort: { mode: 1 }, limit: mostKeys }),
           {
@@ -192,17 +177,13 @@ export function createOverviewStore(db: Db, { backlog, requests, gaps }: Sources
       requests.recentErrors(from, mostRows),
       gaps.sampledSince({ since: from.toISOString(), status: '4xx' }),
     ]);
-    const troubled = await findTroubledCallers(db, { errors, from, to: at }, requests.failures);
+    const troubled = await findTroubledCallers(partners, { errors, from, to: at }, requests.failures);
     return { errors: await withModes(errors), troubled, sampledSince };
   }
 
   async function withModes(errors: readonly RecentError[]): Promise<Part<'recentErrors'>> {
-    const ids = errors.flatMap(({ clientId }) => clientId ?? []);
-    const found = await db
-      .collection<{ _id: string; mode: Mode }>(clientCollection)
-      .find({ _id: { $in: ids } }, { projection: { mode: 1 } })
-      .toArray();
-    const modes = new Map(found.map(({ _id, mode }) => [_id, mode]));
+    const found = await clients.findAll(errors.flatMap(({ clientId }) => clientId ?? []));
+    const modes = new Map(found.map((client) => [client?._id, client?.mode]));
     return errors.map(({ clientId = '', ...error }) => {
       const mode = modes.get(clientId);
       return { ...error, ...(mode ? { mode } : {}) };
@@ -211,27 +192,19 @@ export function createOverviewStore(db: Db, { backlog, requests, gaps }: Sources
 
   /** Reads the wallets that are nearly empty. A wallet without entries (`seq` 0) was never funded, so it does not count. */
   async function readLowWallets(): Promise<Part<'lowWallets'>> {
-    const found = await wallets
-      .find({ mode: 'live', balance: { $lt: lowBalanceCents }, seq: { $gt: 0 } })
-      .sort({ balance: 1, _id: 1 })
-      .hint({ mode: 1, balance: 1, _id: 1 })
-      .limit(mostRows)
-      .toArray();
-    return found.map(({ _id, balance, spentPerDay = 0 }) => ({
-      ...ownerOf(_id),
-      balance,
-      daysLeft: spentPerDay > 0 ? Math.round((balance / spentPerDay) * 10) / 10 : null,
+    const found = await wallets.below(['live'], lowBalanceCents, mostRows);
+    return found.map((wallet) => ({
+      ...ownerOfWallet(wallet._id),
+      balance: wallet.balance,
+      daysLeft: daysLeftOf(wallet),
     }));
   }
 
   /** Reads the wallets whose spend cap is reached, each with the cap: of a minute or of an hour (`bucket`). */
   async function readCappedWallets(at: Date): Promise<Part<'cappedWallets'>> {
-    const found = await wallets
-      .find({ 'capped.until': { $gt: at } })
-      .limit(mostRows)
-      .toArray();
+    const found = (await wallets.capped(at)).slice(0, mostRows);
     return found.flatMap(({ _id, capped }) =>
-      capped ? [{ ...ownerOf(_id), bucket: capped.bucket, limit: capped.limit }] : [],
+      capped ? [{ ...ownerOfWallet(_id), bucket: capped.bucket, limit: capped.limit }] : [],
     );
   }
 
@@ -250,12 +223,7 @@ export function createOverviewStore(db: Db, { backlog, requests, gaps }: Sources
 
   /** Reads the names of the partners in these rows. Returns a function that adds the partner's name to a row. */
   async function createNaming(rows: readonly { partnerId?: string | undefined }[]) {
-    const ids = [...new Set(rows.flatMap(({ partnerId }) => partnerId ?? []))];
-    const found = await db
-      .collection<{ _id: string; name: string }>(partnerCollection)
-      .find({ _id: { $in: ids } }, { projection: { name: 1 } })
-      .toArray();
-    const names = new Map(found.map(({ _id, name }) => [_id, name]));
+    const names = await partnerNames(rows.flatMap(({ partnerId }) => partnerId ?? []));
     return <T extends { partnerId: string }>(row: T) => ({
       ...row,
       partner: names.get(row.partnerId) ?? row.partnerId,

@@ -7,7 +7,7 @@ import type { Delivery, Overdue } from '../../delivery/delivery.ts';
 import {
   collection as deliveryCollection,
   failedByKey,
-  failedOfAnyKey,
+  newestFailedOfKeys,
   overdueByKey,
   overdueOfAnyKey,
 } from '../../delivery/delivery-store.ts';
@@ -41,17 +41,7 @@ export function createHealthStore(db: Db) {
     deliveries
       .aggregate<KeyOwner>(
         [
-          { $match: failedOfAnyKey },
-          { $sort: failedByKey },
-          // The database reads only the newest delivery of each key.
-          {
-            $group: {
-              _id: '$keyId',
-              partnerId: { $first: '$partnerId' },
-              mode: { $first: '$mode' },
-              at: { $first: '$createdAt' },
-            },
-          },
+          ...newestFailedOfKeys,
           { $match: { at: { $gt: since }, ...givenFields({ mode }) } },
           ...limitInTurns({ by: 'partnerId', sort: liveFirst, limit }),
           { $project: { _id: 0, keyId: '$_id', partnerId: 1, mode: 1 } },

@@ -1,5 +1,4 @@
-import type { Db } from 'mongodb';
-import { collection as partnerCollection } from '../../partners/partner-store.ts';
+import type { PartnerStore } from '../../partners/partner-store.ts';
 import type { RecentError, RequestStore } from '../requests/request-store.ts';
 
 /** A partner whose requests are refused although it should send none, or much more often than usual. */
@@ -29,17 +28,14 @@ export const isSurge = (count: number, normal: number): boolean =>
  * @param failures counts the failed requests of a partner in a period
  */
 export async function findTroubledCallers(
-  db: Db,
+  partners: Pick<PartnerStore, 'findAll'>,
   { errors, from, to }: { errors: readonly RecentError[]; from: Date; to: Date },
   failures: RequestStore['failures'],
 ): Promise<TroubledCaller[]> {
   const counts = new Map<string, number>();
   for (const { partnerId, count } of errors) counts.set(partnerId, (counts.get(partnerId) ?? 0) + count);
-  const suspended = await db
-    .collection<{ _id: string; status: string }>(partnerCollection)
-    .find({ _id: { $in: [...counts.keys()] }, status: 'suspended' }, { projection: { _id: 1 } })
-    .toArray();
-  const suspendedIds = new Set(suspended.map(({ _id }) => _id));
+  const callers = await partners.findAll([...counts.keys()]);
+  const suspendedIds = new Set(callers.map((caller) => caller?.status === 'suspended' && caller._id));
   const spans = dayMs / (to.getTime() - from.getTime());
   const found = await Promise.all(
     [...counts].map(async ([partnerId, count]): Promise<TroubledCaller | undefined> => {
