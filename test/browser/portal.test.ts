@@ -34,18 +34,20 @@ describeInBrowser('the portal', () => {
     await server.stop();
   });
 
-  it('lets a member create a passkey with an invitation, sign out, and sign in with the passkey', async () => {
+  it('lets a member create a passkey with an invitation, sign out, sign in with it, and put a second one in its place', async () => {
     const wanted = { partnerId: partner.partnerId, email: 'zoe@shop.example', role: 'finance' } as const;
     const { link } = await server.admin.members.invite.mutate(wanted);
     const { page, complaints, close } = await newVisitor(browser);
     const devtools = await page.context().newCDPSession(page);
     await devtools.send('WebAuthn.enable');
-    await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
-        ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
-      },
-    });
+    const addAuthenticator = () =>
+      devtools.send('WebAuthn.addVirtualAuthenticator', {
+        options: {
+          ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
+          ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+        },
+      });
+    const first = await addAuthenticator();
     await page.goto(link);
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.click('main button');
@@ -56,6 +58,19 @@ describeInBrowser('the portal', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.click('main button');
     await page.waitForURL(/\/portal\/$/);
+    await devtools.send('WebAuthn.removeVirtualAuthenticator', first);
+    await addAuthenticator();
+    await page.click('nav a[href$="/passkeys"]');
+    await page.fill('input[name=name]', 'Phone');
+    await page.press('input[name=name]', 'Enter');
+    await page.waitForURL(/\/portal\/passkeys\?done$/);
+    expect(await page.locator('main h2').allTextContents()).toContain('Phone');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    // The first passkey has signed in, so its removal leads to the sign-in page.
+    await page.locator('main button.danger').first().press('Enter');
+    await page.waitForURL(/\/portal\/sign-in\?/);
+    await page.click('main button');
+    await page.waitForURL(/\/portal\/passkeys$/);
     expect(complaints).toEqual([]);
     await close();
   });
@@ -129,7 +144,7 @@ describeInBrowser('the portal', () => {
       await page.context().addCookies(cookies);
       for (const path of [
         ...['/', '/clients', '/keys', '/webhooks', '/deliveries', '/requests', '/sessions', '/members'],
-        ...['/warnings', '/users', '/log', '/news', '/wallet?mode=test', '/devices'],
+        ...['/warnings', '/users', '/log', '/news', '/wallet?mode=test', '/devices', '/passkeys'],
         // The record pages share their parts, so each of them is checked in only one appearance.
         ...records.filter((_path, at) => at % looks.length === n),
       ]) {

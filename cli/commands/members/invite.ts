@@ -5,7 +5,7 @@ import { AdminCommand } from '../../program/base-command.ts';
 export default class MembersInvite extends AdminCommand<typeof MembersInvite> {
   static override summary = 'Invite a person of a partner to the portal. The link is shown once.';
   static override description =
-    "The link is valid for 48 hours, works once, and makes a passkey. For a member who has lost the passkey, invite the same address again: the new passkey replaces the old one. Once the partner has an active owner, an operator's invitation of an owner or of a member waits. An owner confirms it, or it can be used after 24 hours (heldUntil). All owners get an e-mail. Needs SVC_PORTAL=on.";
+    "The link is valid for 48 hours, works once, and makes a passkey. For a member who has lost all passkeys, invite the same address again: the new one replaces them. Once the partner has an active owner, an operator's invitation of an owner or of a member waits. An owner confirms it, or it can be used after 24 hours (heldUntil). All owners get an e-mail. Needs SVC_PORTAL=on.";
   static override examples = ['<%= config.bin %> members invite ptr_… dev@shop.example --role owner'];
   static override args = {
     partner: Args.string({ description: 'id of the partner', required: true }),

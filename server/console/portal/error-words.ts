@@ -5,6 +5,7 @@ import type { Messages } from './messages/en.ts';
 /** The messages that say everything, so that no detail is shown. */
 const completeMessages: Partial<Record<ErrorCode, keyof Messages>> = {
   passkey_required: 'signInAgainNote',
+  unauthorized: 'passkeyFailed',
   cross_site_request: 'formTooOld',
   rate_limited: 'tooManyRequests',
   service_unavailable: 'tryLater',

@@ -3,6 +3,7 @@ import type { AdminRouter } from '../../operations/admin-router.ts';
 import { createInvitations } from '../../partners/members/invitations.ts';
 import { memberName } from '../../partners/members/member-name.ts';
 import type { Member } from '../../partners/members/member-store.ts';
+import { createPasskeyChanges } from '../../partners/members/passkey-changes.ts';
 import type { MembersStores } from '../../partners/members/store.ts';
 import type { AdminContext } from '../../platform/admin-api/procedures.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -24,13 +25,14 @@ import { passkeyRoutes } from './passkey-routes.ts';
 import { createResponses } from './responses.ts';
 import { portalRoutes } from './routes.ts';
 import { createSignIn } from './sign-in.ts';
+import { devicePages, type NoteDevice } from './views/account/devices.ts';
+import { passkeyPages } from './views/account/passkeys.ts';
 import { bulkPages } from './views/bulk.ts';
 import { clientDocuments, clientPage } from './views/clients/client.ts';
 import { clientPages } from './views/clients/clients.ts';
 import { integrationPages } from './views/clients/integrations.ts';
 import { keyPages } from './views/clients/keys.ts';
 import { deliveryPages } from './views/deliveries.ts';
-import { devicePages, type NoteDevice } from './views/devices.ts';
 import type { About, PreviewConsent } from './views/kit/page.ts';
 import { logPages } from './views/log.ts';
 import { memberPages } from './views/members.ts';
@@ -131,6 +133,7 @@ export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
     members: stores.members,
     sessions,
     invitations: createInvitations(stores, clock),
+    passkeys: createPasskeyChanges(stores, clock),
     clock,
     challenges: createChallenges(keyring.id, clock),
     relyingParty: createRelyingParty({ id: hostname, name: 'SVC Gateway', origin }),
@@ -175,7 +178,7 @@ export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
         previewConsent,
         about,
         clock,
-        pages: [...pages, ...devicePages({ logins, limit, noteDevice })],
+        pages: [...pages, ...devicePages({ logins, limit, noteDevice }), ...passkeyPages(signIn)],
       }),
     ],
   });

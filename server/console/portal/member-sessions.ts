@@ -1,3 +1,4 @@
+import { hasPasskey } from '../../partners/members/member-passkeys.ts';
 import type { MemberSession } from '../../partners/members/member-session-store.ts';
 import type { Member } from '../../partners/members/member-store.ts';
 import type { MembersStores } from '../../partners/members/store.ts';
@@ -37,21 +38,22 @@ interface Dependencies {
 export function createMemberSessions({ stores, clock, isSuspended }: Dependencies) {
   const { members, memberSessions } = stores;
 
-  /** Whether a member may act by a session. A program may act only in the role in which the member let it in. */
-  async function mayAct({ status, role, partnerId }: Member, { device }: MemberSession): Promise<boolean> {
+  /** Whether a member may act by a session: the passkey that started it is the member's. A program may act only in the role in which the member let it in. */
+  async function mayAct(member: Member, { device, credentialId }: MemberSession): Promise<boolean> {
+    const { status, role, partnerId } = member;
     if (status !== 'active') return false;
+    if (credentialId !== undefined && !hasPasskey(member, credentialId)) return false;
     return !device || (role === device.role && !(await isSuspended(partnerId)));
   }
 
   return {
     /**
-     * Stores a new session. The member has used the passkey `credentialId`.
-     * @returns the secret of the session; undefined if the member may not act any more, or has another passkey by now
+     * Stores a new session of a member who has used a passkey.
+     * @returns the secret of the session; undefined if the member may not act any more, or has lost the passkey
      */
     async start(
       kind: SessionSecret,
-      fields: Pick<MemberSession, 'memberId' | 'partnerId' | 'passkeyAt' | 'device'>,
-      credentialId: string | undefined,
+      fields: Pick<MemberSession, 'memberId' | 'partnerId' | 'credentialId' | 'passkeyAt' | 'device'>,
     ): Promise<{ secret: string; expiresAt: Date } | undefined> {
       const now = clock.now();
       const secret = randomSecret(kind);
@@ -60,8 +62,7 @@ export function createMemberSessions({ stores, clock, isSuspended }: Dependencie
       await memberSessions.insert(session);
       // A removal, a new role or a new passkey ends stored sessions. If it came just before, it has missed this session.
       const member = await members.find(fields.memberId);
-      if (member && member.passkey?.credentialId === credentialId && (await mayAct(member, session)))
-        return { secret, expiresAt };
+      if (member && (await mayAct(member, session))) return { secret, expiresAt };
       await memberSessions.end(session._id);
       return undefined;
     },

@@ -163,6 +163,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       title: view.title,
       sections,
       hasFrame: sections.some(({ frame }) => frame !== undefined),
+      hasPasskey: sections.some(({ forms = [] }) => forms.some((form) => form && form.passkey !== undefined)),
       csrf: issueToken(signedIn.secret),
       path: browser.pathOf(request),
       who: { partner, email, role: m[role] },

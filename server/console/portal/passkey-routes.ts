@@ -56,6 +56,7 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
     const fields = request.method === 'GET' ? request.query : request.body;
     return responses.send(request, reply, 'sign-in', {
       status: error?.status ?? 200,
+      hasPasskey: true,
       passkey: JSON.stringify(signIn.requestOptions(nonce)),
       csrf: issueToken(nonce),
       next: nextIn(fields),
@@ -72,6 +73,7 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
     const { member, options } = await signIn.creationOptions(secret, nonce);
     return responses.send(request, reply, 'invitation', {
       status: error?.status ?? 200,
+      hasPasskey: true,
       passkey: JSON.stringify(options),
       csrf: issueToken(nonce),
       email: member.email ?? '',
@@ -116,7 +118,7 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
     scope.get('/invitations', async (request, reply) => {
       await calls.admit(request);
       const csrf = issueToken(browser.nonceOf(request, reply));
-      return responses.send(request, reply, 'invitation-code', { csrf, hasScript: true });
+      return responses.send(request, reply, 'invitation-code', { csrf, hasPasskey: true });
     });
 
     // A link of an earlier version, with the secret in the path.

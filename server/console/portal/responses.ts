@@ -38,10 +38,8 @@ const documentPolicy = securityPolicy(ownFiles, "frame-ancestors 'self'", 'sandb
 interface PageData extends Record<string, unknown> {
   status?: number;
   hasFrame?: boolean;
-  /** Whether the page loads the script although it has no `passkey`. */
-  hasScript?: boolean;
-  /** The options for the WebAuthn call of the browser, as JSON. Pages that have them load the script. */
-  passkey?: string;
+  /** Whether the page loads the script for passkeys and invitations. */
+  hasPasskey?: boolean;
 }
 
 export type Responses = ReturnType<typeof createResponses>;
@@ -60,10 +58,10 @@ export function createResponses({ basePath, root }: Browser) {
       request: FastifyRequest,
       reply: FastifyReply,
       template: string,
-      { status = 200, hasFrame = false, hasScript: isScripted = false, ...data }: PageData,
+      { status = 200, hasFrame = false, hasPasskey = false, ...data }: PageData,
     ): FastifyReply {
       const isPage = template === 'page';
-      const hasScript = isScripted || isPage || data.passkey !== undefined;
+      const scripts = [...(isPage ? [pageScript] : []), ...(hasPasskey ? [script] : [])];
       const language = languageOf(request);
       const html = eta.render(`./${template}`, {
         m: languages[language],
@@ -72,13 +70,13 @@ export function createResponses({ basePath, root }: Browser) {
         root,
         basePath,
         style: `${root}/assets/${style.name}`,
-        script: hasScript ? `${root}/assets/${(isPage ? pageScript : script).name}` : undefined,
+        scripts: scripts.map(({ name }) => `${root}/assets/${name}`),
         ...data,
       });
       return reply
         .status(status)
         .headers({
-          'content-security-policy': policyOf({ hasScript, hasFrame }),
+          'content-security-policy': policyOf({ hasScript: scripts.length > 0, hasFrame }),
           vary: 'accept-language, cookie',
         })
         .type('text/html; charset=utf-8')

@@ -1,6 +1,8 @@
 import { requireReleased } from '../../partners/members/held-invitations.ts';
 import type { Invitations } from '../../partners/members/invitations.ts';
+import { passkeysOf } from '../../partners/members/member-passkeys.ts';
 import type { Member } from '../../partners/members/member-store.ts';
+import type { PasskeyChanges } from '../../partners/members/passkey-changes.ts';
 import type { MembersStores } from '../../partners/members/store.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Actor } from '../../platform/database/audit/audit-entry.ts';
@@ -9,15 +11,17 @@ import { bytesOfId, sha256 } from '../../platform/ids.ts';
 import type { createChallenges } from '../../platform/webauthn/challenges.ts';
 import {
   type createRelyingParty,
+  type PasskeyKey,
   readAssertion,
   readCreation,
 } from '../../platform/webauthn/relying-party.ts';
-import type { MemberSessions } from './member-sessions.ts';
+import type { MemberSessions, SignedIn } from './member-sessions.ts';
 
 interface Dependencies {
   members: MembersStores['members'];
   sessions: MemberSessions;
   invitations: Invitations;
+  passkeys: PasskeyChanges;
   challenges: ReturnType<typeof createChallenges>;
   relyingParty: ReturnType<typeof createRelyingParty>;
   clock: Pick<Clock, 'now'>;
@@ -32,7 +36,7 @@ const invitationError = () =>
 const handleOf = ({ _id }: Member) => bytesOfId('member', _id)?.toString('base64url') ?? '';
 
 export function createSignIn(dependencies: Dependencies) {
-  const { members, sessions, invitations, challenges, relyingParty, clock } = dependencies;
+  const { members, sessions, invitations, passkeys, challenges, relyingParty, clock } = dependencies;
   // A challenge is valid for one purpose and one browser. The cookie of that browser contains the nonce.
   const forSignIn = (nonce: string) => ['portal sign-in', sha256(nonce)];
   const forInvitation = (secret: string, nonce: string) => [
@@ -41,10 +45,22 @@ export function createSignIn(dependencies: Dependencies) {
     sha256(nonce),
   ];
 
-  /** Starts a session of the browser. @throws ApiError `unauthorized` if `member` was removed, or has another passkey by now */
-  async function startSession({ _id: memberId, partnerId, passkey }: Member): Promise<string> {
-    const fields = { memberId, partnerId, passkeyAt: new Date(clock.now()) };
-    const session = await sessions.start('memberSession', fields, passkey?.credentialId);
+  /** Every change of the member ends a challenge, so that no answer adds a passkey twice. */
+  const forSecond = ({ secret, member }: SignedIn) => ['portal passkey', sha256(secret), member.revision];
+
+  /** Reads and verifies a new passkey. @throws ApiError `unauthorized` */
+  async function readPasskey(answer: string, purpose: readonly (string | number)[]): Promise<PasskeyKey> {
+    const creation = readCreation(answer);
+    if (!creation || challenges.check(purpose, creation.challenge) === undefined) throw passkeyError();
+    const passkey = await relyingParty.verifyCreation(creation, creation.challenge);
+    if (!passkey) throw passkeyError();
+    return passkey;
+  }
+
+  /** Starts a session of the browser. @throws ApiError `unauthorized` if the member was removed, or has lost the passkey */
+  async function startSession({ _id: memberId, partnerId }: Member, credentialId: string): Promise<string> {
+    const fields = { memberId, partnerId, credentialId, passkeyAt: new Date(clock.now()) };
+    const session = await sessions.start('memberSession', fields);
     if (!session) throw passkeyError();
     return session.secret;
   }
@@ -67,19 +83,20 @@ export function createSignIn(dependencies: Dependencies) {
       const issuedAt = challenges.check(forSignIn(nonce), challenge);
       if (issuedAt === undefined) throw passkeyError();
       const member = await members.findByCredential(credentialId);
-      if (member?.status !== 'active' || !member.passkey) throw passkeyError();
+      const passkey = member && passkeysOf(member).find((one) => one.credentialId === credentialId);
+      if (member?.status !== 'active' || !passkey) throw passkeyError();
       // Authenticators may leave the user handle out.
       const { userHandle } = assertion.response;
       if (userHandle !== undefined && userHandle !== handleOf(member)) throw passkeyError();
-      const publicKey = Buffer.from(member.passkey.publicKey, 'base64url');
-      const use = await relyingParty.verifyAssertion(assertion, challenge, { ...member.passkey, publicKey });
+      const publicKey = Buffer.from(passkey.publicKey, 'base64url');
+      const use = await relyingParty.verifyAssertion(assertion, challenge, { ...passkey, publicKey });
       if (!use) throw passkeyError();
       const isFirstAnswer = await members.recordAnswer(
         { memberId: member._id, credentialId },
         { issuedAt, use, at: new Date(clock.now()) },
       );
       if (!isFirstAnswer) throw passkeyError();
-      return { member, secret: await startSession(member) };
+      return { member, secret: await startSession(member, credentialId) };
     },
 
     /** The invited member, with options for `navigator.credentials.create`. @throws ApiError `not_found` */
@@ -105,14 +122,33 @@ export function createSignIn(dependencies: Dependencies) {
     ): Promise<{ member: Member; secret: string }> {
       const invited = await invitations.find(secret);
       if (!invited) throw invitationError();
-      const creation = readCreation(answer);
-      const purpose = forInvitation(secret, nonce);
-      if (!creation || challenges.check(purpose, creation.challenge) === undefined) throw passkeyError();
-      const passkey = await relyingParty.verifyCreation(creation, creation.challenge);
-      if (!passkey) throw passkeyError();
+      const passkey = await readPasskey(answer, forInvitation(secret, nonce));
       const member = await invitations.accept(invited, passkey, { ...request, action: 'members.accept' });
       if (!member) throw invitationError();
-      return { member, secret: await startSession(member) };
+      return { member, secret: await startSession(member, passkey.credentialId) };
+    },
+
+    /** Options for one more passkey of a member who is signed in. An authenticator that has one of the others makes none. */
+    secondOptions(signedIn: SignedIn) {
+      const { member } = signedIn;
+      const user = { handle: handleOf(member), name: member.email ?? member._id };
+      const existing = passkeysOf(member).map(({ credentialId }) => credentialId);
+      return relyingParty.creationOptions(challenges.issue(forSecond(signedIn)), user, existing);
+    },
+
+    /**
+     * Adds a passkey. @param name what the member calls it @param actor the member, for the audit log
+     * @throws ApiError `passkey_required` without a recent sign-in, `unauthorized`, `refused`
+     */
+    async addPasskey(signedIn: SignedIn, answer: string, { name, actor }: { name?: string; actor: Actor }) {
+      if (!signedIn.isFresh) throw new ApiError('passkey_required');
+      await passkeys.add(await readPasskey(answer, forSecond(signedIn)), name, actor);
+    },
+
+    /** @throws ApiError `passkey_required` without a recent sign-in, `not_found`, `refused` for the last passkey */
+    async removePasskey({ isFresh }: SignedIn, credentialId: string, actor: Actor) {
+      if (!isFresh) throw new ApiError('passkey_required');
+      await passkeys.remove(credentialId, actor);
     },
   };
 }

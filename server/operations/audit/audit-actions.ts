@@ -6,7 +6,7 @@ import { ApiError } from '../../platform/errors.ts';
 const actions: readonly string[] = [
   ...Object.keys(permissions).filter((path) => !path.startsWith('/')),
   'members.signIn',
-  'members.accept',
+  ...['members.accept', 'members.addPasskey', 'members.removePasskey'],
   ...['devices.confirm', 'devices.deny', 'devices.allow', 'devices.end'],
   'database.restored',
 ];

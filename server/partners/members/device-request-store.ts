@@ -9,7 +9,7 @@ export interface Confirmation {
   role: MemberRole;
   /** When the member had last used the passkey. */
   passkeyAt: Date;
-  /** The credential id of the passkey. A new passkey of the member ends the confirmation. */
+  /** The credential id of the passkey. Its removal ends the confirmation. */
   credentialId: string;
 }
 

@@ -1,12 +1,12 @@
 import type { Clock } from '../../platform/clock.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
-import { isDuplicateKey } from '../../platform/database/failures.ts';
-import { ApiError } from '../../platform/errors.ts';
 import { isWellFormedSecret, sha256 } from '../../platform/ids.ts';
 import type { PasskeyKey } from '../../platform/webauthn/relying-party.ts';
 import { requireReleased } from './held-invitations.ts';
 import { memberName } from './member-name.ts';
+import { hasPasskey, newPasskey } from './member-passkeys.ts';
 import type { Member } from './member-store.ts';
+import { refuseForeignPasskey } from './passkey-changes.ts';
 import type { MembersStores } from './store.ts';
 
 /** Finds and accepts the invitations of members. */
@@ -24,7 +24,7 @@ export function createInvitations(
     },
 
     /**
-     * Uses an invitation. The new passkey replaces an earlier one, and ends its sessions.
+     * Uses an invitation. The new passkey replaces all earlier ones, and ends their sessions.
      * @param invited the member that `find` found
      * @returns undefined if another request has used or replaced the invitation since then
      * @throws ApiError `unauthorized` if another member has this passkey
@@ -58,25 +58,15 @@ export function createInvitations(
             status: 'active',
             role: newRole,
             invitation: undefined,
-            passkey: {
-              ...passkey,
-              publicKey: Buffer.from(passkey.publicKey).toString('base64url'),
-              addedAt: new Date(now),
-              // Sign-in challenges that were issued before now are refused.
-              answeredAt: now,
-            },
+            passkey: newPasskey(passkey, now),
             lastSignInAt: new Date(now),
           },
           entry: auditEntry(actor, { id, at: now }, difference),
         };
       });
-      const member = await accepted.catch((error: unknown) => {
-        if (!isDuplicateKey(error)) throw error;
-        const description = 'The passkey was not accepted: it belongs to another member; make a new one';
-        throw new ApiError('unauthorized', { description });
-      });
+      const member = await accepted.catch(refuseForeignPasskey);
       // Nothing was changed if the invitation was not the same any more. The member then does not have the new passkey.
-      if (member.passkey?.credentialId !== passkey.credentialId) return undefined;
+      if (!hasPasskey(member, passkey.credentialId)) return undefined;
       if (oldPasskey) await memberSessions.endAllOf(id);
       return member;
     },

@@ -8,6 +8,8 @@ export interface MemberSession {
   _id: string;
   memberId: string;
   partnerId: string;
+  /** The passkey that started it. Absent in sessions of builds that kept one passkey for each member. */
+  credentialId?: string;
   /** When the member last used the passkey. For a program: in the browser that let the program in. */
   passkeyAt: Date;
   /** For a program: the name of its machine, its address, and the role that was confirmed. */
@@ -45,6 +47,11 @@ export function createMemberSessionStore(db: Db) {
 
     async end(id: string): Promise<void> {
       await sessions.deleteOne({ _id: id });
+    },
+
+    /** Ends the member's sessions by passkeys that are not among these. */
+    async endOthersThan(credentialIds: string[], memberId: string): Promise<void> {
+      await sessions.deleteMany({ memberId, credentialId: { $nin: credentialIds } });
     },
 
     async endAllOf(memberId: string): Promise<void> {

@@ -2,7 +2,8 @@ import type { Db } from 'mongodb';
 import type { MemberRole, MemberStatus } from '../../../contracts/admin/members.ts';
 import { type AuditedRecord, createRecordStore } from '../../platform/database/records.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
-import type { PasskeyKey, PasskeyUse } from '../../platform/webauthn/relying-party.ts';
+import type { PasskeyUse } from '../../platform/webauthn/relying-party.ts';
+import { type MemberPasskey, passkeyField, passkeysOf } from './member-passkeys.ts';
 
 /** A person who works for a partner. `_id` is derived from the partner and the e-mail address, so a person has one. */
 export interface Member extends AuditedRecord {
@@ -18,16 +19,8 @@ export interface Member extends AuditedRecord {
    * `heldUntil`, and gives an active member the role only when it is used.
    */
   invitation?: { hash: string; expiresAt: Date; heldUntil?: Date; role?: MemberRole };
-  /**
-   * `answeredAt`: when the last challenge that the passkey answered was issued, in ms since 1970. Only answers to later challenges
-   * are accepted, so that no answer works twice.
-   */
-  passkey?: Omit<PasskeyKey, 'publicKey'> & {
-    /** COSE_Key, base64url. */
-    publicKey: string;
-    addedAt: Date;
-    answeredAt: number;
-  };
+  /** A list if there are several: `passkeysOf` reads both. One index covers both, so no two members have the same passkey. */
+  passkey?: MemberPasskey | MemberPasskey[];
   /** Whether the member wants e-mails about warnings. */
   warnings?: true;
   lastSignInAt?: Date;
@@ -54,8 +47,9 @@ export const indexes: IndexDeclaration[] = [
 
 export function createMemberStore(db: Db) {
   const members = db.collection<Member>(collection);
+  const records = createRecordStore<Member>(db, collection, 'member');
   return {
-    ...createRecordStore<Member>(db, collection, 'member'),
+    ...records,
 
     /** The e-mail addresses of active members who want warnings. */
     async warningEmails(partnerId: string): Promise<string[]> {
@@ -105,24 +99,20 @@ export function createMemberStore(db: Db) {
       { memberId, credentialId }: { memberId: string; credentialId: string },
       { issuedAt, use, at }: { issuedAt: number; use: PasskeyUse; at: Date },
     ): Promise<boolean> {
-      const { matchedCount } = await members.updateOne(
-        {
-          _id: memberId,
-          status: 'active',
-          'passkey.credentialId': credentialId,
-          'passkey.answeredAt': { $lt: issuedAt },
-        },
-        {
-          $set: {
-            'passkey.answeredAt': issuedAt,
-            'passkey.counter': use.counter,
-            'passkey.synced': use.synced,
-            lastSignInAt: at,
-          },
-          $inc: { revision: 1 },
-        },
-      );
-      return matchedCount > 0;
+      for (;;) {
+        const member = await records.find(memberId);
+        const passkeys = member ? passkeysOf(member) : [];
+        const used = passkeys.find((passkey) => passkey.credentialId === credentialId);
+        if (member?.status !== 'active' || !used || used.answeredAt >= issuedAt) return false;
+        const changed = { ...used, ...use, answeredAt: issuedAt, lastUsedAt: at };
+        const field = passkeyField(passkeys.map((passkey) => (passkey === used ? changed : passkey)));
+        const { matchedCount } = await members.updateOne(
+          { _id: memberId, revision: member.revision },
+          { $set: { ...field, lastSignInAt: at }, $inc: { revision: 1 } },
+        );
+        // Another change came first, so its revision is read again.
+        if (matchedCount > 0) return true;
+      }
     },
 
     /**

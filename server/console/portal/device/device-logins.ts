@@ -3,6 +3,7 @@ import type {
   Decision,
   DeviceRequest,
 } from '../../../partners/members/device-request-store.ts';
+import { passkeysOf } from '../../../partners/members/member-passkeys.ts';
 import type { DeviceSession } from '../../../partners/members/member-session-store.ts';
 import type { MembersStores } from '../../../partners/members/store.ts';
 import { isDuplicateKey } from '../../../platform/database/failures.ts';
@@ -53,9 +54,9 @@ export function createDeviceLogins({ stores, clock, idKey, sessions }: Dependenc
 
   /** Starts the session of a program. @throws ApiError `device_login_denied` if the member has changed since the confirmation */
   async function startSession({ name, address }: DeviceRequest, confirmation: Confirmation) {
-    const { role, credentialId, ...fields } = confirmation;
+    const { role, ...fields } = confirmation;
     const device = { name, address, role };
-    const session = await sessions.start('deviceToken', { ...fields, device }, credentialId);
+    const session = await sessions.start('deviceToken', { ...fields, device });
     if (session) return { token: session.secret, role, expiresAt: session.expiresAt };
     throw new ApiError('device_login_denied', { description: 'The membership has changed: start again' });
   }
@@ -137,16 +138,10 @@ export function createDeviceLogins({ stores, clock, idKey, sessions }: Dependenc
       if (!isFresh) throw new ApiError('passkey_required');
       if ((await list({ memberId: member._id })).length >= mostLogins)
         throw new ApiError('refused', { description: `You have ${mostLogins} logins: end one first` });
-      const { _id: memberId, partnerId, role, passkey } = member;
-      const { passkeyAt } = session;
-      // An active member has a passkey, so the id is never empty.
-      const confirmation = {
-        memberId,
-        partnerId,
-        role,
-        passkeyAt,
-        credentialId: passkey?.credentialId ?? '',
-      };
+      const { _id: memberId, partnerId, role } = member;
+      // A session of an earlier build does not name its passkey. A member of such a session had one.
+      const { passkeyAt, credentialId = passkeysOf(member)[0]?.credentialId ?? '' } = session;
+      const confirmation = { memberId, partnerId, role, passkeyAt, credentialId };
       await decide(typedCode, { status: 'confirmed', confirmation });
     },
 

@@ -19,6 +19,13 @@ export const de: Messages = {
   lostPasskey:
     'Passkey verloren? Bitten Sie einen Inhaber Ihrer Firma oder den Support um eine neue Einladung.',
   signOut: 'Abmelden',
+  passkeys: 'Passkeys',
+  passkeyOfInvitation: 'Passkey Ihrer Einladung',
+  passkeyOfSignIn:
+    'Mit diesem sind Sie angemeldet. Wenn Sie ihn entfernen, müssen Sie sich mit einem anderen anmelden.',
+  addPasskey: 'Passkey hinzufügen',
+  passkeysNote:
+    'Mit einem zweiten Passkey, zum Beispiel auf dem Telefon, können Sie sich anmelden, wenn Sie den ersten verloren haben. Wer einen Passkey entfernt, beendet alle Anmeldungen mit ihm.',
   devices: 'Kommandozeile',
   deviceNew: 'Kommandozeile anmelden',
   deviceNote: 'Starten Sie svc login auf Ihrem Computer und geben Sie den Code ein, den es zeigt.',
@@ -311,7 +318,7 @@ export const de: Messages = {
   endsNotices: 'Hinweise gehen nicht mehr an diese URL.',
   endsMember: 'Die Person wird abgemeldet und kann sich nicht mehr anmelden.',
   changesRole: 'Die Person hat sofort die neue Rolle. Anmeldungen der Kommandozeile enden.',
-  endsInvitation: 'Eine frühere Einladung endet. Der neue Passkey ersetzt den jetzigen.',
+  endsInvitation: 'Eine frühere Einladung endet. Der neue Passkey ersetzt alle jetzigen.',
   changesCaps: 'Austausch über den neuen Grenzen wird abgewiesen.',
   changesEmails: 'Warnungen folgen von nun an diesen Einstellungen.',
   heldInvitations: 'Einladungen durch den Support',

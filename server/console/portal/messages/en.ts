@@ -17,6 +17,13 @@ export const en = {
   needsScript: 'The passkey needs JavaScript. All other pages work without it.',
   lostPasskey: 'Lost your passkey? Ask an owner of your company, or support, for a new invitation.',
   signOut: 'Sign out',
+  passkeys: 'Passkeys',
+  passkeyOfInvitation: 'Passkey of your invitation',
+  passkeyOfSignIn:
+    'You have signed in with this one. If you remove it, you have to sign in with another one.',
+  addPasskey: 'Add a passkey',
+  passkeysNote:
+    'With a second passkey, for instance on your phone, you can sign in when you have lost the first one. The removal of a passkey ends all sign-ins with it.',
   devices: 'Command line',
   deviceNew: 'Let the command line in',
   deviceNote: 'Start svc login on your computer, and type the code that it shows.',
@@ -301,7 +308,7 @@ export const en = {
   endsNotices: 'Notices are not sent to this URL any more.',
   endsMember: 'The person is signed out, and cannot sign in any more.',
   changesRole: 'The person has the new role immediately. Logins of the command line end.',
-  endsInvitation: 'An earlier invitation ends. The new passkey will replace the present one.',
+  endsInvitation: 'An earlier invitation ends. The new passkey will replace all present ones.',
   changesCaps: 'Exchanges beyond the new caps are refused.',
   changesEmails: 'Warnings go by these settings from now on.',
   heldInvitations: 'Invitations by support',

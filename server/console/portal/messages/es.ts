@@ -19,6 +19,12 @@ export const es: Messages = {
   lostPasskey:
     '¿Perdió su llave de acceso? Pida una nueva invitación a un propietario de su empresa o al soporte.',
   signOut: 'Cerrar sesión',
+  passkeys: 'Llaves de acceso',
+  passkeyOfInvitation: 'Llave de acceso de su invitación',
+  passkeyOfSignIn: 'Ha entrado con esta. Si la quita, tendrá que entrar con otra.',
+  addPasskey: 'Añadir una llave de acceso',
+  passkeysNote:
+    'Con una segunda llave de acceso, por ejemplo en el teléfono, puede entrar si ha perdido la primera. Al quitar una llave terminan todos los accesos hechos con ella.',
   devices: 'Línea de comandos',
   deviceNew: 'Conectar la línea de comandos',
   deviceNote: 'Inicie svc login en su equipo y escriba el código que muestra.',
@@ -306,7 +312,7 @@ export const es: Messages = {
   endsNotices: 'Los avisos ya no se envían a esta URL.',
   endsMember: 'La persona queda desconectada y ya no puede entrar.',
   changesRole: 'La persona tiene el nuevo rol de inmediato. Las sesiones de la línea de comandos terminan.',
-  endsInvitation: 'La invitación anterior termina. La nueva llave de acceso sustituirá a la actual.',
+  endsInvitation: 'La invitación anterior termina. La nueva llave de acceso sustituirá a todas las actuales.',
   changesCaps: 'Los canjes por encima de los nuevos límites se rechazan.',
   changesEmails: 'Desde ahora los avisos siguen estos ajustes.',
   heldInvitations: 'Invitaciones del soporte',

@@ -19,6 +19,13 @@ export const fr: Messages = {
   lostPasskey:
     "Clé d'accès perdue ? Demandez une nouvelle invitation à un propriétaire de votre entreprise ou au support.",
   signOut: 'Se déconnecter',
+  passkeys: 'Clés d’accès',
+  passkeyOfInvitation: 'Clé d’accès de votre invitation',
+  passkeyOfSignIn:
+    'Vous êtes connecté avec celle-ci. Si vous la retirez, vous devrez vous connecter avec une autre.',
+  addPasskey: 'Ajouter une clé d’accès',
+  passkeysNote:
+    'Avec une seconde clé d’accès, par exemple sur votre téléphone, vous pouvez vous connecter si vous avez perdu la première. Le retrait d’une clé met fin à toutes les connexions faites avec elle.',
   devices: 'Ligne de commande',
   deviceNew: 'Connecter la ligne de commande',
   deviceNote: 'Lancez svc login sur votre ordinateur et saisissez le code affiché.',
@@ -311,7 +318,8 @@ export const fr: Messages = {
   endsMember: 'La personne est déconnectée et ne peut plus se connecter.',
   changesRole:
     'La personne a le nouveau rôle immédiatement. Les connexions en ligne de commande prennent fin.',
-  endsInvitation: 'L’invitation précédente prend fin. La nouvelle clé d’accès remplacera l’actuelle.',
+  endsInvitation:
+    'L’invitation précédente prend fin. La nouvelle clé d’accès remplacera toutes les actuelles.',
   changesCaps: 'Les échanges au-delà des nouveaux plafonds sont refusés.',
   changesEmails: 'Les alertes suivent désormais ces réglages.',
   heldInvitations: 'Invitations du support',

@@ -48,6 +48,8 @@ export interface Form {
   /** A second button, which sends the same fields to another action. */
   secondButton?: { act: string; submit: string };
   note?: string;
+  /** The options of the passkey that a script asks the browser for, as JSON. The form sends it in the field `answer`. */
+  passkey?: string;
   /** The procedure that the form needs, if it differs from that of the page's other forms. */
   needs?: string;
 }

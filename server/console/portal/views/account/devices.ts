@@ -1,14 +1,14 @@
 import type { FastifyRequest } from 'fastify';
-import type { DeviceSession } from '../../../partners/members/member-session-store.ts';
-import { ApiError } from '../../../platform/errors.ts';
-import type { RequestLimit } from '../../../platform/http/limits/request-limits.ts';
-import { type DeviceLogins, endedLoginError } from '../device/device-logins.ts';
-import { readUserCode, shownUserCode } from '../device/user-code.ts';
-import { freshUntil, type SignedIn } from '../member-sessions.ts';
-import { hidden } from './kit/forms.ts';
-import type { Action, Given, PageContext, PageRow, Section } from './kit/page.ts';
-import { link, text, time } from './kit/text.ts';
-import { emailsOfMembers } from './members.ts';
+import type { DeviceSession } from '../../../../partners/members/member-session-store.ts';
+import { ApiError } from '../../../../platform/errors.ts';
+import type { RequestLimit } from '../../../../platform/http/limits/request-limits.ts';
+import { type DeviceLogins, endedLoginError } from '../../device/device-logins.ts';
+import { readUserCode, shownUserCode } from '../../device/user-code.ts';
+import { freshUntil, type SignedIn } from '../../member-sessions.ts';
+import { hidden } from '../kit/forms.ts';
+import type { Action, Given, PageContext, PageRow, Section } from '../kit/page.ts';
+import { link, text, time } from '../kit/text.ts';
+import { emailsOfMembers } from '../members.ts';
 
 /** The most codes that a member may try in a minute. A code lives 10 minutes: 50 tries cannot guess one of 20^8 codes. */
 export const codesPerMinute = 5;

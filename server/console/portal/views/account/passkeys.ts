@@ -1,0 +1,81 @@
+import { DisplayName } from '../../../../../contracts/display-text.ts';
+import { type MemberPasskey, passkeysOf } from '../../../../partners/members/member-passkeys.ts';
+import type { Actor } from '../../../../platform/database/audit/audit-entry.ts';
+import { ApiError } from '../../../../platform/errors.ts';
+import { actorName } from '../../calls/member-calls.ts';
+import type { SignIn } from '../../sign-in.ts';
+import { hidden } from '../kit/forms.ts';
+import type { Action, PageContext, PageRow, Section } from '../kit/page.ts';
+import { time } from '../kit/text.ts';
+
+/** The member as the actor of an audit entry. */
+const actorOf = ({ memberId, partnerId, signedIn, request }: PageContext, action: string): Actor => ({
+  operatorId: memberId,
+  operatorName: actorName(signedIn),
+  partnerId,
+  action,
+  requestId: request.id,
+  address: request.ip,
+});
+
+/** Shows one passkey. Without a name, it is the one that the member made with the invitation. */
+function passkeySection(
+  { credentialId, name, addedAt, lastUsedAt }: MemberPasskey,
+  { m, signedIn }: PageContext,
+  isOnly: boolean,
+): Section {
+  const isUsed = signedIn.session.credentialId === credentialId;
+  return {
+    title: name ?? m.passkeyOfInvitation,
+    note: isUsed ? m.passkeyOfSignIn : undefined,
+    facts: [
+      [m.created, time(addedAt.toISOString())],
+      [m.lastUsed, time((lastUsedAt ?? addedAt).toISOString())],
+    ],
+    forms: [
+      !isOnly && { act: 'remove', fields: [hidden('passkey', credentialId)], submit: m.remove, danger: true },
+    ],
+  };
+}
+
+/** `/portal/passkeys`: a member sees, adds and removes the own passkeys. */
+export function passkeyPages(
+  signIn: Pick<SignIn, 'secondOptions' | 'addPasskey' | 'removePasskey'>,
+): PageRow[] {
+  const add: Action = async (context, { answer = '', name: typed = '' }) => {
+    const { data: name } = DisplayName.safeParse(typed);
+    if (!name)
+      throw new ApiError('bad_input', { description: 'Give the passkey a name of up to 120 characters' });
+    await signIn.addPasskey(context.signedIn, answer, {
+      name,
+      actor: actorOf(context, 'members.addPasskey'),
+    });
+    return undefined;
+  };
+
+  const remove: Action = async (context, { passkey = '' }) => {
+    await signIn.removePasskey(context.signedIn, passkey, actorOf(context, 'members.removePasskey'));
+    return undefined;
+  };
+
+  /** Offers one more passkey. Without a recent sign-in, the server would refuse what the browser has already made. */
+  function addSection({ m, signedIn }: PageContext): Section {
+    const links = [{ text: m.signInAgain, to: '/sign-in?again=1&next=/passkeys' }];
+    if (!signedIn.isFresh) return { title: m.addPasskey, note: m.signInAgainNote, links };
+    const passkey = JSON.stringify(signIn.secondOptions(signedIn));
+    const fields = [{ name: 'name', label: m.label }, hidden('answer', '')];
+    return {
+      title: m.addPasskey,
+      note: m.passkeysNote,
+      forms: [{ act: 'add', fields, passkey, submit: m.addPasskey }],
+    };
+  }
+
+  async function view(context: PageContext) {
+    const { m, signedIn } = context;
+    const passkeys = passkeysOf(signedIn.member);
+    const own = passkeys.map((passkey) => passkeySection(passkey, context, passkeys.length === 1));
+    return { title: m.passkeys, sections: [...own, addSection(context)] };
+  }
+  return [{ path: '/passkeys', nav: 'passkeys', needs: 'partners.show', view, actions: { add, remove } }];
+}
