@@ -50,33 +50,21 @@ const mostOfSharer = { authenticated: 192, returning_user: 256 };
 
 /** Creates all features and connects them. This is the only place where features are joined. */
 export function createServices(foundation: Foundation) {
-  const {
-    config,
-    db,
-    maintenance = db,
-    clock,
-    keyring,
-    sealing,
-    processes,
-    logger,
-    ownPorts,
-    pace,
-  } = foundation;
-  const { stores: replaced, processMetrics, tracing, databaseFault = () => undefined } = foundation;
-  const stores = { ...createStores(db, maintenance), ...replaced };
+  const { config, db, maintenance = db, clock, keyring, sealing, processes, logger } = foundation;
+  const { ownPorts, pace, processMetrics, tracing, databaseFault = () => undefined } = foundation;
+  const stores = { ...createStores(db, maintenance), ...foundation.stores };
   const limit = createRequestLimit({ db, clock, key: keyring.id });
   const publicGet = createPublicGet();
   const partnerNames = createPartnerNames(stores.partners.partners);
   const lastUses = createLastUses({ db, clock, logger, flushEvery: pace.usesEvery });
   const used = createSecretUses(lastUses);
+  /** What most features need. Each takes what its own dependencies name. */
+  const common = {
+    ...{ clock, keyring, sealing, logger, limit, used, partnerNames, pace },
+    ...{ baseUrl: config.baseUrl, worker: config.roles.has('worker'), record: stores.admin.audit.add },
+  };
   const send = config.smtp && createMailer({ ...config.smtp, baseUrl: config.baseUrl });
-  const memberMail = createMemberMail({
-    stores: stores.members,
-    send,
-    clock,
-    logger,
-    baseUrl: config.baseUrl,
-  });
+  const memberMail = createMemberMail({ ...common, stores: stores.members, send });
   const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
 
   const upward = createUpwardCalls();
@@ -88,20 +76,16 @@ export function createServices(foundation: Foundation) {
   });
 
   const status = createStatusFeature({
+    ...common,
     stores: stores.status,
-    clock,
     databaseFault,
-    logger,
     servesApi: config.roles.has('api'),
   });
 
   const partners = createPartnersFeature({
-    limit,
+    ...common,
     stores: stores.partners,
     onSecretUsed: used,
-    clock,
-    sealing,
-    partnerNames,
     openWallets: upward.openWallets,
     findReplaced: stores.admin.audit.findReplacedSecrets,
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
@@ -119,12 +103,11 @@ export function createServices(foundation: Foundation) {
   const { directory } = partners;
 
   const webhooks = createWebhooks({
+    ...common,
     db,
     maintenance,
-    clock,
     idKey: keyring.id,
     scheduler,
-    logger,
     sending: metrics.sending,
     sent(outcome, mode) {
       metrics.sent(outcome);
@@ -139,7 +122,6 @@ export function createServices(foundation: Foundation) {
     }),
     recipient: (draft) => eventRecipient(draft, directory),
     retryDelays: config.webhooks.retryDelays,
-    worker: config.roles.has('worker'),
     userAgent: `SVC-Gateway-Webhooks/${version}`,
     ...urlRules,
     ...tracedWebhooks(foundation.webhooks, tracing),
@@ -147,8 +129,8 @@ export function createServices(foundation: Foundation) {
 
   const billingStores = tracedStores(stores.billing, tracing);
   const billing = createBillingFeature({
+    ...common,
     stores: billingStores,
-    clock,
     idKey: keyring.id,
     publish: webhooks.publish,
     onWritten({ walletId, entries }) {
@@ -156,10 +138,7 @@ export function createServices(foundation: Foundation) {
       upward.touch(walletId);
     },
     onConflict: metrics.pageConflict,
-    record: stores.admin.audit.add,
     standardPrice: config.priceCents,
-    logger,
-    pace,
     peers: config.peer && {
       processes,
       isWriter: config.roles.has('api'),
@@ -173,15 +152,11 @@ export function createServices(foundation: Foundation) {
     charges.past({ partnerId, mode, cause: codeHash });
 
   const wallets = createWalletsFeature({
+    ...common,
     stores: { ...billingStores, ...stores.wallets },
     billing,
-    clock,
     key: keyring.id,
-    logger,
-    worker: config.roles.has('worker'),
-    record: stores.admin.audit.add,
     unpaidWallets: createUnpaidWallets(stores),
-    partnerNames,
     standardPrice: config.priceCents,
     partners: partners.partners,
     signStatement: createStatementSigner({
@@ -191,11 +166,9 @@ export function createServices(foundation: Foundation) {
   });
 
   const integrations = createIntegrations({
+    ...common,
     store: stores.storefront.integrations,
-    sealing,
-    clock,
     findClient: (clientId) => directory.client(clientId, { fresh: true }),
-    partnerNames,
   });
 
   const personAccesses = createPersonAccesses({
@@ -206,17 +179,13 @@ export function createServices(foundation: Foundation) {
     forgetAddresses: stores.admin.requests.forgetAddresses,
   });
   const verification = createVerification({
+    ...common,
     stores: stores.verification,
     onMethod: metrics.method,
     passkeyRpId: config.passkeyRpId,
     onPasskey: metrics.passkey,
-    clock,
-    keyring,
     directory,
     publish: webhooks.publish,
-    logger,
-    baseUrl: config.baseUrl,
-    limit,
     startsPerMinute: config.startsPerMinute,
     hasIntegration: integrations.hasActive,
     oidcSources: config.oidcSources,
@@ -226,12 +195,10 @@ export function createServices(foundation: Foundation) {
     imprint: config.imprint,
     customerHash: (customer) => customerHash(keyring.id, customer),
     findLogo: stores.partners.logos.find,
-    partnerNames,
     chargeOf: chargeOfCode,
     chargedCodes: createChargedCodes({ charges, ledger: billingStores.ledger }),
     endAccesses: personAccesses.end,
     sharedOf: personAccesses.shared,
-    record: stores.admin.audit.add,
     eraseElsewhere: personAccesses.erase,
     moveEvents: stores.webhooks.erasure.moveExpiry,
   });
@@ -244,28 +211,23 @@ export function createServices(foundation: Foundation) {
   });
 
   const endpoints = createBillableEndpoints({
+    ...common,
     sessions: stores.verification.sessions,
     charges,
     revokedAt: billingStores.revocations.revokedAt,
     partners,
     verification,
     integrations,
-    keyring,
-    sealing,
-    limit,
-    used,
-    clock,
     issuer: config.baseUrl,
     deadline: pace,
   });
 
   const warnings = createWarnings({
+    ...common,
     stores,
     config,
     send,
     publish: webhooks.publish,
-    clock,
-    logger,
     settings: partners.warningSettings,
   });
 
@@ -277,10 +239,8 @@ export function createServices(foundation: Foundation) {
   });
 
   const operators = createOperators(foundation, {
+    ...common,
     stores,
-    pace,
-    limit,
-    partnerNames,
     metrics,
     partners,
     wallets,
