@@ -43,6 +43,10 @@ function faultsOf({ attempts, status }: Delivery, sent: readonly Sent[], plan: P
   return faults;
 }
 
+/** Whether all events are stored, and all deliveries have ended. */
+export const isAtRest = ({ documents }: Harness, unconfirmed: ReadonlySet<string>): boolean =>
+  unconfirmed.size === 0 && [...documents.deliveries.values()].every(isOver);
+
 /** What is wrong when all work has ended: events that were lost, and deliveries that did not end or were sent too often. */
 export function checkAtRest(
   { documents: { events, deliveries }, receivers }: Harness,

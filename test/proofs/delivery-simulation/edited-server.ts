@@ -44,11 +44,8 @@ function codeOf(file: string, edits: readonly Edit[]): string {
   return code;
 }
 
-/**
- * Loads the webhooks of the product with edited sources, in memory. Packages are the real ones.
- * @param replaced modules in place of packages, by their names
- */
-export function editedWebhooks(edits: readonly Edit[], replaced: Record<string, unknown>): WebhooksCore {
+/** Loads the webhooks of the product with edited sources, in memory. Packages are the real ones. */
+export function editedWebhooks(edits: readonly Edit[]): WebhooksCore {
   const loaded = new Map<string, unknown>();
   const used = new Set<Edit>();
 
@@ -61,7 +58,7 @@ export function editedWebhooks(edits: readonly Edit[], replaced: Record<string, 
     for (const edit of ofFile) used.add(edit);
     new Function('exports', 'require', codeOf(file, ofFile))(exports, (name: string) => {
       if (name.startsWith('.')) return load(posix.join(posix.dirname(file), name));
-      return replaced[name] ?? requirePackage(name);
+      return requirePackage(name);
     });
     return exports;
   }

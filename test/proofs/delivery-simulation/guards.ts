@@ -1,5 +1,4 @@
-import type { Edit } from './edited-server.ts';
-import { load } from './harness.ts';
+import { type Edit, editedWebhooks } from './edited-server.ts';
 import type { Plan } from './plan.ts';
 import type { Variant } from './simulate.ts';
 import type { StoreGuards } from './store.ts';
@@ -215,7 +214,7 @@ export const guards: readonly Guard[] = [
 ];
 
 export const withoutGuard = ({ edits = [], store = {}, plan, removed = {} }: Guard): Variant => ({
-  core: load(edits),
+  core: editedWebhooks(edits),
   guards: store,
   plan: { ...plan, ...removed },
 });

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../server/webhooks/delivery/endpoint.ts';
 import { createNetwork } from '../simulation/network.ts';
 import type { Random } from '../simulation/random.ts';
 import { type Actor, createActor, type Schedule } from '../simulation/schedule.ts';
-import { editedWebhooks, type WebhooksCore } from './edited-server.ts';
+import type { WebhooksCore } from './edited-server.ts';
 import { createJobs, type Jobs } from './jobs.ts';
 import type { Plan } from './plan.ts';
 import { createReceivers, type Sent } from './receivers.ts';
@@ -27,14 +27,6 @@ const retryDelays = [4_000, 9_000];
 /** Collections of bulk jobs, of which there are none. */
 const noBulk = { collection: () => ({ findOne: async () => null }) };
 const quiet = { warn: () => undefined, info: () => undefined };
-
-/** Timers of `node:timers/promises`, on the timers of the simulation. */
-const timersPromises = {
-  setTimeout: (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms)),
-};
-
-export const load = (edits: Parameters<typeof editedWebhooks>[0]): WebhooksCore =>
-  editedWebhooks(edits, { 'node:timers/promises': timersPromises });
 
 interface Settings {
   plan: Plan;

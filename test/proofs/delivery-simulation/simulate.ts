@@ -1,11 +1,12 @@
 import type { EventDraft } from '../../../server/platform/database/event-draft.ts';
 import { contractSignature } from '../../../server/webhooks/egress/signature.ts';
+import { createWebhooks } from '../../../server/webhooks/webhooks.ts';
 import { createRandom, type Random } from '../simulation/random.ts';
 import { createSchedule, type Schedule } from '../simulation/schedule.ts';
 import { installTimers } from '../simulation/timers.ts';
-import { checkAtRest } from './check.ts';
+import { checkAtRest, isAtRest } from './check.ts';
 import type { WebhooksCore } from './edited-server.ts';
-import { createHarness, type Harness, load } from './harness.ts';
+import { createHarness, type Harness } from './harness.ts';
 import { drawPlan, type Plan } from './plan.ts';
 import type { Sent } from './receivers.ts';
 import type { StoreGuards } from './store.ts';
@@ -29,13 +30,13 @@ interface Outcome {
 const start = Date.UTC(2026, 10, 21);
 /** Longer than all leases, retries and sweeps, also if all events of a schedule hang three times at one process. */
 const calmDownMs = 400_000;
+/** Longer than leases, late messages and the locks of jobs: if nothing happens for so long, nothing will. */
+const quietMs = 80_000;
 /** An outbox publishes an event again this long after a try that was not confirmed. */
 const outboxAfterMs = 10_000;
 /** The longest time from a read of an endpoint to its use: the longest wait for an answer, and the time to send. */
 const staleAfterMs = 2_500;
 const slotsOfEndpoint = 5;
-
-let product: WebhooksCore | undefined;
 
 const draftOf = (n: number, keyId: string, at: number): EventDraft => ({
   type: 'enrollment.created',
@@ -170,8 +171,7 @@ export async function simulate(
   seed: number,
   { variant = {}, trace = false }: { variant?: Variant; trace?: boolean } = {},
 ): Promise<Outcome> {
-  product ??= load([]);
-  const { core = product, guards = {} } = variant;
+  const { core = { createWebhooks }, guards = {} } = variant;
   const random = createRandom(seed);
   const schedule = createSchedule(start, random);
   const plan = drawPlan(random, variant.plan ?? {});
@@ -207,6 +207,8 @@ export async function simulate(
   }
   const restoreTimers = installTimers(schedule, random);
   const restoreClocks = installClocks(schedule, harness.machineNow);
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = trace ? stackTraceLimit : 0;
   try {
     for (let n = 0; n < plan.workers + plan.others; n += 1) harness.start(n < plan.workers);
     await schedule.run(start);
@@ -214,13 +216,18 @@ export async function simulate(
     startTrouble(harness, schedule, random, { plan, histories });
     await schedule.run(start + plan.span);
     Object.assign(harness.weather, { faults: 0, crashRate: 0 });
-    if (violations.length === 0) await schedule.run(start + plan.span + calmDownMs);
+    const end = schedule.now() + calmDownMs;
+    for (let wasAtRest = false; violations.length === 0 && !wasAtRest && schedule.now() < end; ) {
+      wasAtRest = isAtRest(harness, unconfirmed);
+      await schedule.run(schedule.now() + quietMs);
+    }
     if (violations.length === 0) violations.push(...checkAtRest(harness, plan, unconfirmed));
   } catch (error) {
     violate(`unexpected: ${error instanceof Error ? error.stack : error}`);
   } finally {
     restoreClocks();
     restoreTimers();
+    Error.stackTraceLimit = stackTraceLimit;
   }
   const rows = [...harness.documents.deliveries.values()].flatMap(({ attempts }) => attempts);
   const interrupted = rows.filter(({ error }) => error === 'interrupted').length;

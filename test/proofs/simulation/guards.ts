@@ -1,4 +1,4 @@
-import { type Edit, editedCore } from './billing-core.ts';
+import { type Edit, editedCore } from './edited-core.ts';
 import type { Variant } from './harness.ts';
 import { type Plan, slowReplies } from './plan.ts';
 

@@ -1,3 +1,4 @@
+import { shrinkCaches } from './billing-core.ts';
 import { chargeIdOf } from './chain.ts';
 import { createHarness, type Harness, type Variant } from './harness.ts';
 import { entriesOf, entryKey, faultsAtRest } from './invariants.ts';
@@ -66,7 +67,8 @@ export async function simulate(
 ): Promise<Outcome> {
   const harness = createHarness(seed, { variant, trace });
   const { violations, violate, schedule } = harness;
-  const restore = installTimers(schedule, harness.random);
+  const restoreTimers = installTimers(schedule, harness.random);
+  const restoreCaches = shrinkCaches();
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = trace ? stackTraceLimit : 0;
   try {
@@ -79,7 +81,8 @@ export async function simulate(
   } catch (error) {
     violate(`unexpected: ${error instanceof Error ? error.stack : error}`);
   } finally {
-    restore();
+    restoreTimers();
+    restoreCaches();
     Error.stackTraceLimit = stackTraceLimit;
   }
   harness.see(harness.plan.deployment);

@@ -1,5 +1,13 @@
+import { syncBuiltinESMExports } from 'node:module';
+import timersPromises from 'node:timers/promises';
 import type { Random } from './random.ts';
 import type { Schedule } from './schedule.ts';
+
+/** Replaces the timer of `node:timers/promises`, also in modules that have imported it. */
+function replacePromises(sleep: unknown): void {
+  Object.assign(timersPromises, { setTimeout: sleep });
+  syncBuiltinESMExports();
+}
 
 /**
  * Replaces the timers and the random numbers of the code under test. A timer belongs to the actor that sets it, and
@@ -8,7 +16,7 @@ import type { Schedule } from './schedule.ts';
  */
 export function installTimers(schedule: Schedule, random: Random): () => void {
   const { setTimeout, clearTimeout, setImmediate } = globalThis;
-  const original = Math.random;
+  const original = { random: Math.random, sleep: timersPromises.setTimeout };
 
   function timer(run: () => void, delay: number) {
     const actor = schedule.current();
@@ -25,9 +33,11 @@ export function installTimers(schedule: Schedule, random: Random): () => void {
     },
     setImmediate: (run: () => void) => timer(run, 0),
   });
+  replacePromises((delay: number) => new Promise((resolve) => void timer(() => resolve(undefined), delay)));
   Math.random = () => random.between(0, 1);
   return () => {
     Object.assign(globalThis, { setTimeout, clearTimeout, setImmediate });
-    Math.random = original;
+    replacePromises(original.sleep);
+    Math.random = original.random;
   };
 }
