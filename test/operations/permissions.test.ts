@@ -190,7 +190,7 @@ async function isAllowed(role: Role, path: string, input: Record<string, unknown
   return code !== 'not_permitted';
 }
 
-/** Like `isAllowed`, but without HTTP. */
+/** Like `isAllowed`, but without HTTP: all procedures have one route, so each is called at the router. */
 async function isAllowedInProcess(role: Role, path: string, input: Record<string, unknown>) {
   const operator = { id: 'opr_1', name: 'Kim', role };
   const context = { operator, requestId: 'req_1', address: '127.0.0.1' };
@@ -214,34 +214,22 @@ async function isAllowedInProcess(role: Role, path: string, input: Record<string
   }
 }
 
-/** One role calls everything by HTTP, which shows that the listener asks the router. The others call the router itself. */
-const isAllowedAsIs = (role: Role, path: string) =>
-  role === 'ops' || path.startsWith('/')
-    ? isAllowed(role, path, { none: 1 })
-    : isAllowedInProcess(role, path, { none: 1 });
+const isPage = (path: string): boolean => path.startsWith('/');
+const call = (role: Role, path: string, input: Record<string, unknown> = {}) =>
+  isPage(path) ? isAllowed(role, path, input) : isAllowedInProcess(role, path, { none: 1, ...input });
 
-/** Finds the permission of a role by calls in test and live mode, without a mode, and with a malformed one. */
+/** Finds the permission of a role by calls in test and live mode, without a mode, with a malformed one, and with a reason. */
 async function found(role: Role, path: string): Promise<Answer | string> {
-  const withoutMode = await isAllowedAsIs(role, path);
+  const withoutMode = await call(role, path);
   // A page has no input.
-  if (path.startsWith('/')) return withoutMode ? 'yes' : 'no';
+  if (isPage(path)) return withoutMode ? 'yes' : 'no';
   const modes = ['live', 'TEST', ['test']];
-  const withMode = (mode: unknown) => isAllowedInProcess(role, path, { mode, none: 1 });
-  const otherwise = [withoutMode, ...(await Promise.all(modes.map(withMode)))];
-  const inTest = await withMode('test');
-  const always = otherwise.every(Boolean);
-  if (inTest && always) return 'yes';
+  const otherwise = [withoutMode, ...(await Promise.all(modes.map((mode) => call(role, path, { mode }))))];
+  const inTest = await call(role, path, { mode: 'test' });
+  if (inTest && otherwise.every(Boolean)) return 'yes';
   if (otherwise.some(Boolean)) return `depends: ${otherwise.join()}`;
-  if (!inTest) {
-    const withReason = await Promise.all(
-      [isAllowed, isAllowedInProcess].map((call) => call(role, path, { reason: 'INC-1', none: 1 })),
-    );
-    return withReason.every(Boolean) ? 'reason' : 'no';
-  }
-  // Few procedures depend on the mode, so these are also called by HTTP with a real token.
-  const overHttp = (mode: string) => isAllowed(role, path, { mode, none: 1 });
-  const [test, live] = [await overHttp('test'), await overHttp('live')];
-  return test && !live ? 'test' : `over HTTP: test ${test}, live ${live}`;
+  if (inTest) return 'test';
+  return (await call(role, path, { reason: 'INC-1' })) ? 'reason' : 'no';
 }
 
 describe('the permissions of roles', () => {
@@ -255,13 +243,26 @@ describe('the permissions of roles', () => {
   it('allow support and ops exactly what the table of this test says, and owners everything', async () => {
     const answers: Record<string, unknown> = {};
     for (const path of Object.keys(table))
-      answers[path] = await Promise.all([
-        found('support', path),
-        found('ops', path),
-        isAllowedAsIs('owner', path),
-      ]);
+      answers[path] = await Promise.all([found('support', path), found('ops', path), call('owner', path)]);
     const expected = Object.entries(table).map(([path, roles]) => [path, [...roles, true]]);
     expect(answers).toEqual(Object.fromEntries(expected));
+  });
+
+  it('hold over HTTP with a token of the role, for a query and a change of each answer', async () => {
+    const kinds = new Map<string, readonly [role: Role, path: string, answer: Answer]>();
+    for (const [path, [support, ops]] of Object.entries(table).filter(([name]) => !isPage(name))) {
+      kinds.set(`support ${support} ${typeOf(path)}`, ['support', path, support]);
+      kinds.set(`ops ${ops} ${typeOf(path)}`, ['ops', path, ops]);
+    }
+    for (const [role, path, answer] of kinds.values()) {
+      const inputs = [{}, { mode: 'live' }, { mode: 'test' }, { reason: 'INC-1' }];
+      const answers = await Promise.all(inputs.map((input) => isAllowed(role, path, { none: 1, ...input })));
+      const inTest = answer === 'test' || answer === 'yes';
+      const withReason = answer === 'reason' || answer === 'yes';
+      const expected = [answer === 'yes', answer === 'yes', inTest, withReason];
+      expect([role, path, answers]).toEqual([role, path, expected]);
+    }
+    expect(kinds.size).toBe(10);
   });
 
   it('let ops activate a suspended partner with a reason, but no pending one; the audit log has the reason', async () => {
@@ -280,13 +281,13 @@ describe('the permissions of roles', () => {
   });
 
   it('do not include a dry run of a change that has none: it is refused with bad_input and changes nothing', async () => {
-    const call = (path: string, input: object) =>
+    const tryOut = (path: string, input: object) =>
       fetch(`${server.adminUrl}/trpc/dry-run/${path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
         body: JSON.stringify(input),
       });
-    const answer = await call('partners.create', { name: 'Only tried' });
+    const answer = await tryOut('partners.create', { name: 'Only tried' });
     expect(await answer.text()).toContain('partners.create has no dry run');
     expect(answer.status).toBe(400);
     expect(await server.db.collection('partners').countDocuments({ name: 'Only tried' })).toBe(0);
@@ -294,7 +295,7 @@ describe('the permissions of roles', () => {
 
   it('allow a procedure without permissions to owners only', async () => {
     const added = router({ conjure: query(z.void(), z.string(), () => 'done') });
-    const call = (role: AdminContext['operator']['role']) =>
+    const conjure = (role: AdminContext['operator']['role']) =>
       added
         .createCaller({
           operator: { id: 'opr_1', name: 'Kim', role },
@@ -302,11 +303,11 @@ describe('the permissions of roles', () => {
           address: '127.0.0.1',
         })
         .conjure();
-    await expect(call('support')).rejects.toThrow(
+    await expect(conjure('support')).rejects.toThrow(
       'The role support does not allow conjure; an owner may do it',
     );
-    await expect(call('ops')).rejects.toThrow('The role ops does not allow conjure; an owner may do it');
-    expect(await call('owner')).toBe('done');
+    await expect(conjure('ops')).rejects.toThrow('The role ops does not allow conjure; an owner may do it');
+    expect(await conjure('owner')).toBe('done');
   });
 
   it('show support in the audit log its own entries and all changes of partners, but no reads by others', async () => {
