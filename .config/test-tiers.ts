@@ -17,8 +17,6 @@ export const longestQuickMs = 80;
 
 const slow = [
   'test/**/*.slow.test.ts',
-  // Of the project `slow-cli`, which takes the entries below test/cli/ only.
-  'test/cli/**/*.slow.test.ts',
   // Chromium.
   'test/browser/**/*.test.ts',
   // Processes that are killed, and messages that are lost.
@@ -62,8 +60,12 @@ const thorough = [
   'test/pages/flow/interleavings.test.ts',
 ];
 
-/** Quick files that load the built command line into their process: its copies of the schemas are not to meet the source's. */
-const builtCode = ['test/cli/**/*.test.ts', 'test/api/storefront/integrations.test.ts'];
+/**
+ * Whether a file loads the built command line into its process. Its copies of the schemas replace those of the source, which
+ * other files compare, so these files run after the others of their process.
+ */
+const isBuiltCode = (file: string): boolean =>
+  file.startsWith('test/cli/') || file === 'test/api/storefront/integrations.test.ts';
 
 /** By file: `true` if all its tests are slow, else the titles of those that are. With SVC_TEST_TIERS=off, all are quick. */
 export type SlowTests = Record<string, true | string[]>;
@@ -109,31 +111,19 @@ interface Project {
 // Packages that recipes use have tests of their own.
 const never = ['**/node_modules/**'];
 const nightly = ['test/**/*.nightly.test.ts'];
-/** The longest files, so they run first. */
-const listed = [...slow, ...thorough];
 const notQuick = [...never, ...nightly, ...slow, ...measured, ...entirelySlow];
 const notShared = [...never, ...nightly, ...measured, ...isolated];
-const isBuiltCode = (file: string): boolean => file.startsWith('test/cli/') || builtCode.includes(file);
 
-/** The projects of vitest, which run in the order of their names. Files share processes, except built code and sources. */
+/** The projects of vitest, which run in the order of their names. Each starts processes of its own. */
 export const projects: Project[] = [
   {
     name: 'quick',
     tier: 'quick',
     include: ['test/**/*.test.ts'],
-    exclude: [...notQuick, ...isolated, ...builtCode],
+    exclude: [...notQuick, ...isolated],
   },
-  { name: 'quick-cli', tier: 'quick', include: builtCode, exclude: [...notQuick, ...isolated] },
   { name: 'quick-isolated', tier: 'quick', include: isolated, exclude: notQuick, isolate: true },
-  { name: 'slow', tier: 'slow', include: listed, exclude: [...notShared, ...builtCode] },
-  {
-    ...{ name: 'slow-by-time', tier: 'slow', include: withSlowTests },
-    exclude: [...notShared, ...listed, ...builtCode],
-  },
-  {
-    ...{ name: 'slow-cli', tier: 'slow', exclude: notShared },
-    include: [...listed, ...withSlowTests].filter(isBuiltCode),
-  },
+  { name: 'slow', tier: 'slow', include: [...slow, ...thorough, ...withSlowTests], exclude: notShared },
   {
     ...{ name: 'slow-isolated', tier: 'slow', exclude: never, isolate: true },
     include: isolated.filter((file) => file in slowTests),
@@ -144,3 +134,9 @@ export const projects: Project[] = [
   },
   { name: 'nightly', tier: 'nightly', include: nightly, exclude: never, isolate: true },
 ];
+
+/** The part of its project in which a file runs: first the longest slow ones, which are not slow by their time; last built code. */
+export function partOf(file: string, project: string): number {
+  if (isBuiltCode(file)) return 2;
+  return project === 'slow' && file in slowTests && !thorough.includes(file) ? 1 : 0;
+}
