@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Db } from 'mongodb';
 import { inject, onTestFinished } from 'vitest';
 import { indexes } from '../../server/operations/schema/collections.ts';
+import { groupBy } from '../../server/platform/batching/group-by.ts';
 import { connect, type Database, longestScanMs } from '../../server/platform/database/connect.ts';
-import { ensureIndexes } from '../../server/platform/database/schema/indexes.ts';
 
 /** A connected database. `uri` names the database too, and is the MONGODB_URI of a server under test. */
 export type FreshDatabase = Database & { uri: string; name: string; drop: () => Promise<void> };
@@ -82,6 +82,12 @@ const connectOnce = (): Promise<Database> => {
   return sharedConnection;
 };
 
+/** Creates all declared indexes by one command for each collection, which takes half the time of `ensureIndexes`. */
+async function createIndexes(db: Db): Promise<void> {
+  for (const [collection, declared] of groupBy(indexes, (index) => index.collection))
+    await db.collection(collection).createIndexes(declared.map(({ collection: _, ...index }) => index));
+}
+
 type ServerDatabase = Pick<FreshDatabase, 'db' | 'uri' | 'drop'>;
 
 /** Returns the database with this address, which another part of the test has made and drops. */
@@ -100,7 +106,7 @@ export async function databaseOfServer({ once = false } = {}): Promise<ServerDat
   const reusedName = once ? undefined : takeUnused();
   const name = reusedName ?? newName();
   const db = client.db(name);
-  if (reusedName === undefined) await ensureIndexes(db, indexes);
+  if (reusedName === undefined) await createIndexes(db);
   preparedNames.add(name);
   const drop = async (): Promise<void> => {
     if (once) return void (await db.dropDatabase());
