@@ -1,4 +1,5 @@
 import { expect, inject, it, onTestFinished } from 'vitest';
+import { indexes } from '../../server/operations/schema/collections.ts';
 import { completeSession } from '../harness/completed-session.ts';
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
@@ -10,6 +11,9 @@ import { startRefusingProxy } from './refusing-proxy.ts';
 
 const databasePort = () => Number(new URL(inject('mongodbUri')).port);
 
+/** Few indexes, because each takes milliseconds: those of the ledger and of the collections beside it. */
+const someIndexes = indexes.filter(({ collection }) => ['sessions', 'ledger', 'events'].includes(collection));
+
 /** Starts a server with a new database behind a proxy. Its address is known before it has started. */
 async function startOn({ name }: FreshDatabase, proxyPort: number) {
   const [port, adminPort] = [await freePort(), await freePort()];
@@ -19,7 +23,7 @@ async function startOn({ name }: FreshDatabase, proxyPort: number) {
     SVC_ADMIN_PORT: String(adminPort),
   };
   let started = false;
-  const starting = startTestServer({ env });
+  const starting = startTestServer({ env, replacements: { indexes: someIndexes } });
   void starting.then(() => {
     started = true;
   });
