@@ -19,14 +19,14 @@ interface Wanted {
 export function cappedBy(ceilings: Ceilings, { wanted, present, isMember }: Wanted): Partial<Caps> {
   const caps: Partial<Caps> = {};
   for (const [name, unit] of [
-    ['perMinute', 'minute'],
-    ['perHour', 'hour'],
+    ['perMinute', 'a minute'],
+    ['perHour', 'an hour'],
   ] as const) {
     const ceiling = ceilings[name] ?? Number.POSITIVE_INFINITY;
     const cap = wanted[name];
     if (isMember && cap !== undefined && cap > ceiling)
       throw new ApiError('refused', {
-        description: `The operator allows at most ${ceiling} a ${unit}; ask support for a higher ceiling`,
+        description: `The operator allows at most ${ceiling} ${unit}; ask support for a higher ceiling`,
       });
     if (cap !== undefined) caps[name] = cap;
     else if (present[name] > ceiling) caps[name] = ceiling;
