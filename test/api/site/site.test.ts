@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorTable } from '../../../contracts/errors.ts';
-import { codeBlocks, readDoc } from '../../contract/markdown.ts';
+import { readDoc } from '../../contract/markdown.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 
 let server: TestServer;
@@ -24,90 +24,23 @@ async function open(path: string, init?: RequestInit) {
   return { status: response.status, headers: response.headers, html: await response.text() };
 }
 
-const asText = (html: string) =>
-  html
-    .replaceAll(/<[^>]*>/g, '')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&#x27;', "'")
-    .replaceAll('&amp;', '&');
-/** Returns the visible text of a page, without white space. */
-const visible = (html: string) => asText(html).replaceAll(/\s/g, '');
-const article = (html: string) => /<article>([\s\S]*)<\/article>/.exec(html)?.[1] ?? '';
-
-describe.each([...names, 'reference'])('the page %s of the documentation site', (name) => {
-  it("has a strict content security policy, and loads only the site's style sheet and script", async () => {
-    const { status, headers, html } = await open(addressOf(name));
-    expect(status).toBe(200);
-    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+it('each page of the site has a strict content security policy', async () => {
+  for (const name of [...names, 'reference']) {
+    const { status, headers } = await open(addressOf(name), { method: 'HEAD' });
+    expect([name, status, headers.get('content-type')]).toEqual([name, 200, 'text/html; charset=utf-8']);
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'self'; script-src 'self';/,
     );
     expect(headers.get('content-security-policy')).not.toContain('unsafe');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(html).not.toMatch(/<(?:img|iframe|style)|<script(?! src)|\bon\w+="|style="/i);
-    const loaded = [...html.matchAll(/<(?:link rel="stylesheet"|script)[^>]* (?:href|src)="([^"]*)"/g)];
-    expect(loaded.map(([, address]) => address)).toEqual(['/docs/site.css', '/docs/site.js']);
-  });
-
-  it('contains each anchor id only once', async () => {
-    const { html } = await open(addressOf(name));
-    const anchors = [...html.matchAll(/ id="([^"]+)"/g)].map(([, anchor]) => anchor);
-    expect(anchors.length).toBeGreaterThan(1);
-    expect(anchors).toEqual([...new Set(anchors)]);
-  });
+  }
 });
 
-describe.each(names)('the documentation site, for docs/%s.md,', (name) => {
-  it('shows every code block byte for byte, and no Markdown syntax', async () => {
-    const html = article((await open(addressOf(name))).html);
-    const shown = [...html.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, code = '']) =>
-      asText(code),
-    );
-    expect(shown).toEqual(codeBlocks(`${name}.md`).map(({ code }) => code));
-    const prose = html.replaceAll(/<pre[\s\S]*?<\/pre>|<code>[\s\S]*?<\/code>/g, '');
-    expect(prose).not.toMatch(/\*\*|`|\]\(|^\||^#+ |\|--/m);
-  });
-
-  it('shows every word of the Markdown source', async () => {
-    const all = visible(article((await open(addressOf(name))).html));
-    const source = readDoc(`${name}.md`).replaceAll(/^```.*$/gm, '');
-    const words = source
-      .replaceAll(/\]\([^)\s]+\)/g, '')
-      // The browser adds the numbers of a list.
-      .replaceAll(/^\d+\. /gm, '')
-      .split(/[\s|`*[\]]+/)
-      .map((word) => word.replaceAll(/^[<#-]+$|\\$/g, ''))
-      .filter((word) => /^[\p{L}\p{N}.,:;()/_-]+$/u.test(word) && !/^[-:]+$/.test(word));
-    expect(words.length).toBeGreaterThan(20);
-    expect(words.filter((word) => !all.includes(word))).toEqual([]);
-  });
-
-  it('serves the Markdown source at the same address with .md, and the page links to it', async () => {
+it('the Markdown source of each page is served at the same address with .md', async () => {
+  for (const name of names) {
     const { status, headers, html } = await open(`/docs/${name}.md`);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8']);
     expect(html).toBe(readDoc(`${name}.md`));
-    const page = await open(addressOf(name));
-    expect(page.html).toContain(`<link rel="alternate" type="text/markdown" href="/docs/${name}.md">`);
-  });
-});
-
-it('every link on every page of the site leads to a page and an anchor that exist', async () => {
-  const addresses = [...names, 'reference'].map(addressOf);
-  const opened = addresses.map(async (address) => [address, await open(address)] as const);
-  const pages = new Map(await Promise.all(opened));
-  const first = await open('/', { headers: { accept: 'text/html' } });
-  for (const [from, { html }] of [...pages, ['/', first] as const]) {
-    for (const [, href = ''] of html.matchAll(/<a [^>]*href="([^"]*)"/g)) {
-      if (/^https?:/.test(href) || href === '/') continue;
-      const [path = '', anchor] = href.split('#');
-      const to = path === '' ? from : new URL(path, `http://site${from}`).pathname;
-      const page = pages.get(to) ?? (await open(to));
-      expect(page.status, `${from}: ${href}`).toBe(200);
-      if (anchor) expect(page.html, `${from}: ${href}`).toContain(`id="${anchor}"`);
-    }
   }
 });
 
