@@ -45,6 +45,7 @@ export function render({ title, path, sections, isUrgent = false, away, at }: Sh
     inlineStyle,
     title,
     isUrgent: isUrgent || away !== undefined,
+    keep: (to: string) => to,
     nav: Object.entries(links).map(([to, text]) => ({ href: `/ops${to}`, text, current: to === path })),
     error: away && {
       text: `The database is away since ${timeOf(away.since)} UTC`,

@@ -13,6 +13,7 @@ import type { SignedIn } from './member-sessions.ts';
 import type { Responses } from './responses.ts';
 import { placeOf } from './views/find.ts';
 import { askingView, questionOf, runOf } from './views/kit/ask.ts';
+import { keepMode, modeIn, modeSwitch } from './views/kit/mode-switch.ts';
 import type {
   About,
   ActionResult,
@@ -126,13 +127,13 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
   }
 
   /** The entries of the navigation that the member may follow. The entry of the shown page's topic is `current`. */
-  function navigationOf(shown: PageRow, { role, m }: PageContext) {
+  function navigationOf(shown: PageRow, { role, m, query }: PageContext) {
     // The topic is the first part of the path: `clients` for `/clients/:client`.
     const topicOf = ({ path }: PageRow) => path.split('/')[1];
     return pages.flatMap((page) => {
       if (page.nav === undefined || !isAllowed(role, page.needs)) return [];
       const current = topicOf(page) === topicOf(shown);
-      return [{ href: `${root}${page.path}`, text: m[page.nav], current }];
+      return [{ href: `${root}${keepMode(page.path, query)}`, text: m[page.nav], current }];
     });
   }
 
@@ -168,6 +169,9 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       path: browser.pathOf(request),
       who: { partner, email, role: m[role] },
       nav: navigationOf(page, context),
+      mode: modeIn(context.query),
+      modes: page.modes && modeSwitch(page.modes, browser.pathOf(request), context),
+      keep: (to: string) => keepMode(to, context.query),
       isDone: doneParameter in textsOf(request.query) && !error,
       secret: result?.secret,
       result: result?.text,
@@ -178,7 +182,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
 
   /** The address to show after an action. If the action changed something, the page there says so. */
   function addressAfter({ to, isUnchanged = false }: ActionResult, request: FastifyRequest): string {
-    const address = `${root}${to ?? browser.pathOf(request)}`;
+    const address = `${root}${keepMode(to ?? browser.pathOf(request), searchOf(request.query))}`;
     if (isUnchanged) return address;
     return `${address}${address.includes('?') ? '&' : '?'}${doneParameter}`;
   }
@@ -218,10 +222,11 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
   return async (scope) => {
     scope.get('/find', { exposeHeadRoute: false }, async (request, reply) => {
       if (!(await memberOrSignInPage(request, reply))) return reply;
-      const { id = '' } = searchOf(request.query);
+      const query = searchOf(request.query);
+      const { id = '' } = query;
       const place = placeOf(id);
       if (place === undefined) throw new ApiError('not_found', { description: `No page for ${id}` });
-      return reply.redirect(`${root}${place}`, 303);
+      return reply.redirect(`${root}${keepMode(place, query)}`, 303);
     });
     for (const page of pages) {
       scope.get(page.path, { exposeHeadRoute: false }, async (request, reply) => {

@@ -63,6 +63,7 @@ export const ar: Messages = {
   developer: 'مطوّر',
   finance: 'مالية',
   viewer: 'قارئ',
+  bothModes: 'كلاهما',
   mode: 'الوضع',
   status: 'الحالة',
   time: 'الوقت',

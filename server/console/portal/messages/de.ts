@@ -67,6 +67,7 @@ export const de: Messages = {
   developer: 'Entwickler',
   finance: 'Finanzen',
   viewer: 'Leser',
+  bothModes: 'beide',
   mode: 'Modus',
   status: 'Status',
   time: 'Zeit',

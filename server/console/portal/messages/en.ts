@@ -64,6 +64,7 @@ export const en = {
   developer: 'developer',
   finance: 'finance',
   viewer: 'viewer',
+  bothModes: 'both',
   mode: 'Mode',
   status: 'Status',
   time: 'Time',

@@ -66,6 +66,7 @@ export const es: Messages = {
   developer: 'desarrollador',
   finance: 'finanzas',
   viewer: 'lector',
+  bothModes: 'ambos',
   mode: 'Modo',
   status: 'Estado',
   time: 'Hora',

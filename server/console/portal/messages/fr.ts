@@ -67,6 +67,7 @@ export const fr: Messages = {
   developer: 'développeur',
   finance: 'finance',
   viewer: 'lecteur',
+  bothModes: 'les deux',
   mode: 'Mode',
   status: 'État',
   time: 'Heure',

@@ -3,7 +3,15 @@ import { forMembers } from '../../../../contracts/member-advice.ts';
 import { adviseDelivery } from '../../../../contracts/receiver-advice.ts';
 import { resendSpan } from './bulk.ts';
 import { asking } from './kit/ask.ts';
-import { checkedByProcedure, keyOptions, select, spanFields, timeIn, withoutResult } from './kit/forms.ts';
+import {
+  checkedByProcedure,
+  keyOptions,
+  modeOf,
+  select,
+  spanFields,
+  timeIn,
+  withoutResult,
+} from './kit/forms.ts';
 import { listView, pageSize } from './kit/list.ts';
 import type { Action, PageContext, PageRow, Question, Section, View } from './kit/page.ts';
 import { anyOption, link, linkIfAny, options, text, time, toned } from './kit/text.ts';
@@ -39,6 +47,7 @@ async function list(context: PageContext): Promise<View> {
     api.deliveries.list({
       partnerId,
       keyId: key,
+      mode: modeOf(query),
       status: checkedByProcedure(status),
       event: checkedByProcedure(event),
       since: timeIn(since),
@@ -190,6 +199,7 @@ export const deliveryPages: readonly PageRow[] = [
   {
     path: '/deliveries',
     nav: 'deliveries',
+    modes: 'any',
     needs: 'deliveries.list',
     changes: 'bulk.start',
     view: list,

@@ -3,6 +3,7 @@ import type { Mode } from '../../../../contracts/identifiers.ts';
 import { isAllowed } from '../calls/scope.ts';
 import type { Messages } from '../messages/en.ts';
 import { firstSteps } from './first-steps.ts';
+import { modeOf } from './kit/forms.ts';
 import type { PageContext, PageRow, Section } from './kit/page.ts';
 import { link, percent, tableOf, text, time, toned } from './kit/text.ts';
 import { openProblems, type Problem } from './warnings.ts';
@@ -49,13 +50,14 @@ const failingProblem = ({ keyId, mode, state, answers, failingSince }: Health, m
 });
 
 async function view(context: PageContext) {
-  const { api, m, role, partnerId } = context;
+  const { api, m, role, partnerId, query } = context;
+  const chosen = modeOf(query);
   // Some roles may not read the wallets.
-  const shownModes = isAllowed(role, 'wallets.show') ? modes : [];
+  const shownModes = isAllowed(role, 'wallets.show') ? modes.filter((mode) => mode === (chosen ?? mode)) : [];
   const [partner, warnings, health, steps, wallets] = await Promise.all([
     api.partners.show({ partnerId }),
     api.warnings.list({ partnerId, state: 'raised', limit: mostShown }),
-    api.webhooks.health({ partnerId, limit: mostShown }),
+    api.webhooks.health({ partnerId, mode: chosen, limit: mostShown }),
     firstSteps(context),
     Promise.all(shownModes.map((mode) => walletOf(context, mode))),
   ]);
@@ -84,5 +86,5 @@ async function view(context: PageContext) {
 }
 
 export const overviewPages: readonly PageRow[] = [
-  { path: '/', nav: 'overview', needs: 'partners.show', view },
+  { path: '/', nav: 'overview', modes: 'any', needs: 'partners.show', view },
 ];

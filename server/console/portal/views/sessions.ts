@@ -1,4 +1,4 @@
-import { checkedByProcedure, modeOf, modeOptions, select } from './kit/forms.ts';
+import { checkedByProcedure, modeOf, select } from './kit/forms.ts';
 import { listView, pageSize } from './kit/list.ts';
 import type { PageContext, PageRow, View } from './kit/page.ts';
 import { anyOption, link, linkIfAny, options, tableOf, text, time } from './kit/text.ts';
@@ -9,7 +9,6 @@ const states = ['open', 'complete', 'failed', 'expired', 'pending', 'authenticat
 async function list(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
   const { id, reference, status, client, after } = query;
-  const mode = modeOf(query);
   const { rows, stoppedAfter } = id
     ? { rows: [await api.sessions.show({ sessionId: id })], stoppedAfter: null }
     : await api.sessions.list({
@@ -17,7 +16,7 @@ async function list(context: PageContext): Promise<View> {
         clientReferenceId: reference,
         status: checkedByProcedure(status),
         clientId: client,
-        mode,
+        mode: modeOf(query),
         after,
         limit: pageSize,
       });
@@ -28,7 +27,6 @@ async function list(context: PageContext): Promise<View> {
       { name: 'id', label: m.id, value: id, placeholder: 'ses_…' },
       { name: 'reference', label: m.reference, value: reference },
       select('status', m.status, [anyOption, ...options(states)], status),
-      select('mode', m.mode, [anyOption, ...modeOptions], mode),
     ],
     rows,
     stoppedAfter,
@@ -80,6 +78,6 @@ async function show({ api, m, params }: PageContext): Promise<View> {
 }
 
 export const sessionPages: readonly PageRow[] = [
-  { path: '/sessions', nav: 'sessions', needs: 'sessions.list', view: list },
+  { path: '/sessions', nav: 'sessions', modes: 'any', needs: 'sessions.list', view: list },
   { path: '/sessions/:session', needs: 'sessions.show', view: show },
 ];

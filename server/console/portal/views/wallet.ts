@@ -4,7 +4,7 @@ import type { Mode } from '../../../../contracts/identifiers.ts';
 import { afterFirst } from '../document-parts.ts';
 import { barsOf } from '../usage.ts';
 import { asking } from './kit/ask.ts';
-import { checkedByProcedure, hidden, modeField, modeOf, numberIn, timeIn } from './kit/forms.ts';
+import { checkedByProcedure, hidden, modeOf, numberIn, timeIn } from './kit/forms.ts';
 import type {
   Action,
   Document,
@@ -85,7 +85,6 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
     title: m.statement,
     search: {
       fields: [
-        modeField(m, mode),
         { name: 'from', label: `${m.from} (UTC)`, value: from, placeholder: '2026-07-01' },
         { name: 'to', label: `${m.until} (UTC)`, value: to, placeholder: '2026-08-01' },
       ],
@@ -264,6 +263,7 @@ export const walletPages: readonly PageRow[] = [
   {
     path: '/wallet',
     nav: 'wallet',
+    modes: 'one',
     needs: 'wallets.show',
     changes: 'limits.set',
     view,

@@ -1,6 +1,6 @@
 import { eventNames } from '../../../../contracts/event-names.ts';
 import { asking } from './kit/ask.ts';
-import { checkedByProcedure, hidden, select, withoutResult } from './kit/forms.ts';
+import { checkedByProcedure, hidden, modeOf, select, withoutResult } from './kit/forms.ts';
 import { listView, pageSize } from './kit/list.ts';
 import type { Action, Given, PageContext, PageRow, Question, Section, View } from './kit/page.ts';
 import { link, options, percent, tableOf, text, time, toned } from './kit/text.ts';
@@ -17,8 +17,14 @@ export const needsAttention = (state: string): boolean => state === 'dead' || st
 async function list(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
   const [keys, health] = await Promise.all([
-    api.keys.list({ partnerId, status: 'active', after: query['after'], limit: pageSize }),
-    api.webhooks.health({ partnerId, limit: pageSize }),
+    api.keys.list({
+      partnerId,
+      status: 'active',
+      mode: modeOf(query),
+      after: query['after'],
+      limit: pageSize,
+    }),
+    api.webhooks.health({ partnerId, mode: modeOf(query), limit: pageSize }),
   ]);
   // A key without a URL has no state. One call returns 50 endpoints at most, so keys on later pages may show none either.
   const stateOf = (keyId: string) => health.find((endpoint) => endpoint.keyId === keyId)?.state;
@@ -235,7 +241,7 @@ const verify: Action = async (context, { body = '', signature = '' }) => {
 };
 
 export const webhookPages: readonly PageRow[] = [
-  { path: '/webhooks', nav: 'webhooks', needs: 'webhooks.show', view: list },
+  { path: '/webhooks', nav: 'webhooks', modes: 'any', needs: 'webhooks.show', view: list },
   {
     path: '/webhooks/:key',
     needs: 'webhooks.show',

@@ -1,5 +1,5 @@
 import type { ClaimName } from '../../../../../contracts/claims.ts';
-import { checkedByProcedure, claimFields, claimsIn, keyOptions, select } from '../kit/forms.ts';
+import { checkedByProcedure, claimFields, claimsIn, keyOptions, modeOf, select } from '../kit/forms.ts';
 import { listView, pageSize } from '../kit/list.ts';
 import type { Action, PageContext, PageRow, View } from '../kit/page.ts';
 import { anyOption, link, options, text, time, wordsOf } from '../kit/text.ts';
@@ -14,6 +14,7 @@ async function list(context: PageContext): Promise<View> {
     api.clients.list({
       partnerId,
       keyId: key,
+      mode: modeOf(query),
       status: checkedByProcedure(status),
       after,
       limit: pageSize,
@@ -75,6 +76,7 @@ export const clientPages: readonly PageRow[] = [
   {
     path: '/clients',
     nav: 'clients',
+    modes: 'any',
     needs: 'clients.list',
     changes: 'clients.create',
     view: list,

@@ -18,7 +18,12 @@ const keyReference = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' 
 
 async function list(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
-  const keys = await api.keys.list({ partnerId, after: query['after'], limit: pageSize });
+  const keys = await api.keys.list({
+    partnerId,
+    mode: modeOf(query),
+    after: query['after'],
+    limit: pageSize,
+  });
   return listView(context, {
     path: '/keys',
     title: m.keys,
@@ -31,7 +36,12 @@ async function list(context: PageContext): Promise<View> {
       [m.lastUsed, ({ lastUsedAt }) => time(lastUsedAt)],
       [m.rotated, ({ rotatedAt }) => time(rotatedAt)],
     ],
-    below: [{ title: m.createKey, forms: [{ act: 'create', fields: [modeField(m)], submit: m.create }] }],
+    below: [
+      {
+        title: m.createKey,
+        forms: [{ act: 'create', fields: [modeField(m, query['mode'])], submit: m.create }],
+      },
+    ],
   });
 }
 
@@ -115,7 +125,15 @@ const rotate: Action = async (context, given) => {
 const revoke = withoutResult((context) => context.api.keys.revoke(keyReference(context)));
 
 export const keyPages: readonly PageRow[] = [
-  { path: '/keys', nav: 'keys', needs: 'keys.list', changes: 'keys.create', view: list, actions: { create } },
+  {
+    path: '/keys',
+    nav: 'keys',
+    modes: 'any',
+    needs: 'keys.list',
+    changes: 'keys.create',
+    view: list,
+    actions: { create },
+  },
   {
     path: '/keys/:key',
     needs: 'keys.show',

@@ -186,6 +186,8 @@ export interface PageRow {
   path: string;
   /** The page's entry in the navigation; absent if only other pages link to it. */
   nav?: keyof Messages;
+  /** Whether the page has a switch between the modes: with both at once (`any`), or with one of them (`one`, by default live). */
+  modes?: 'any' | 'one';
   /** The procedure that the page needs, such as `clients.list`. Roles that may not call it do not see the page. */
   needs: string;
   /** The procedure that the page's forms need, if it is another one. Roles that may not call it do not see the forms. */
