@@ -66,8 +66,7 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
         ...viewMasterKeys(rotation.masterKeys, await rotation.counts()),
       ];
     }),
-    rotate: mutation(
-      { target: null, record: 'none' },
+    rotate: mutation({ target: null, record: 'none' })(
       RotateServiceKey,
       ServiceKeyView,
       async ({ use, lead = defaultLeadSeconds[use] }, actor) => {
@@ -76,8 +75,7 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
         return viewKey(newKey, [newKey], clock.now());
       },
     ),
-    retire: mutation(
-      { target: 'id', record: 'none' },
+    retire: mutation({ target: 'id', record: 'none' })(
       RetireKey,
       RetiredKey,
       async ({ id, compromised = false }, actor) => {
@@ -89,7 +87,7 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
         return { ...viewKey(key, [key], clock.now()), state: 'retired' as const, replacedBy };
       },
     ),
-    reseal: mutation({ target: null, record: 'none' }, Reseal, Resealed, ({ limit }, actor) =>
+    reseal: mutation({ target: null, record: 'none' })(Reseal, Resealed, ({ limit }, actor) =>
       rotation.reseal(limit, () => endDryRun(actor)),
     ),
   });

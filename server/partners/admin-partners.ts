@@ -40,6 +40,8 @@ import { collection as partnerCollection } from './partner-store.ts';
 import { isLastFour, type Match, type SearchStore } from './search-store.ts';
 import { viewPartner } from './views.ts';
 
+const partnerMutation = mutation({ target: 'partnerId', record: partnerCollection });
+
 export interface PartnerDependencies extends Pick<EndpointDependencies, 'assertWebhookUrl'> {
   store: PartnerStore;
   searches: SearchStore;
@@ -182,8 +184,7 @@ export function createPartners(dependencies: PartnerDependencies) {
         if (webhookUrl !== undefined) assertWebhookUrl(webhookUrl, 'test');
         return 'sound' as const;
       }),
-      create: mutation(
-        { target: null, record: partnerCollection },
+      create: mutation({ target: null, record: partnerCollection })(
         CreatePartner,
         PartnerView,
         async ({ name }, actor) => {
@@ -196,56 +197,33 @@ export function createPartners(dependencies: PartnerDependencies) {
           return viewPartner(await store.insert(fields, entry));
         },
       ),
-      update: mutation(
-        { target: 'partnerId', record: partnerCollection },
-        UpdatePartner,
-        PartnerView,
-        async ({ partnerId, ...details }, actor) =>
-          viewPartner(await change(partnerId, actor, changeDetails(details))),
+      update: partnerMutation(UpdatePartner, PartnerView, async ({ partnerId, ...details }, actor) =>
+        viewPartner(await change(partnerId, actor, changeDetails(details))),
       ),
-      activate: mutation(
-        { target: 'partnerId', record: partnerCollection },
-        ActivatePartner,
-        PartnerView,
-        ({ partnerId, reason }, actor, { operator }) =>
-          setStatus(partnerId, 'active', { actor, reason, mayBegin: operator.role !== 'ops' }),
+      activate: partnerMutation(ActivatePartner, PartnerView, ({ partnerId, reason }, actor, { operator }) =>
+        setStatus(partnerId, 'active', { actor, reason, mayBegin: operator.role !== 'ops' }),
       ),
-      suspend: mutation(
-        { target: 'partnerId', record: partnerCollection },
-        PartnerReference,
-        PartnerView,
-        ({ partnerId }, actor) => setStatus(partnerId, 'suspended', { actor }),
+      suspend: partnerMutation(PartnerReference, PartnerView, ({ partnerId }, actor) =>
+        setStatus(partnerId, 'suspended', { actor }),
       ),
       /** Suspends a partner for good. Nothing is deleted before its time. Only support and owners may activate it again. */
-      close: mutation(
-        { target: 'partnerId', record: partnerCollection },
-        ClosePartner,
-        PartnerView,
-        ({ partnerId, reason }, actor) =>
-          setStatus(partnerId, 'suspended', { actor, reason, isClosing: true }),
+      close: partnerMutation(ClosePartner, PartnerView, ({ partnerId, reason }, actor) =>
+        setStatus(partnerId, 'suspended', { actor, reason, isClosing: true }),
       ),
       // The image is a PNG or JPEG file in base64.
-      setLogo: mutation(
-        { target: 'partnerId', record: partnerCollection },
-        SetLogo,
-        PartnerView,
-        async ({ partnerId, image }, actor) => {
-          await limit('logo', partnerId, { perMinute: logosPerMinute });
-          const png = await makeLogo(Buffer.from(image, 'base64'));
-          // Another picture has another id. So pages can cache a picture by its id, without a check for changes.
-          const id = createHash('sha256').update(partnerId).update(png).digest('hex').slice(0, 32);
-          // Throws if the partner does not exist, so that no picture is stored for it.
-          await store.get(partnerId);
-          // The picture comes before the partner refers to it.
-          await logos.keep(id, png);
-          return changeLogo(partnerId, id, actor);
-        },
-      ),
-      removeLogo: mutation(
-        { target: 'partnerId', record: partnerCollection },
-        PartnerReference,
-        PartnerView,
-        ({ partnerId }, actor) => changeLogo(partnerId, undefined, actor),
+      setLogo: partnerMutation(SetLogo, PartnerView, async ({ partnerId, image }, actor) => {
+        await limit('logo', partnerId, { perMinute: logosPerMinute });
+        const png = await makeLogo(Buffer.from(image, 'base64'));
+        // Another picture has another id. So pages can cache a picture by its id, without a check for changes.
+        const id = createHash('sha256').update(partnerId).update(png).digest('hex').slice(0, 32);
+        // Throws if the partner does not exist, so that no picture is stored for it.
+        await store.get(partnerId);
+        // The picture comes before the partner refers to it.
+        await logos.keep(id, png);
+        return changeLogo(partnerId, id, actor);
+      }),
+      removeLogo: partnerMutation(PartnerReference, PartnerView, ({ partnerId }, actor) =>
+        changeLogo(partnerId, undefined, actor),
       ),
     }),
   };

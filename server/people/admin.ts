@@ -21,6 +21,8 @@ import { createUserProcedures, type UserDependencies } from './users/admin-users
 import type { Block } from './users/blocking.ts';
 import { viewEnrollment } from './views.ts';
 
+const enrollmentMutation = mutation({ target: 'enrollmentId', record: 'several' });
+
 type Dependencies = SessionDependencies &
   UserDependencies & { enrollments: Omit<EnrollmentStore, 'block'>; block: Block; sources: SourceOverview };
 
@@ -86,28 +88,18 @@ function enrollmentProcedures({
       return maskSubject(context.operator.role, viewEnrollment(enrollment));
     }),
 
-    block: mutation(
-      { target: 'enrollmentId', record: 'several' },
-      BlockEnrollment,
-      EnrollmentView,
-      async ({ enrollmentId, reason }, actor) => {
-        const current = await requireEnrollment(enrollmentId);
-        endDryRun(actor);
-        const entry = entryOf(actor, current, { status: 'blocked', blockReason: reason });
-        return viewEnrollment(await block(enrollmentId, reason, entry));
-      },
-    ),
+    block: enrollmentMutation(BlockEnrollment, EnrollmentView, async ({ enrollmentId, reason }, actor) => {
+      const current = await requireEnrollment(enrollmentId);
+      endDryRun(actor);
+      const entry = entryOf(actor, current, { status: 'blocked', blockReason: reason });
+      return viewEnrollment(await block(enrollmentId, reason, entry));
+    }),
 
-    unblock: mutation(
-      { target: 'enrollmentId', record: 'several' },
-      EnrollmentReference,
-      EnrollmentView,
-      async ({ enrollmentId }, actor) => {
-        const current = await requireEnrollment(enrollmentId);
-        if (current.status === 'active') return viewEnrollment(current);
-        const entry = entryOf(actor, current, { status: 'active' });
-        return viewEnrollment(await enrollments.unblock(enrollmentId, entry));
-      },
-    ),
+    unblock: enrollmentMutation(EnrollmentReference, EnrollmentView, async ({ enrollmentId }, actor) => {
+      const current = await requireEnrollment(enrollmentId);
+      if (current.status === 'active') return viewEnrollment(current);
+      const entry = entryOf(actor, current, { status: 'active' });
+      return viewEnrollment(await enrollments.unblock(enrollmentId, entry));
+    }),
   });
 }

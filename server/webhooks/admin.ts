@@ -55,6 +55,10 @@ import { createJobs } from './operators/schedule/jobs.ts';
 import { viewDelivery } from './operators/views.ts';
 import type { Webhooks } from './webhooks.ts';
 
+const deliveryMutation = mutation({ target: 'deliveryId', record: 'none' });
+const jobMutation = mutation({ target: 'jobId', record: 'none' });
+const keyMutation = mutation({ target: 'keyId', record: 'none' });
+
 interface Dependencies {
   webhooks: Webhooks;
   requireKey: RequireKey;
@@ -129,8 +133,7 @@ function deliveryProcedures(
     show: query(DeliveryReference, DeliveryView, ({ deliveryId }, { operator }) =>
       queries.showDelivery(deliveryId, operator.role),
     ),
-    resend: mutation(
-      { target: null, record: 'none' },
+    resend: mutation({ target: null, record: 'none' })(
       ResendDeliveries,
       ResentDeliveries,
       async (input, { operatorId }, { operator }) => {
@@ -139,15 +142,10 @@ function deliveryProcedures(
         return { dryRun, deliveries: deliveries.map((delivery) => viewFor(operator.role, delivery)) };
       },
     ),
-    cancel: mutation(
-      { target: 'deliveryId', record: 'none' },
-      DeliveryReference,
-      DeliveryView,
-      async ({ deliveryId }, actor, { operator }) =>
-        viewFor(operator.role, await actions.cancel(deliveryId, () => endDryRun(actor))),
+    cancel: deliveryMutation(DeliveryReference, DeliveryView, async ({ deliveryId }, actor, { operator }) =>
+      viewFor(operator.role, await actions.cancel(deliveryId, () => endDryRun(actor))),
     ),
-    reschedule: mutation(
-      { target: 'deliveryId', record: 'none' },
+    reschedule: deliveryMutation(
       RescheduleDelivery,
       DeliveryView,
       async ({ deliveryId, ...time }, actor, { operator }) =>
@@ -160,8 +158,7 @@ function deliveryProcedures(
 function bulkProcedures(context: Context) {
   const jobs = createBulkJobs({ ...context, store: context.bulk });
   return router({
-    start: mutation(
-      { target: null, record: 'several' },
+    start: mutation({ target: null, record: 'several' })(
       StartBulk,
       StartedBulk,
       async (input, actor, { operator }) => {
@@ -171,7 +168,7 @@ function bulkProcedures(context: Context) {
     ),
     list: query(ListBulk, z.array(BulkView), jobs.list),
     show: query(BulkReference, BulkView, ({ bulkId }) => jobs.show(bulkId)),
-    cancel: mutation({ target: 'bulkId', record: 'several' }, BulkReference, BulkView, ({ bulkId }, actor) =>
+    cancel: mutation({ target: 'bulkId', record: 'several' })(BulkReference, BulkView, ({ bulkId }, actor) =>
       jobs.cancel(bulkId, actor),
     ),
   });
@@ -183,17 +180,12 @@ function jobProcedures(context: Context) {
     list: query(ListJobs, z.array(JobView), jobs.list),
     count: query(ListJobs.omit(pageFields), Total, jobs.count),
     show: query(JobReference, JobDetail, ({ jobId }) => jobs.show(jobId)),
-    run: mutation({ target: 'jobId', record: 'none' }, JobReference, ChangedJob, ({ jobId }, actor) =>
-      jobs.run(jobId, () => endDryRun(actor)),
-    ),
-    cancel: mutation({ target: 'jobId', record: 'none' }, JobReference, ChangedJob, ({ jobId }, actor) =>
+    run: jobMutation(JobReference, ChangedJob, ({ jobId }, actor) => jobs.run(jobId, () => endDryRun(actor))),
+    cancel: jobMutation(JobReference, ChangedJob, ({ jobId }, actor) =>
       jobs.cancel(jobId, () => endDryRun(actor)),
     ),
-    reschedule: mutation(
-      { target: 'jobId', record: 'none' },
-      RescheduleJob,
-      ChangedJob,
-      ({ jobId, ...time }, actor) => jobs.reschedule(jobId, time, () => endDryRun(actor)),
+    reschedule: jobMutation(RescheduleJob, ChangedJob, ({ jobId, ...time }, actor) =>
+      jobs.reschedule(jobId, time, () => endDryRun(actor)),
     ),
   });
 }
@@ -205,20 +197,12 @@ function endpointProcedures(context: Context, actions: DeliveryActions) {
     health: query(ReadHealth, z.array(ListedHealth), async (input) =>
       withPartnerName(await readHealth(input), context.partnerNames),
     ),
-    test: mutation(
-      { target: 'keyId', record: 'none' },
-      KeyReference,
-      DeliveryView,
-      async ({ keyId }, _actor, { leavePlace }) => {
-        leavePlace();
-        return viewDelivery(await actions.test(keyId));
-      },
-    ),
-    trigger: mutation(
-      { target: 'keyId', record: 'none' },
-      TriggerEvent,
-      DeliveryView,
-      async ({ event, keyId }) => viewDelivery(await actions.trigger(keyId, event)),
+    test: keyMutation(KeyReference, DeliveryView, async ({ keyId }, _actor, { leavePlace }) => {
+      leavePlace();
+      return viewDelivery(await actions.test(keyId));
+    }),
+    trigger: keyMutation(TriggerEvent, DeliveryView, async ({ event, keyId }) =>
+      viewDelivery(await actions.trigger(keyId, event)),
     ),
     verify: query(VerifyRequest, SignatureCheck, relay.verify),
     relay: query(RelayRequest, Relayed, async (input, { noteRead }) => {

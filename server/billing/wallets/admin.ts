@@ -59,6 +59,10 @@ import {
 import type { WalletList } from './wallet-list.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
 
+const ledgerMutation = mutation({ target: 'wallet', record: ledgerCollection });
+const partnerMutation = mutation({ target: 'partnerId', record: 'several' });
+const entryMutation = mutation({ target: 'entryId', record: ledgerCollection });
+
 export interface WalletsAdmin {
   store: Pick<LedgerStore, 'head' | 'summaries' | 'chargesByDay' | 'pages' | 'findEntry' | 'walletIds'>;
   audit: WalletAudit;
@@ -200,40 +204,29 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       const { walletId, ...head } = await walletOf(wallet);
       return viewWallet(wallet, head, await summaries.spentPerDay(walletId));
     }),
-    fund: mutation(
-      { target: 'wallet', record: ledgerCollection },
-      FundWallet,
-      MovedView,
-      async ({ amount, reference, ...wallet }, actor) => {
-        const { walletId } = await walletOf(wallet);
-        const memo = { reference, ...operatorMemo(actor, walletId, { amount, reference }) };
-        return viewMoved(await manualEntries.fund(walletId, amount, memo));
-      },
-    ),
+    fund: ledgerMutation(FundWallet, MovedView, async ({ amount, reference, ...wallet }, actor) => {
+      const { walletId } = await walletOf(wallet);
+      const memo = { reference, ...operatorMemo(actor, walletId, { amount, reference }) };
+      return viewMoved(await manualEntries.fund(walletId, amount, memo));
+    }),
     /** Fills the test wallet, for members who have no way to pay in. */
-    refill: mutation(
-      { target: 'partnerId', record: 'several' },
-      RefillWallet,
-      MovedView,
-      async ({ partnerId }, actor) => {
-        const wallet = { partnerId, mode: 'test' as const };
-        const { walletId } = await walletOf(wallet);
-        return viewMoved(
-          await refill({
-            readBalance: async () => (await walletOf(wallet)).state.balance,
-            fund: (amount, reference) =>
-              manualEntries.fund(walletId, amount, {
-                reference,
-                ...operatorMemo(actor, walletId, { amount, reference }),
-              }),
-            now: clock.now(),
-          }),
-        );
-      },
-    ),
+    refill: partnerMutation(RefillWallet, MovedView, async ({ partnerId }, actor) => {
+      const wallet = { partnerId, mode: 'test' as const };
+      const { walletId } = await walletOf(wallet);
+      return viewMoved(
+        await refill({
+          readBalance: async () => (await walletOf(wallet)).state.balance,
+          fund: (amount, reference) =>
+            manualEntries.fund(walletId, amount, {
+              reference,
+              ...operatorMemo(actor, walletId, { amount, reference }),
+            }),
+          now: clock.now(),
+        }),
+      );
+    }),
     // Without a reference, each call makes an adjustment of its own.
-    adjust: mutation(
-      { target: 'wallet', record: ledgerCollection },
+    adjust: ledgerMutation(
       AdjustWallet,
       MovedView,
       async ({ amount, reason, reference = randomRequestId(), acknowledges, ...wallet }, actor) => {
@@ -245,16 +238,11 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
         return viewMoved(await manualEntries.adjust(walletId, amount, memo));
       },
     ),
-    refund: mutation(
-      { target: 'entryId', record: ledgerCollection },
-      RefundCharge,
-      MovedView,
-      async ({ entryId, reason }, actor) => {
-        const { walletId: wallet } = await manualEntries.find(entryId);
-        const operator = operatorMemo(actor, entryId, { reason, wallet });
-        return viewMoved(await manualEntries.refund(entryId, { reason, ...operator }));
-      },
-    ),
+    refund: entryMutation(RefundCharge, MovedView, async ({ entryId, reason }, actor) => {
+      const { walletId: wallet } = await manualEntries.find(entryId);
+      const operator = operatorMemo(actor, entryId, { reason, wallet });
+      return viewMoved(await manualEntries.refund(entryId, { reason, ...operator }));
+    }),
     entry: query(FindEntry, EntryDetail, async ({ entryId }) => {
       const entry = await manualEntries.find(entryId);
       const refund = await store.findEntry({ walletId: entry.walletId, id: refundIdOf(entryId) });
@@ -278,49 +266,38 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     audit: query(AuditWallets, z.array(AuditView), ({ sinceCheckpoint, ...wallets }) =>
       reportOnEach(wallets, (id) => audit.audit(id, { sinceCheckpoint })),
     ),
-    repair: mutation(
-      { target: 'partnerId', record: 'several' },
-      RepairWallets,
-      z.array(RepairView),
-      ({ dryRun, ...wallets }, actor) =>
-        reportOnEach(wallets, (id) =>
-          dryRun
-            ? repair.plan(id)
-            : repair.repair(id, (mended) =>
-                auditEntry(actor, { id, at: clock.now() }, { after: { mended } }),
-              ),
-        ),
+    repair: partnerMutation(RepairWallets, z.array(RepairView), ({ dryRun, ...wallets }, actor) =>
+      reportOnEach(wallets, (id) =>
+        dryRun
+          ? repair.plan(id)
+          : repair.repair(id, (mended) => auditEntry(actor, { id, at: clock.now() }, { after: { mended } })),
+      ),
     ),
   });
 
   const limitRouter = router({
     show: query(WalletReference, LimitsView, limitsOf),
     /** Sets spend caps. Members cannot exceed the ceilings, which operators set; a new ceiling lowers a higher cap. */
-    set: mutation(
-      { target: 'wallet', record: ledgerCollection },
-      SetLimits,
-      LimitsView,
-      async ({ partnerId, mode, ...wanted }, actor) => {
-        const wallet = { partnerId, mode };
-        const { walletId, state } = await walletOf(wallet);
-        const { ceilings, isGiven } = await wantedCeilings(wallet, wanted);
-        const caps = cappedBy(ceilings, {
-          wanted,
-          present: state.caps,
-          isMember: actor.partnerId !== undefined,
-        });
-        endDryRun(actor, { changes: isGiven || Object.keys(caps).length > 0 });
-        if (isGiven) await partners.setCeilings(wallet, ceilings, actor);
-        if (Object.keys(caps).length === 0) return limitsOf(wallet);
-        const target = { id: walletId, at: clock.now() };
-        await manualEntries.setCaps(
-          walletId,
-          caps,
-          auditEntry(actor, target, { before: state.caps, after: caps }),
-        );
-        return limitsOf(wallet);
-      },
-    ),
+    set: ledgerMutation(SetLimits, LimitsView, async ({ partnerId, mode, ...wanted }, actor) => {
+      const wallet = { partnerId, mode };
+      const { walletId, state } = await walletOf(wallet);
+      const { ceilings, isGiven } = await wantedCeilings(wallet, wanted);
+      const caps = cappedBy(ceilings, {
+        wanted,
+        present: state.caps,
+        isMember: actor.partnerId !== undefined,
+      });
+      endDryRun(actor, { changes: isGiven || Object.keys(caps).length > 0 });
+      if (isGiven) await partners.setCeilings(wallet, ceilings, actor);
+      if (Object.keys(caps).length === 0) return limitsOf(wallet);
+      const target = { id: walletId, at: clock.now() };
+      await manualEntries.setCaps(
+        walletId,
+        caps,
+        auditEntry(actor, target, { before: state.caps, after: caps }),
+      );
+      return limitsOf(wallet);
+    }),
   });
 
   const priceRouter = router({
@@ -328,16 +305,11 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       const { prices } = partnerId ? await partners.show(partnerId) : {};
       return viewPrices(partnerId ?? null, prices, { standard: standardPrice, now: clock.now() });
     }),
-    set: mutation(
-      { target: 'partnerId', record: 'several' },
-      SetPrice,
-      PricesView,
-      async ({ partnerId, from, ...price }, actor) => {
-        const at = from === undefined ? undefined : new Date(from);
-        const { prices } = await partners.setPrice(partnerId, { ...price, from: at }, actor);
-        return viewPrices(partnerId, prices, { standard: standardPrice, now: clock.now() });
-      },
-    ),
+    set: partnerMutation(SetPrice, PricesView, async ({ partnerId, from, ...price }, actor) => {
+      const at = from === undefined ? undefined : new Date(from);
+      const { prices } = await partners.setPrice(partnerId, { ...price, from: at }, actor);
+      return viewPrices(partnerId, prices, { standard: standardPrice, now: clock.now() });
+    }),
   });
 
   return { wallets: walletRouter, limits: limitRouter, prices: priceRouter };

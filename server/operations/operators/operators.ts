@@ -20,6 +20,8 @@ import { randomId, randomSecret, sha256 } from '../../platform/ids.ts';
 import { firstOperator } from './authentication.ts';
 import type { Operator, OperatorStore } from './operator-store.ts';
 
+const operatorMutation = mutation({ target: 'operatorId', record: 'several' });
+
 const viewOperator = (operator: Operator): OperatorView =>
   viewAs(OperatorView, { ...operator, id: operator._id });
 
@@ -63,8 +65,7 @@ export function createOperatorProcedures(store: OperatorStore, clock: Pick<Clock
       (await store.list({ status }, page)).map(viewOperator),
     ),
     count: query(ListOperators.omit(pageFields), Total, ({ status }) => store.count({ status })),
-    create: mutation(
-      { target: null, record: 'several' },
+    create: mutation({ target: null, record: 'several' })(
       CreateOperator,
       OperatorWithToken,
       async ({ name, role, expiresIn }, actor) => {
@@ -82,21 +83,16 @@ export function createOperatorProcedures(store: OperatorStore, clock: Pick<Clock
       },
     ),
     /** Makes the operator's token invalid immediately. */
-    revoke: mutation(
-      { target: 'operatorId', record: 'several' },
-      OperatorReference,
-      OperatorView,
-      async ({ operatorId }, actor) => {
-        if (operatorId === actor.operatorId) {
-          throw new ApiError('refused', { description: 'Another owner has to revoke you' });
-        }
-        const revoked = await change(operatorId, actor, ({ status }, now) => {
-          if (status === 'revoked') return undefined;
-          const set = { status: 'revoked', revokedAt: new Date(now) } as const;
-          return { set, before: { status }, after: { status: 'revoked' } };
-        });
-        return viewOperator(revoked);
-      },
-    ),
+    revoke: operatorMutation(OperatorReference, OperatorView, async ({ operatorId }, actor) => {
+      if (operatorId === actor.operatorId) {
+        throw new ApiError('refused', { description: 'Another owner has to revoke you' });
+      }
+      const revoked = await change(operatorId, actor, ({ status }, now) => {
+        if (status === 'revoked') return undefined;
+        const set = { status: 'revoked', revokedAt: new Date(now) } as const;
+        return { set, before: { status }, after: { status: 'revoked' } };
+      });
+      return viewOperator(revoked);
+    }),
   });
 }

@@ -18,7 +18,7 @@ export function createSchemaProcedures(
   return router({
     show: query(z.void(), SchemaView, async () => viewState(await show())),
     shards: query(z.void(), ShardsView, () => shards()),
-    finish: mutation({ target: null, record: 'none' }, z.void(), FinishedSchema, async (_input, actor) =>
+    finish: mutation({ target: null, record: 'none' })(z.void(), FinishedSchema, async (_input, actor) =>
       viewState(await finish(() => endDryRun(actor))),
     ),
   });

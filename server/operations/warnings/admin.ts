@@ -36,7 +36,7 @@ export const createWarningProcedures = ({ store, settings }: Dependencies) =>
     list: query(ListWarnings, z.array(WarningView), async (input) => (await store.list(input)).map(view)),
     count: query(ListWarnings.omit(pageFields), Total, (input) => store.count(input)),
     settings: query(PartnerReference, WarningSettings, ({ partnerId }) => settings.read(partnerId)),
-    set: mutation({ target: 'partnerId', record: 'several' }, SetWarnings, WarningSettings, (input, actor) =>
+    set: mutation({ target: 'partnerId', record: 'several' })(SetWarnings, WarningSettings, (input, actor) =>
       settings.set(input, actor),
     ),
   });

@@ -19,6 +19,8 @@ import type { Partner, PartnerStore } from '../partner-store.ts';
 import { type Branded, presentBrand, requireWaiting, storedRequest } from './brand-requests.ts';
 import type { LogoStore } from './logo-store.ts';
 
+const brandMutation = mutation({ target: 'brandId', record: 'several' });
+
 /** The decision about a member's change of a live brand, for the member who asked for it. */
 export interface BrandDecision {
   /** The client, or the partner of a logo. */
@@ -141,19 +143,11 @@ export function createBrandProcedures(dependencies: Dependencies) {
     }),
 
     /** Puts a waiting change on the live pages. */
-    approve: mutation(
-      { target: 'brandId', record: 'several' },
-      BrandReference,
-      BrandRequest,
-      (input, actor) => decide(input, actor, {}),
-    ),
+    approve: brandMutation(BrandReference, BrandRequest, (input, actor) => decide(input, actor, {})),
 
     /** Refuses a waiting change. The members of the partner see the reason. */
-    refuse: mutation(
-      { target: 'brandId', record: 'several' },
-      RefuseBrand,
-      BrandRequest,
-      ({ reason, ...input }, actor) => decide(input, actor, { reason }),
+    refuse: brandMutation(RefuseBrand, BrandRequest, ({ reason, ...input }, actor) =>
+      decide(input, actor, { reason }),
     ),
   });
 }

@@ -35,6 +35,9 @@ import { viewClient } from '../views.ts';
 import { type Client, type ClientStore, collection as clientCollection, sourcesOf } from './client-store.ts';
 import { redirectUriFault } from './redirect-uris.ts';
 
+const clientMutation = mutation({ target: 'clientId', record: clientCollection });
+const partnerMutation = mutation({ target: 'partnerId', record: clientCollection });
+
 const redirectUriList = { noun: 'redirect URI', most: mostRedirectUris };
 
 interface Dependencies {
@@ -167,8 +170,7 @@ export function createClientProcedures(dependencies: Dependencies) {
 
     show: query(ClientReference, ClientView, async ({ clientId }) => view(await store.get(clientId))),
 
-    create: mutation(
-      { target: 'partnerId', record: clientCollection },
+    create: partnerMutation(
       CreateClient,
       ClientWithSecret,
       async ({ partnerId, keyId, ...wanted }, actor) => {
@@ -209,78 +211,62 @@ export function createClientProcedures(dependencies: Dependencies) {
      * Changes a client. A field that is left out stays as it is; null sets the default. A member's change of a live brand waits
      * for an operator.
      */
-    update: mutation(
-      { target: 'clientId', record: clientCollection },
-      UpdateClient,
-      ClientView,
-      async (input, actor) => {
-        const { clientId, addRedirectUris: add, removeRedirectUris: remove, ...wanted } = input;
-        // These three never change, so the values are still right when the change is made.
-        const { partnerId, mode, kind } = await store.get(clientId);
-        if (wanted.claims) assertExchangeable({ kind, claims: wanted.claims });
-        // An update has either the whole list of redirect URIs, or those to add and to remove.
-        assertRedirectUris(wanted.redirectUris ?? add ?? [], mode);
-        assertSources(wanted.sources ?? [], mode);
-        if (wanted.keyId && (await requireKey(partnerId, wanted.keyId)).mode !== mode) {
-          throw new ApiError('refused', {
-            description: `A ${mode} client cannot move to a key of the other mode`,
-          });
-        }
-        return change(clientId, actor, (current, now) => {
-          const { brand, rest } = splitBrand<Settings>(givenFields(wanted));
-          const waits = needsApproval(mode, actor) && Object.keys(brand).length > 0;
-          const after = waits ? rest : givenFields(wanted);
-          const request = waits ? requestBrand(current, brand, { actor, now }) : current.brandRequest;
-          const redirectUris = changedList(current.redirectUris, { add, remove }, redirectUriList);
-          if (!isDeepStrictEqual(redirectUris, current.redirectUris)) after.redirectUris = redirectUris;
-          assertOpenid({ ...current, ...after, claims: after.claims ?? current.claims });
-          if (Object.keys(after).length === 0 && request === current.brandRequest) return undefined;
-          const asked = waits ? { brandRequest: request?.changes ?? null } : {};
-          return {
-            set: { ...storedSettings(after), ...storedRequest(request) },
-            before: previousSettings(current, after),
-            after: { ...after, ...asked },
-          };
+    update: clientMutation(UpdateClient, ClientView, async (input, actor) => {
+      const { clientId, addRedirectUris: add, removeRedirectUris: remove, ...wanted } = input;
+      // These three never change, so the values are still right when the change is made.
+      const { partnerId, mode, kind } = await store.get(clientId);
+      if (wanted.claims) assertExchangeable({ kind, claims: wanted.claims });
+      // An update has either the whole list of redirect URIs, or those to add and to remove.
+      assertRedirectUris(wanted.redirectUris ?? add ?? [], mode);
+      assertSources(wanted.sources ?? [], mode);
+      if (wanted.keyId && (await requireKey(partnerId, wanted.keyId)).mode !== mode) {
+        throw new ApiError('refused', {
+          description: `A ${mode} client cannot move to a key of the other mode`,
         });
-      },
-    ),
+      }
+      return change(clientId, actor, (current, now) => {
+        const { brand, rest } = splitBrand<Settings>(givenFields(wanted));
+        const waits = needsApproval(mode, actor) && Object.keys(brand).length > 0;
+        const after = waits ? rest : givenFields(wanted);
+        const request = waits ? requestBrand(current, brand, { actor, now }) : current.brandRequest;
+        const redirectUris = changedList(current.redirectUris, { add, remove }, redirectUriList);
+        if (!isDeepStrictEqual(redirectUris, current.redirectUris)) after.redirectUris = redirectUris;
+        assertOpenid({ ...current, ...after, claims: after.claims ?? current.claims });
+        if (Object.keys(after).length === 0 && request === current.brandRequest) return undefined;
+        const asked = waits ? { brandRequest: request?.changes ?? null } : {};
+        return {
+          set: { ...storedSettings(after), ...storedRequest(request) },
+          before: previousSettings(current, after),
+          after: { ...after, ...asked },
+        };
+      });
+    }),
 
     /**
      * Makes a new secret. The old secrets become invalid after `keepOldSeconds`, which may be 0. Other processes cache clients, so
      * they accept the old secrets for up to 2 s longer.
      */
-    rotateSecret: mutation(
-      { target: 'clientId', record: clientCollection },
-      RotateClientSecret,
-      ClientWithSecret,
-      async (input, actor) => {
-        const { clientId, keepOldSeconds } = input;
-        const { secret, stored } = newClientSecret(clock.now());
-        const client = await change(clientId, actor, ({ secrets }, now) => {
-          const keepUntil = now + keepOldSeconds * 1000;
-          const rotated = [stored, ...keptSecrets(secrets, { now, keepUntil }, 'client')];
-          const [presentSecret] = secrets;
-          return {
-            set: { secrets: rotated },
-            before: { secrets: secrets.length, last4: presentSecret?.last4 },
-            after: { secrets: rotated.length, keepOldSeconds, last4: stored.last4 },
-          };
-        });
-        return { ...client, clientSecret: secret };
-      },
-    ),
+    rotateSecret: clientMutation(RotateClientSecret, ClientWithSecret, async (input, actor) => {
+      const { clientId, keepOldSeconds } = input;
+      const { secret, stored } = newClientSecret(clock.now());
+      const client = await change(clientId, actor, ({ secrets }, now) => {
+        const keepUntil = now + keepOldSeconds * 1000;
+        const rotated = [stored, ...keptSecrets(secrets, { now, keepUntil }, 'client')];
+        const [presentSecret] = secrets;
+        return {
+          set: { secrets: rotated },
+          before: { secrets: secrets.length, last4: presentSecret?.last4 },
+          after: { secrets: rotated.length, keepOldSeconds, last4: stored.last4 },
+        };
+      });
+      return { ...client, clientSecret: secret };
+    }),
 
-    disable: mutation(
-      { target: 'clientId', record: clientCollection },
-      DisableClient,
-      ClientView,
-      ({ clientId, reason }, actor) => setStatus(clientId, 'disabled', { actor, reason }),
+    disable: clientMutation(DisableClient, ClientView, ({ clientId, reason }, actor) =>
+      setStatus(clientId, 'disabled', { actor, reason }),
     ),
-    enable: mutation(
-      { target: 'clientId', record: clientCollection },
-      ClientReference,
-      ClientView,
-      ({ clientId }, actor) => setStatus(clientId, 'active', { actor }),
+    enable: clientMutation(ClientReference, ClientView, ({ clientId }, actor) =>
+      setStatus(clientId, 'active', { actor }),
     ),
   });
 }

@@ -28,6 +28,9 @@ import type { Sealing } from '../../platform/keys/sealing.ts';
 import type { Integration, OldIntegrationSecret } from './integration-store.ts';
 import { integrationCollection } from './integration-store.ts';
 
+const integrationMutation = mutation({ target: 'integrationId', record: integrationCollection });
+const partnerMutation = mutation({ target: 'partnerId', record: integrationCollection });
+
 interface Dependencies {
   store: RecordStore<Integration>;
   sealing: Pick<Sealing, 'seal'>;
@@ -108,28 +111,22 @@ export function createIntegrations({ store, sealing, clock, findClient, partnerN
       view(await store.get(integrationId)),
     ),
 
-    create: mutation(
-      { target: 'partnerId', record: integrationCollection },
-      CreateIntegration,
-      IntegrationWithSecret,
-      async (input, actor) => {
-        const { partnerId, clientId, shops } = input;
-        const { mode } = await requireStorefrontClient(partnerId, clientId);
-        const { integrationSecret, stored } = await newSecret();
-        const id = randomId('integration');
-        const now = clock.now();
-        const fields = { partnerId, clientId, mode, status: 'active' as const, shops, secretVersion: 1 };
-        const integration = await store.insert(
-          { _id: id, ...fields, ...stored, createdAt: new Date(now) },
-          auditEntry(actor, { id, at: now }, { after: fields }),
-        );
-        return { ...view(integration), integrationSecret };
-      },
-    ),
+    create: partnerMutation(CreateIntegration, IntegrationWithSecret, async (input, actor) => {
+      const { partnerId, clientId, shops } = input;
+      const { mode } = await requireStorefrontClient(partnerId, clientId);
+      const { integrationSecret, stored } = await newSecret();
+      const id = randomId('integration');
+      const now = clock.now();
+      const fields = { partnerId, clientId, mode, status: 'active' as const, shops, secretVersion: 1 };
+      const integration = await store.insert(
+        { _id: id, ...fields, ...stored, createdAt: new Date(now) },
+        auditEntry(actor, { id, at: now }, { after: fields }),
+      );
+      return { ...view(integration), integrationSecret };
+    }),
 
     /** Adds and removes shops. The secret does not change. */
-    update: mutation(
-      { target: 'integrationId', record: integrationCollection },
+    update: integrationMutation(
       UpdateIntegration,
       IntegrationView,
       ({ integrationId, addShops, removeShops }, actor) =>
@@ -143,8 +140,7 @@ export function createIntegrations({ store, sealing, clock, findClient, partnerN
     ),
 
     /** Makes a new secret. The old secret becomes invalid after `keepOldSeconds`, which may be 0. */
-    rotateSecret: mutation(
-      { target: 'integrationId', record: integrationCollection },
+    rotateSecret: integrationMutation(
       RotateIntegrationSecret,
       IntegrationWithSecret,
       async (input, actor) => {
@@ -171,16 +167,12 @@ export function createIntegrations({ store, sealing, clock, findClient, partnerN
       },
     ),
 
-    disable: mutation(
-      { target: 'integrationId', record: integrationCollection },
-      IntegrationReference,
-      IntegrationView,
-      ({ integrationId }, actor) =>
-        change(integrationId, actor, ({ status }) =>
-          status === 'disabled'
-            ? undefined
-            : { set: { status: 'disabled' }, before: { status }, after: { status: 'disabled' } },
-        ),
+    disable: integrationMutation(IntegrationReference, IntegrationView, ({ integrationId }, actor) =>
+      change(integrationId, actor, ({ status }) =>
+        status === 'disabled'
+          ? undefined
+          : { set: { status: 'disabled' }, before: { status }, after: { status: 'disabled' } },
+      ),
     ),
   });
 

@@ -19,6 +19,8 @@ import { viewEndpoint } from '../views.ts';
 import { assertActive } from './admin-keys.ts';
 import { type ApiKey, type KeyStore, collection as keyCollection, pauseAt } from './key-store.ts';
 
+const keyMutation = mutation({ target: 'keyId', record: keyCollection });
+
 export interface EndpointDependencies {
   store: Pick<KeyStore, 'get' | 'change'>;
   sealing: Pick<Sealing, 'seal'>;
@@ -91,172 +93,135 @@ export function createEndpointProcedures(dependencies: EndpointDependencies) {
     show: query(KeyReference, EndpointView, async ({ keyId }) => view(await store.get(keyId))),
 
     /** Saves a URL and makes a new signing secret, even if the URL is the same as before. */
-    set: mutation(
-      { target: 'keyId', record: keyCollection },
-      SetEndpoint,
-      EndpointWithSecret,
-      ({ keyId, url }, actor) => replaceSecret(keyId, url, actor),
+    set: keyMutation(SetEndpoint, EndpointWithSecret, ({ keyId, url }, actor) =>
+      replaceSecret(keyId, url, actor),
     ),
 
     /** The old secret and a prepared secret become invalid immediately, also for scheduled attempts. */
-    rotateSecret: mutation(
-      { target: 'keyId', record: keyCollection },
-      KeyReference,
-      EndpointWithSecret,
-      ({ keyId }, actor) => replaceSecret(keyId, undefined, actor),
+    rotateSecret: keyMutation(KeyReference, EndpointWithSecret, ({ keyId }, actor) =>
+      replaceSecret(keyId, undefined, actor),
     ),
 
     /**
      * Prepares the next signing secret. It signs nothing yet, so that a receiver can be set up to accept it. An earlier prepared
      * secret is dropped.
      */
-    prepareSecret: mutation(
-      { target: 'keyId', record: keyCollection },
-      KeyReference,
-      EndpointWithSecret,
-      async ({ keyId }, actor) => {
-        const { signingSecret, stored } = await newSigningSecret();
-        const endpoint = await change(keyId, actor, (current, now) => {
-          assertActive(current);
-          const { webhook } = current;
-          if (!webhook) throw missingUrlError(keyId);
-          return {
-            set: { webhook: { ...webhook, next: { ...stored, preparedAt: new Date(now) } } },
-            before: { prepared: webhook.next?.last4 ?? null },
-            after: { prepared: stored.last4 },
-          };
-        });
-        return { ...endpoint, signingSecret };
-      },
-    ),
+    prepareSecret: keyMutation(KeyReference, EndpointWithSecret, async ({ keyId }, actor) => {
+      const { signingSecret, stored } = await newSigningSecret();
+      const endpoint = await change(keyId, actor, (current, now) => {
+        assertActive(current);
+        const { webhook } = current;
+        if (!webhook) throw missingUrlError(keyId);
+        return {
+          set: { webhook: { ...webhook, next: { ...stored, preparedAt: new Date(now) } } },
+          before: { prepared: webhook.next?.last4 ?? null },
+          after: { prepared: stored.last4 },
+        };
+      });
+      return { ...endpoint, signingSecret };
+    }),
 
     /**
      * Signs with the prepared secret from now on. The previous secret becomes invalid immediately (interface 5.5, rule 5).
      * The caller names the prepared secret by `last4`, because another one may have been prepared since.
      */
-    switchSecret: mutation(
-      { target: 'keyId', record: keyCollection },
-      SwitchSecret,
-      EndpointView,
-      ({ keyId, last4 }, actor) =>
-        change(keyId, actor, (current, now) => {
-          assertActive(current);
-          const { webhook, webhookSecrets } = current;
-          if (!webhook) throw missingUrlError(keyId);
-          const { url, setAt, next: prepared } = webhook;
-          // An earlier call made this switch. Its response may have been lost, so this call succeeds too.
-          if (!prepared && webhook.last4 === last4) return undefined;
-          if (prepared?.last4 !== last4) throw preparedSecretError(keyId, last4, prepared?.last4);
-          const { sealedSecret } = prepared;
-          const secretVersion = webhookSecrets + 1;
-          return {
-            set: {
-              // Without `next` and `lastUsedAt`: no secret is prepared now, and the new secret was never used.
-              webhook: { url, setAt, sealedSecret, secretVersion, last4, secretAt: new Date(now) },
-              webhookSecrets: secretVersion,
-            },
-            before: { secretVersion: webhookSecrets, last4: webhook.last4 },
-            after: { secretVersion, last4 },
-          };
-        }),
+    switchSecret: keyMutation(SwitchSecret, EndpointView, ({ keyId, last4 }, actor) =>
+      change(keyId, actor, (current, now) => {
+        assertActive(current);
+        const { webhook, webhookSecrets } = current;
+        if (!webhook) throw missingUrlError(keyId);
+        const { url, setAt, next: prepared } = webhook;
+        // An earlier call made this switch. Its response may have been lost, so this call succeeds too.
+        if (!prepared && webhook.last4 === last4) return undefined;
+        if (prepared?.last4 !== last4) throw preparedSecretError(keyId, last4, prepared?.last4);
+        const { sealedSecret } = prepared;
+        const secretVersion = webhookSecrets + 1;
+        return {
+          set: {
+            // Without `next` and `lastUsedAt`: no secret is prepared now, and the new secret was never used.
+            webhook: { url, setAt, sealedSecret, secretVersion, last4, secretAt: new Date(now) },
+            webhookSecrets: secretVersion,
+          },
+          before: { secretVersion: webhookSecrets, last4: webhook.last4 },
+          after: { secretVersion, last4 },
+        };
+      }),
     ),
 
     /** Changes the URL and keeps the signing secret. @throws ApiError `conflict` if the key has no URL */
-    changeUrl: mutation(
-      { target: 'keyId', record: keyCollection },
-      SetEndpoint,
-      EndpointView,
-      ({ keyId, url }, actor) =>
-        change(keyId, actor, (current, now) => {
-          assertActive(current);
-          assertWebhookUrl(url, current.mode);
-          const { webhook } = current;
-          if (!webhook) throw missingUrlError(keyId);
-          if (webhook.url === url) return undefined;
-          const changed = { ...webhook, url, setAt: new Date(now) };
-          return { set: { webhook: changed }, before: { url: webhook.url }, after: { url } };
-        }),
+    changeUrl: keyMutation(SetEndpoint, EndpointView, ({ keyId, url }, actor) =>
+      change(keyId, actor, (current, now) => {
+        assertActive(current);
+        assertWebhookUrl(url, current.mode);
+        const { webhook } = current;
+        if (!webhook) throw missingUrlError(keyId);
+        if (webhook.url === url) return undefined;
+        const changed = { ...webhook, url, setAt: new Date(now) };
+        return { set: { webhook: changed }, before: { url: webhook.url }, after: { url } };
+      }),
     ),
 
     /**
      * Makes the events of a key wait until a time. A new time replaces an earlier one.
      * @throws ApiError `refused` if the time has passed or is more than 7 days ahead
      */
-    pause: mutation(
-      { target: 'keyId', record: keyCollection },
-      PauseEndpoint,
-      EndpointView,
-      ({ keyId, until: untilText }, actor) => {
-        const until = new Date(untilText);
-        const lengthMs = until.getTime() - clock.now();
-        if (lengthMs <= 0 || lengthMs > longestPauseMs)
-          throw new ApiError('refused', {
-            description: `${until.toISOString()} is not within the next 7 days; deliveries are kept for 30 days`,
-          });
-        return change(keyId, actor, (current, now) => {
-          assertActive(current);
-          const pause = pauseAt(now, current);
-          if (pause?.until.getTime() === until.getTime()) return undefined;
-          return {
-            set: { pause: { until } },
-            before: { pausedUntil: pause?.until ?? null },
-            after: { pausedUntil: until },
-          };
+    pause: keyMutation(PauseEndpoint, EndpointView, ({ keyId, until: untilText }, actor) => {
+      const until = new Date(untilText);
+      const lengthMs = until.getTime() - clock.now();
+      if (lengthMs <= 0 || lengthMs > longestPauseMs)
+        throw new ApiError('refused', {
+          description: `${until.toISOString()} is not within the next 7 days; deliveries are kept for 30 days`,
         });
-      },
-    ),
+      return change(keyId, actor, (current, now) => {
+        assertActive(current);
+        const pause = pauseAt(now, current);
+        if (pause?.until.getTime() === until.getTime()) return undefined;
+        return {
+          set: { pause: { until } },
+          before: { pausedUntil: pause?.until ?? null },
+          after: { pausedUntil: until },
+        };
+      });
+    }),
 
     /** Sets whether the key's URL receives notices besides the events of the contract. */
-    setNotices: mutation(
-      { target: 'keyId', record: keyCollection },
-      SetNotices,
-      EndpointView,
-      ({ keyId, notices }, actor) =>
-        change(keyId, actor, (current) => {
-          assertActive(current);
-          if ((current.notices ?? false) === notices) return undefined;
-          // Only true is stored.
-          return {
-            set: { notices: notices || undefined },
-            before: { notices: !notices },
-            after: { notices },
-          };
-        }),
+    setNotices: keyMutation(SetNotices, EndpointView, ({ keyId, notices }, actor) =>
+      change(keyId, actor, (current) => {
+        assertActive(current);
+        if ((current.notices ?? false) === notices) return undefined;
+        // Only true is stored.
+        return {
+          set: { notices: notices || undefined },
+          before: { notices: !notices },
+          after: { notices },
+        };
+      }),
     ),
 
     /** Ends a pause. The waiting events can then be sent. */
-    resume: mutation(
-      { target: 'keyId', record: keyCollection },
-      KeyReference,
-      EndpointView,
-      async ({ keyId }, actor) => {
-        const endpoint = await change(keyId, actor, ({ pause }) => {
-          if (!pause) return undefined;
-          return {
-            set: { pause: undefined },
-            before: { pausedUntil: pause.until },
-            after: { pausedUntil: null },
-          };
-        });
-        await onResumed(keyId);
-        return endpoint;
-      },
-    ),
+    resume: keyMutation(KeyReference, EndpointView, async ({ keyId }, actor) => {
+      const endpoint = await change(keyId, actor, ({ pause }) => {
+        if (!pause) return undefined;
+        return {
+          set: { pause: undefined },
+          before: { pausedUntil: pause.until },
+          after: { pausedUntil: null },
+        };
+      });
+      await onResumed(keyId);
+      return endpoint;
+    }),
 
     /** Removes the URL and the signing secret. */
-    unset: mutation(
-      { target: 'keyId', record: keyCollection },
-      KeyReference,
-      EndpointView,
-      ({ keyId }, actor) =>
-        change(keyId, actor, ({ webhook, webhookSecrets: secretVersion }) => {
-          if (!webhook) return undefined;
-          return {
-            set: { webhook: undefined },
-            before: { url: webhook.url, secretVersion, last4: webhook.last4 },
-            after: { url: null, secretVersion },
-          };
-        }),
+    unset: keyMutation(KeyReference, EndpointView, ({ keyId }, actor) =>
+      change(keyId, actor, ({ webhook, webhookSecrets: secretVersion }) => {
+        if (!webhook) return undefined;
+        return {
+          set: { webhook: undefined },
+          before: { url: webhook.url, secretVersion, last4: webhook.last4 },
+          after: { url: null, secretVersion },
+        };
+      }),
     ),
   });
 }

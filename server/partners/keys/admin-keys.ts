@@ -24,6 +24,9 @@ import type { ApiKey, KeyStore, OldKeySecret } from './key-store.ts';
 import { collection as keyCollection } from './key-store.ts';
 import { keptSecrets } from './secrets.ts';
 
+const keyMutation = mutation({ target: 'keyId', record: keyCollection });
+const partnerMutation = mutation({ target: 'partnerId', record: keyCollection });
+
 interface Dependencies {
   store: KeyStore;
   partners: Pick<PartnerStore, 'get'>;
@@ -78,69 +81,54 @@ export function createKeyProcedures({ store, partners, clock, partnerNames }: De
 
     show: query(KeyReference, KeyView, async ({ keyId }) => view(await store.get(keyId))),
 
-    create: mutation(
-      { target: 'partnerId', record: keyCollection },
-      CreateKey,
-      KeyWithSecret,
-      async ({ partnerId, mode }, actor) => {
-        // Throws `not_found` for an unknown partner.
-        await partners.get(partnerId);
-        const now = clock.now();
-        const id = randomId('apiKey');
-        const { apiKey, stored } = newSecret(mode);
-        const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, mode, status: 'active' } });
-        const fields = { _id: id, partnerId, mode, status: 'active' as const, webhookSecrets: 0, ...stored };
-        const key = await store.insert({ ...fields, createdAt: new Date(now) }, entry);
-        return { ...view(key), apiKey };
-      },
-    ),
+    create: partnerMutation(CreateKey, KeyWithSecret, async ({ partnerId, mode }, actor) => {
+      // Throws `not_found` for an unknown partner.
+      await partners.get(partnerId);
+      const now = clock.now();
+      const id = randomId('apiKey');
+      const { apiKey, stored } = newSecret(mode);
+      const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, mode, status: 'active' } });
+      const fields = { _id: id, partnerId, mode, status: 'active' as const, webhookSecrets: 0, ...stored };
+      const key = await store.insert({ ...fields, createdAt: new Date(now) }, entry);
+      return { ...view(key), apiKey };
+    }),
 
     /**
      * Makes a new secret. The key keeps its id, sessions and clients. The old secret becomes invalid after `keepOldSeconds`,
      * which may be 0.
      */
-    rotate: mutation(
-      { target: 'keyId', record: keyCollection },
-      RotateKey,
-      KeyWithSecret,
-      async ({ keyId, keepOldSeconds }, actor) => {
-        // The mode of a key never changes, so it can be read before the change.
-        const { mode } = await store.get(keyId);
-        const { apiKey, stored } = newSecret(mode);
-        const key = await change(keyId, actor, (current, now) => {
-          assertActive(current);
-          const oldSecrets = oldSecretsAfter(current, { now, keepUntil: now + keepOldSeconds * 1000 });
-          return {
-            set: {
-              ...stored,
-              // The new secret was never used.
-              lastUsedAt: undefined,
-              oldSecrets: oldSecrets.length > 0 ? oldSecrets : undefined,
-              rotatedAt: new Date(now),
-            },
-            before: { last4: current.last4 },
-            after: { last4: stored.last4, ...(keepOldSeconds > 0 ? { keepOldSeconds } : {}) },
-          };
-        });
-        return { ...view(key), apiKey };
-      },
-    ),
+    rotate: keyMutation(RotateKey, KeyWithSecret, async ({ keyId, keepOldSeconds }, actor) => {
+      // The mode of a key never changes, so it can be read before the change.
+      const { mode } = await store.get(keyId);
+      const { apiKey, stored } = newSecret(mode);
+      const key = await change(keyId, actor, (current, now) => {
+        assertActive(current);
+        const oldSecrets = oldSecretsAfter(current, { now, keepUntil: now + keepOldSeconds * 1000 });
+        return {
+          set: {
+            ...stored,
+            // The new secret was never used.
+            lastUsedAt: undefined,
+            oldSecrets: oldSecrets.length > 0 ? oldSecrets : undefined,
+            rotatedAt: new Date(now),
+          },
+          before: { last4: current.last4 },
+          after: { last4: stored.last4, ...(keepOldSeconds > 0 ? { keepOldSeconds } : {}) },
+        };
+      });
+      return { ...view(key), apiKey };
+    }),
 
-    revoke: mutation(
-      { target: 'keyId', record: keyCollection },
-      KeyReference,
-      KeyView,
-      async ({ keyId }, actor) => {
-        const key = await change(keyId, actor, ({ status }, now) => {
-          if (status === 'revoked') return undefined;
-          return {
-            set: { status: 'revoked', revokedAt: new Date(now) },
-            before: { status },
-            after: { status: 'revoked' },
-          };
-        });
-        return view(key);
-      },
-    ),
+    revoke: keyMutation(KeyReference, KeyView, async ({ keyId }, actor) => {
+      const key = await change(keyId, actor, ({ status }, now) => {
+        if (status === 'revoked') return undefined;
+        return {
+          set: { status: 'revoked', revokedAt: new Date(now) },
+          before: { status },
+          after: { status: 'revoked' },
+        };
+      });
+      return view(key);
+    }),
   });
 }

@@ -27,6 +27,9 @@ import type { Member } from './member-store.ts';
 import { createOwners, isActiveOwner } from './owners.ts';
 import type { MembersStores } from './store.ts';
 
+const memberMutation = mutation({ target: 'memberId', record: 'several' });
+const partnerMutation = mutation({ target: 'partnerId', record: 'several' });
+
 /** The time that a removed member stays in the list, without the e-mail address, in milliseconds. */
 export const removedRetentionMs = 30 * 86_400_000;
 
@@ -156,63 +159,57 @@ export function createMemberProcedures(dependencies: Dependencies) {
 
   return router({
     /** Invites a person, or gives a member a new link. The passkey that the member makes with it replaces the old one. */
-    invite: mutation(
-      { target: 'partnerId', record: 'several' },
-      InviteMember,
-      InvitedMember,
-      async ({ partnerId, email, role }, actor) => {
-        if (!isOn) throw new ApiError('refused', { description: 'The portal is off: set SVC_PORTAL=on' });
-        await requirePartner(partnerId);
-        // The id follows from the address, so a second invitation of a person finds the same record.
-        const id = deriveId(idKey, 'member', [partnerId, email]);
-        refuseSelf(id, actor);
-        const now = clock.now();
-        // Only the hash of the secret is stored. The link of the result has the secret itself.
-        const secret = randomSecret('invitation');
-        const hash = sha256(secret);
-        const hasActiveOwner = await members.hasActiveOwner(partnerId);
-        const invitationFor = (before?: Member) => ({
-          hash,
-          ...invitationTimes(role, { actor, now, hasActiveOwner, before }),
-        });
-        const fields = { email, invitedBy: actor.operatorId };
-        const newMember = {
-          _id: id,
-          partnerId,
-          status: 'invited' as const,
-          ...fields,
-          role,
-          invitation: invitationFor(),
-          createdAt: new Date(now),
+    invite: partnerMutation(InviteMember, InvitedMember, async ({ partnerId, email, role }, actor) => {
+      if (!isOn) throw new ApiError('refused', { description: 'The portal is off: set SVC_PORTAL=on' });
+      await requirePartner(partnerId);
+      // The id follows from the address, so a second invitation of a person finds the same record.
+      const id = deriveId(idKey, 'member', [partnerId, email]);
+      refuseSelf(id, actor);
+      const now = clock.now();
+      // Only the hash of the secret is stored. The link of the result has the secret itself.
+      const secret = randomSecret('invitation');
+      const hash = sha256(secret);
+      const hasActiveOwner = await members.hasActiveOwner(partnerId);
+      const invitationFor = (before?: Member) => ({
+        hash,
+        ...invitationTimes(role, { actor, now, hasActiveOwner, before }),
+      });
+      const fields = { email, invitedBy: actor.operatorId };
+      const newMember = {
+        _id: id,
+        partnerId,
+        status: 'invited' as const,
+        ...fields,
+        role,
+        invitation: invitationFor(),
+        createdAt: new Date(now),
+      };
+      const inviteAgain: Decide<Member> = (before) => {
+        // An active member can still sign in with the old passkey until the new link is used.
+        const status = before.status === 'active' ? 'active' : 'invited';
+        const invitation = invitationFor(before);
+        // An owner who loses the role by a held invitation would lose it later, when it could be the last one.
+        if (invitation.role && isActiveOwner(before) && role !== 'owner')
+          throw new ApiError('refused', {
+            description: `${id} is an active owner; change the role: svcadmin members role ${id} --role ${role}`,
+          });
+        return {
+          set: {
+            ...fields,
+            role: invitation.role ? before.role : role,
+            invitation,
+            status,
+            removedAt: undefined,
+            purgeAt: undefined,
+          },
+          before: { role: before.role, status: before.status },
+          after: { role, status, invited: true, ...(invitation.heldUntil ? { held: true } : {}) },
         };
-        const inviteAgain: Decide<Member> = (before) => {
-          // An active member can still sign in with the old passkey until the new link is used.
-          const status = before.status === 'active' ? 'active' : 'invited';
-          const invitation = invitationFor(before);
-          // An owner who loses the role by a held invitation would lose it later, when it could be the last one.
-          if (invitation.role && isActiveOwner(before) && role !== 'owner')
-            throw new ApiError('refused', {
-              description: `${id} is an active owner; change the role: svcadmin members role ${id} --role ${role}`,
-            });
-          return {
-            set: {
-              ...fields,
-              role: invitation.role ? before.role : role,
-              invitation,
-              status,
-              removedAt: undefined,
-              purgeAt: undefined,
-            },
-            before: { role: before.role, status: before.status },
-            after: { role, status, invited: true, ...(invitation.heldUntil ? { held: true } : {}) },
-          };
-        };
-        const member = (await add(newMember, actor)) ?? (await changeOther(id, actor, inviteAgain));
-        if (!isByMember(actor) && hasActiveOwner)
-          await mailOwners(partnerId, invitationMail(member, baseUrl));
-        return { ...view(member), link: `${baseUrl}/portal/invitations#${secret}` };
-      },
-    ),
+      };
+      const member = (await add(newMember, actor)) ?? (await changeOther(id, actor, inviteAgain));
+      if (!isByMember(actor) && hasActiveOwner) await mailOwners(partnerId, invitationMail(member, baseUrl));
+      return { ...view(member), link: `${baseUrl}/portal/invitations#${secret}` };
+    }),
 
     show: query(MemberReference, MemberView, async ({ memberId }) => view(await members.get(memberId))),
 
@@ -223,94 +220,72 @@ export function createMemberProcedures(dependencies: Dependencies) {
     count: query(ListMembers.omit(pageFields), Total, (filter) => members.count(filter)),
 
     /** Lets an invitation by support be used now. Only an owner of the partner can do it. */
-    confirmInvitation: mutation(
-      { target: 'memberId', record: 'several' },
-      MemberReference,
-      MemberView,
-      ({ memberId }, actor) =>
-        decideHeld(memberId, actor, ({ heldUntil: _held, ...invitation }) => invitation),
+    confirmInvitation: memberMutation(MemberReference, MemberView, ({ memberId }, actor) =>
+      decideHeld(memberId, actor, ({ heldUntil: _held, ...invitation }) => invitation),
     ),
 
     /** Ends an invitation by support. */
-    refuseInvitation: mutation(
-      { target: 'memberId', record: 'several' },
-      MemberReference,
-      MemberView,
-      ({ memberId }, actor) => decideHeld(memberId, actor, () => undefined),
+    refuseInvitation: memberMutation(MemberReference, MemberView, ({ memberId }, actor) =>
+      decideHeld(memberId, actor, () => undefined),
     ),
 
     /** Changes the role, with effect from the member's next request. Ends the sessions of the member's programs. */
-    setRole: mutation(
-      { target: 'memberId', record: 'several' },
-      SetMemberRole,
-      MemberView,
-      async ({ memberId, role }, actor) => {
-        refuseSelf(memberId, actor);
-        const member = await changeOther(memberId, actor, async (before) => {
-          if (before.status === 'removed') throw removedMemberError(memberId);
-          if (before.role === role) return undefined;
-          // Otherwise support could make a member of its own an owner without the owners' knowledge.
-          if (role === 'owner' && !isByMember(actor) && (await members.hasActiveOwner(before.partnerId)))
-            throw new ApiError('refused', {
-              description: `The partner has an owner, who makes other owners. Or invite the member as one: svcadmin members invite ${before.partnerId} EMAIL --role owner`,
-            });
-          return { set: { role }, before: { role: before.role }, after: { role } };
-        });
-        // The member allowed these programs to act in the old role only.
-        await memberSessions.endDevices({ memberId });
-        return view(member);
-      },
-    ),
+    setRole: memberMutation(SetMemberRole, MemberView, async ({ memberId, role }, actor) => {
+      refuseSelf(memberId, actor);
+      const member = await changeOther(memberId, actor, async (before) => {
+        if (before.status === 'removed') throw removedMemberError(memberId);
+        if (before.role === role) return undefined;
+        // Otherwise support could make a member of its own an owner without the owners' knowledge.
+        if (role === 'owner' && !isByMember(actor) && (await members.hasActiveOwner(before.partnerId)))
+          throw new ApiError('refused', {
+            description: `The partner has an owner, who makes other owners. Or invite the member as one: svcadmin members invite ${before.partnerId} EMAIL --role owner`,
+          });
+        return { set: { role }, before: { role: before.role }, after: { role } };
+      });
+      // The member allowed these programs to act in the old role only.
+      await memberSessions.endDevices({ memberId });
+      return view(member);
+    }),
 
     wishes: query(MemberReference, MemberWishes, async ({ memberId }) =>
       wishesOf(await members.get(memberId)),
     ),
 
     /** Sets whether the member gets e-mails about warnings. */
-    setWishes: mutation(
-      { target: 'memberId', record: 'several' },
-      SetMemberWishes,
-      MemberWishes,
-      async ({ memberId, warnings }, actor) => {
-        const member = await change(memberId, actor, (before) => {
-          if (before.status === 'removed') throw removedMemberError(memberId);
-          if ((before.warnings ?? false) === warnings) return undefined;
-          // Only true is stored.
-          return {
-            set: { warnings: warnings || undefined },
-            before: { warnings: !warnings },
-            after: { warnings },
-          };
-        });
-        return wishesOf(member);
-      },
-    ),
+    setWishes: memberMutation(SetMemberWishes, MemberWishes, async ({ memberId, warnings }, actor) => {
+      const member = await change(memberId, actor, (before) => {
+        if (before.status === 'removed') throw removedMemberError(memberId);
+        if ((before.warnings ?? false) === warnings) return undefined;
+        // Only true is stored.
+        return {
+          set: { warnings: warnings || undefined },
+          before: { warnings: !warnings },
+          after: { warnings },
+        };
+      });
+      return wishesOf(member);
+    }),
 
     /** Ends the member's sessions, passkey and invitation, and erases the e-mail address. Idempotent. */
-    remove: mutation(
-      { target: 'memberId', record: 'several' },
-      MemberReference,
-      MemberView,
-      async ({ memberId }, actor) => {
-        refuseSelf(memberId, actor);
-        const member = await changeOther(memberId, actor, ({ status }, now) => {
-          if (status === 'removed') return undefined;
-          const erased = { email: undefined, passkey: undefined, invitation: undefined, warnings: undefined };
-          return {
-            set: {
-              ...erased,
-              status: 'removed',
-              removedAt: new Date(now),
-              purgeAt: new Date(now + removedRetentionMs),
-            },
-            before: { status },
-            after: { status: 'removed' },
-          };
-        });
-        await memberSessions.endAllOf(memberId);
-        return view(member);
-      },
-    ),
+    remove: memberMutation(MemberReference, MemberView, async ({ memberId }, actor) => {
+      refuseSelf(memberId, actor);
+      const member = await changeOther(memberId, actor, ({ status }, now) => {
+        if (status === 'removed') return undefined;
+        const erased = { email: undefined, passkey: undefined, invitation: undefined, warnings: undefined };
+        return {
+          set: {
+            ...erased,
+            status: 'removed',
+            removedAt: new Date(now),
+            purgeAt: new Date(now + removedRetentionMs),
+          },
+          before: { status },
+          after: { status: 'removed' },
+        };
+      });
+      await memberSessions.endAllOf(memberId);
+      return view(member);
+    }),
 
     acts: query(ListActs, z.array(AuditLogEntry), async ({ partnerId, ...page }) =>
       (await auditEntriesOf(partnerId, page)).map(seenByPartner).map(withoutInviter),

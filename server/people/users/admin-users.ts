@@ -29,6 +29,8 @@ import { isHeld } from './user.ts';
 import { createFindUserId } from './user-id.ts';
 import type { User, UserStore } from './user-store.ts';
 
+const userMutation = mutation({ target: 'userId', record: 'several' });
+
 export interface UserDependencies {
   users: Pick<UserStore, 'find'>;
   enrollments: Pick<EnrollmentStore, 'find' | 'ofUser' | 'ofSubject' | 'ofCustomer' | 'userOfSubject'>;
@@ -120,33 +122,23 @@ export function createUserProcedures(dependencies: UserDependencies) {
       return found.map((enrollment) => ({ userId: enrollment.userId, ...viewEnrollment(enrollment) }));
     }),
 
-    removePasskey: mutation(
-      { target: 'userId', record: 'several' },
-      PasskeyReference,
-      RemovedPasskey,
-      async ({ userId, passkeyId }, actor) => {
-        await passkeys.remove(userId, passkeyId, () => endDryRun(actor));
-        return { id: passkeyId, userId };
-      },
-    ),
+    removePasskey: userMutation(PasskeyReference, RemovedPasskey, async ({ userId, passkeyId }, actor) => {
+      await passkeys.remove(userId, passkeyId, () => endDryRun(actor));
+      return { id: passkeyId, userId };
+    }),
 
-    hold: mutation({ target: 'userId', record: 'several' }, HoldUser, HeldUser, async (input, actor) =>
+    hold: userMutation(HoldUser, HeldUser, async (input, actor) =>
       viewHeld(await holds.hold(input, actor), clock.now()),
     ),
 
-    release: mutation({ target: 'userId', record: 'several' }, ReleaseUser, HeldUser, async (input, actor) =>
+    release: userMutation(ReleaseUser, HeldUser, async (input, actor) =>
       viewHeld(await holds.release(input, actor), clock.now()),
     ),
 
-    erase: mutation(
-      { target: 'userId', record: 'several' },
-      UserReference,
-      ErasedUser,
-      async ({ userId }, actor) => {
-        const erased = await erasure.erase(userId, actor);
-        if (!erased) throw new ApiError('not_found', { description: `No user ${userId}` });
-        return { id: userId, ...erased };
-      },
-    ),
+    erase: userMutation(UserReference, ErasedUser, async ({ userId }, actor) => {
+      const erased = await erasure.erase(userId, actor);
+      if (!erased) throw new ApiError('not_found', { description: `No user ${userId}` });
+      return { id: userId, ...erased };
+    }),
   });
 }

@@ -228,23 +228,29 @@ export const query = <Input extends z.ZodType, Output extends z.ZodType>(
     .output(output)
     .query((call) => run(call.input as z.output<Input>, call.ctx) as never);
 
+/** An input with the field that names the target. A wallet is named by two fields, and null by none. */
+type Naming<Target extends string | null> = Target extends string
+  ? { [Field in Exclude<Target, 'wallet'>]?: unknown }
+  : unknown;
+
 /**
- * Makes a procedure that changes something.
+ * Returns a function that makes procedures that change something.
  * @param audit what the audit log records of a call
- * @param run makes the change for the operator or member who acts, and the output
  */
-export const mutation = <Input extends z.ZodType, Output extends z.ZodType>(
-  audit: AuditRule<(keyof z.output<Input> & string) | 'wallet'>,
-  input: Input,
-  output: Output,
-  run: (
-    input: z.output<Input>,
-    actor: Actor,
-    context: ProcedureContext,
-  ) => z.input<Output> | Promise<z.input<Output>>,
-) =>
-  procedure
-    .meta({ audit })
-    .input(input)
-    .output(output)
-    .mutation((call) => run(call.input as z.output<Input>, call.ctx.actor, call.ctx) as never);
+export const mutation =
+  <const Target extends string | null>(audit: AuditRule<Target>) =>
+  /** @param run makes the change for the operator or member who acts, and the output */
+  <Input extends z.ZodType<Naming<Target>>, Output extends z.ZodType>(
+    input: Input,
+    output: Output,
+    run: (
+      input: z.output<Input>,
+      actor: Actor,
+      context: ProcedureContext,
+    ) => z.input<Output> | Promise<z.input<Output>>,
+  ) =>
+    procedure
+      .meta({ audit })
+      .input(input)
+      .output(output)
+      .mutation((call) => run(call.input as z.output<Input>, call.ctx.actor, call.ctx) as never);

@@ -18,9 +18,9 @@ export interface Actor {
 export type CallResult = { outcome: 'done'; repeated: boolean } | { outcome: 'refused'; error: ErrorCode };
 
 /** What the audit log records of a call that changes something. */
-export interface AuditRule<Field extends string = string> {
+export interface AuditRule<Target extends string | null = string | null> {
   /** The field of the input with the id of what is changed, `wallet` for `partnerId` and `mode`. Null if the input has no id. */
-  target: Field | null;
+  target: Target;
   /**
    * The collection whose document carries the entry of the change until it is copied. `several` if documents of several
    * collections may carry entries. `none` if the changed document carries none, so the call itself gets an entry.
