@@ -8,11 +8,8 @@ import { createPartnerNames } from '../../partners/partner-names.ts';
 import { createPartnerStore } from '../../partners/partner-store.ts';
 import { limitInTurns } from '../../platform/database/reads/in-turns.ts';
 import { minute } from '../../platform/http/limits/windows.ts';
-import {
-  collection as deliveryCollection,
-  failedByKey,
-  newestFailedOfKeys,
-} from '../../webhooks/delivery/delivery-store.ts';
+import { collection as deliveryCollection, failedByKey } from '../../webhooks/delivery/delivery-store.ts';
+import { newestFailedOfKeys } from '../../webhooks/operators/endpoints/health-store.ts';
 import { type Backlog, type BacklogStore, dueBefore, lateAfterMs } from '../metrics/backlog-store.ts';
 import type { RequestGapStore } from '../requests/request-gap-store.ts';
 import type { RecentError, RequestStore } from '../requests/request-store.ts';

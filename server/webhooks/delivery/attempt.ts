@@ -32,9 +32,6 @@ export interface AttemptSettings {
   sent?: (outcome: string, mode: Mode) => void;
 }
 
-/** An attempt that was sent: its lease, and the result that is to be recorded under it. */
-type Sent = FinishedAttempt;
-
 /** A delivery whose state is stored. */
 export interface Recorded {
   /** When the delivery is due again; undefined if it is not. */
@@ -78,7 +75,7 @@ function clockAheadMinutes(receiverTime: number | undefined, now: number): numbe
 export function createAttempt(settings: AttemptSettings): (leased: Leased) => Promise<Recorded> {
   const { deliveries, clock, logger } = settings;
   const now = () => new Date(clock.now());
-  const recordTogether = createGroupCommit<Sent, undefined>({
+  const recordTogether = createGroupCommit<FinishedAttempt, undefined>({
     run: async (attempts) => {
       await deliveries.record(attempts);
       return attempts.map(() => undefined);
@@ -139,7 +136,7 @@ export function createAttempt(settings: AttemptSettings): (leased: Leased) => Pr
   async function send(
     leased: Leased,
     { url, mode, secret, secretVersion }: Endpoint & { state: 'on' },
-  ): Promise<Sent> {
+  ): Promise<FinishedAttempt> {
     const { keyId, body, lane } = leased;
     const at = clock.now();
     settings.sending?.({ lane, lag: Math.max(0, at - dueTimeOf(leased).getTime()) / 1000 });
@@ -157,7 +154,7 @@ export function createAttempt(settings: AttemptSettings): (leased: Leased) => Pr
     return { delivery: leased, row, verdict, at: endedAt };
   }
 
-  async function record(sent: Sent): Promise<Recorded> {
+  async function record(sent: FinishedAttempt): Promise<Recorded> {
     const { verdict } = sent;
     const isRecorded = await recordInTime(sent);
     logAttempt(sent);
@@ -166,7 +163,7 @@ export function createAttempt(settings: AttemptSettings): (leased: Leased) => Pr
   }
 
   /** Records a result. While the database cannot be reached, it retries until the lease ends. @returns whether it succeeded */
-  async function recordInTime(sent: Sent): Promise<boolean> {
+  async function recordInTime(sent: FinishedAttempt): Promise<boolean> {
     const { _id: deliveryId, lease } = sent.delivery;
     for (;;) {
       try {
@@ -180,7 +177,7 @@ export function createAttempt(settings: AttemptSettings): (leased: Leased) => Pr
     }
   }
 
-  function logAttempt({ delivery, row: { status, error, durationMs }, verdict }: Sent): void {
+  function logAttempt({ delivery, row: { status, error, durationMs }, verdict }: FinishedAttempt): void {
     const { _id: deliveryId, eventId, attempt: number, partnerId: partner } = delivery;
     const { traceId } = readTraceparent(delivery.traceparent) ?? {};
     logger.info(

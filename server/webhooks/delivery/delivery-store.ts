@@ -1,4 +1,4 @@
-import type { Collection, Db, Document } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
 import type { SkipReason } from '../../../contracts/webhooks.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import type { ShardDeclaration } from '../../platform/database/schema/sharding.ts';
@@ -22,19 +22,6 @@ const pending = { partialFilterExpression: { status: 'pending' } };
 export const failedByKey = { status: 1, keyId: 1, createdAt: -1, _id: -1 } as const;
 /** The condition that it serves. Lists of all failed deliveries are not in this order, so the condition names the key. */
 export const failedOfAnyKey = { status: 'failed' as const, keyId: { $gt: '' } };
-/** Stages that find the newest failed delivery of each key. With the hint `failedByKey`, the database reads no others. */
-export const newestFailedOfKeys: Document[] = [
-  { $match: failedOfAnyKey },
-  { $sort: failedByKey },
-  {
-    $group: {
-      _id: '$keyId',
-      partnerId: { $first: '$partnerId' },
-      mode: { $first: '$mode' },
-      at: { $first: '$createdAt' },
-    },
-  },
-];
 const longestDueFirst = { nextAttemptAt: 1 } as const;
 /** The index of overdue attempts by key, and the condition that it serves. Any time is later than 1970. */
 export const overdueByKey = { keyId: 1, 'overdue.since': 1 } as const;

@@ -1,4 +1,4 @@
-import type { Db } from 'mongodb';
+import type { Db, Document } from 'mongodb';
 import type { Mode } from '../../../../contracts/identifiers.ts';
 import { collection as keyCollection } from '../../../partners/keys/key-store.ts';
 import { inTurns, limitInTurns } from '../../../platform/database/reads/in-turns.ts';
@@ -7,7 +7,7 @@ import type { Delivery, Overdue } from '../../delivery/delivery.ts';
 import {
   collection as deliveryCollection,
   failedByKey,
-  newestFailedOfKeys,
+  failedOfAnyKey,
   overdueByKey,
   overdueOfAnyKey,
 } from '../../delivery/delivery-store.ts';
@@ -23,6 +23,20 @@ const mostAttempted = 500;
 const mostQueued = 10_000;
 /** Sorts live before test by the alphabet. */
 const liveFirst = { mode: 1 } as const;
+
+/** Stages that find the newest failed delivery of each key. With the hint `failedByKey`, the database reads no others. */
+export const newestFailedOfKeys: Document[] = [
+  { $match: failedOfAnyKey },
+  { $sort: failedByKey },
+  {
+    $group: {
+      _id: '$keyId',
+      partnerId: { $first: '$partnerId' },
+      mode: { $first: '$mode' },
+      at: { $first: '$createdAt' },
+    },
+  },
+];
 
 interface Wanted {
   mode?: Mode | undefined;
