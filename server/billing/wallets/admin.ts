@@ -7,7 +7,6 @@ import {
   EntryDetail,
   FindEntry,
   FundWallet,
-  LimitsView,
   ListWallets,
   MovedView,
   PricesView,
@@ -17,7 +16,6 @@ import {
   RefundCharge,
   RepairView,
   RepairWallets,
-  SetLimits,
   SetPrice,
   ShowPrices,
   SignedStatementView,
@@ -33,7 +31,6 @@ import { Mode } from '../../../contracts/identifiers.ts';
 import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
-import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomRequestId } from '../../platform/ids.ts';
 import { type LedgerPage, refundIdOf, walletIdOf } from '../ledger/ledger-page.ts';
@@ -42,20 +39,12 @@ import { collection as ledgerCollection } from '../ledger/ledger-store.ts';
 import type { ManualEntries } from '../manual-entries.ts';
 import type { WalletAudit } from './audit/audit-wallet.ts';
 import type { WalletRepair } from './audit/repair-wallet.ts';
-import { cappedBy } from './ceilings.ts';
+import { createLimitProcedures, type LimitDependencies } from './limits/admin-limits.ts';
 import { refill } from './refill.ts';
 import type { SignStatement as Sign } from './signed-statement.ts';
 import { readStatement, readStatementParts, type Statement } from './statement.ts';
 import { readUsage } from './usage.ts';
-import {
-  type Ceilings,
-  viewEntryDetail,
-  viewLimits,
-  viewMoved,
-  viewPrices,
-  viewStatement,
-  viewWallet,
-} from './views.ts';
+import { type Ceilings, viewEntryDetail, viewMoved, viewPrices, viewStatement, viewWallet } from './views.ts';
 import type { WalletList } from './wallet-list.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
 
@@ -74,10 +63,9 @@ export interface WalletsAdmin {
   clock: Pick<Clock, 'now'>;
   /** The configured price of a billable event in cents. */
   standardPrice: number;
-  partners: {
+  partners: Pick<LimitDependencies['partners'], 'setCeilings'> & {
     /** @throws ApiError not_found */
     show(partnerId: string): Promise<{ prices?: Prices; ceilings?: Partial<Record<Mode, Ceilings>> }>;
-    setCeilings(wallet: WalletReference, ceilings: Ceilings, actor: Actor): Promise<unknown>;
     setPrice(
       partnerId: string,
       price: { kind: BillableKind; cents: number; from: Date | undefined },
@@ -171,32 +159,6 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     });
   }
 
-  async function limitsOf(wallet: WalletReference): Promise<LimitsView> {
-    const { ceilings } = await partners.show(wallet.partnerId);
-    return viewLimits(wallet, await walletOf(wallet), {
-      now: clock.now(),
-      ceilings: ceilings?.[wallet.mode],
-    });
-  }
-
-  /** The ceilings of a wallet with those that an operator has given. `isGiven`: whether there is one. */
-  async function wantedCeilings(
-    wallet: WalletReference,
-    { ceilingPerMinute, ceilingPerHour }: Pick<SetLimits, 'ceilingPerMinute' | 'ceilingPerHour'>,
-  ): Promise<{ ceilings: Ceilings; isGiven: boolean }> {
-    const { ceilings } = await partners.show(wallet.partnerId);
-    const present = ceilings?.[wallet.mode] ?? {};
-    const chosen = (wanted: number | null | undefined, old: number | undefined) =>
-      wanted === undefined ? old : (wanted ?? undefined);
-    return {
-      ceilings: {
-        perMinute: chosen(ceilingPerMinute, present.perMinute),
-        perHour: chosen(ceilingPerHour, present.perHour),
-      },
-      isGiven: ceilingPerMinute !== undefined || ceilingPerHour !== undefined,
-    };
-  }
-
   const walletRouter = router({
     list: query(ListWallets, z.array(WalletListing), (input) => list.list(input)),
     count: query(ListWallets.omit(pageFields), Total, (input) => list.count(input)),
@@ -275,31 +237,6 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     ),
   });
 
-  const limitRouter = router({
-    show: query(WalletReference, LimitsView, limitsOf),
-    /** Sets spend caps. Members cannot exceed the ceilings, which operators set; a new ceiling lowers a higher cap. */
-    set: ledgerMutation(SetLimits, LimitsView, async ({ partnerId, mode, ...wanted }, actor) => {
-      const wallet = { partnerId, mode };
-      const { walletId, state } = await walletOf(wallet);
-      const { ceilings, isGiven } = await wantedCeilings(wallet, wanted);
-      const caps = cappedBy(ceilings, {
-        wanted,
-        present: state.caps,
-        isMember: actor.partnerId !== undefined,
-      });
-      endDryRun(actor, { changes: isGiven || Object.keys(caps).length > 0 });
-      if (isGiven) await partners.setCeilings(wallet, ceilings, actor);
-      if (Object.keys(caps).length === 0) return limitsOf(wallet);
-      const target = { id: walletId, at: clock.now() };
-      await manualEntries.setCaps(
-        walletId,
-        caps,
-        auditEntry(actor, target, { before: state.caps, after: caps }),
-      );
-      return limitsOf(wallet);
-    }),
-  });
-
   const priceRouter = router({
     show: query(ShowPrices, PricesView, async ({ partnerId }) => {
       const { prices } = partnerId ? await partners.show(partnerId) : {};
@@ -312,5 +249,9 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     }),
   });
 
-  return { wallets: walletRouter, limits: limitRouter, prices: priceRouter };
+  return {
+    wallets: walletRouter,
+    limits: createLimitProcedures({ ...dependencies, walletOf }),
+    prices: priceRouter,
+  };
 }

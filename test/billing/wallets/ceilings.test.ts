@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cappedBy } from '../../../server/billing/wallets/ceilings.ts';
+import { cappedBy } from '../../../server/billing/wallets/limits/ceilings.ts';
 
 const ceilings = { perMinute: 100, perHour: 1_000 };
 const low = { perMinute: 50, perHour: 500 };

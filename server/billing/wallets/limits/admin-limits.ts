@@ -1,0 +1,79 @@
+import { LimitsView, SetLimits, WalletReference } from '../../../../contracts/admin/wallets.ts';
+import type { Mode } from '../../../../contracts/identifiers.ts';
+import { mutation, query, router } from '../../../platform/admin-api/procedures.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import { type Actor, auditEntry } from '../../../platform/database/audit/audit-entry.ts';
+import { endDryRun } from '../../../platform/database/audit/dry-run.ts';
+import type { LedgerPage } from '../../ledger/ledger-page.ts';
+import { collection as ledgerCollection } from '../../ledger/ledger-store.ts';
+import type { ManualEntries } from '../../manual-entries.ts';
+import { type Ceilings, viewLimits } from '../views.ts';
+import { cappedBy } from './ceilings.ts';
+
+const ledgerMutation = mutation({ target: 'wallet', record: ledgerCollection });
+
+export interface LimitDependencies {
+  manualEntries: Pick<ManualEntries, 'setCaps'>;
+  clock: Pick<Clock, 'now'>;
+  partners: {
+    /** @throws ApiError not_found */
+    show(partnerId: string): Promise<{ ceilings?: Partial<Record<Mode, Ceilings>> }>;
+    setCeilings(wallet: WalletReference, ceilings: Ceilings, actor: Actor): Promise<unknown>;
+  };
+  /** Reads the head of a wallet. @throws ApiError `not_found` */
+  walletOf: (wallet: WalletReference) => Promise<Omit<LedgerPage, 'entries'>>;
+}
+
+/** Makes the procedures that `svcadmin limits` calls. */
+export function createLimitProcedures({ manualEntries, clock, partners, walletOf }: LimitDependencies) {
+  async function limitsOf(wallet: WalletReference): Promise<LimitsView> {
+    const { ceilings } = await partners.show(wallet.partnerId);
+    return viewLimits(wallet, await walletOf(wallet), {
+      now: clock.now(),
+      ceilings: ceilings?.[wallet.mode],
+    });
+  }
+
+  /** The ceilings of a wallet with those that an operator has given. `isGiven`: whether there is one. */
+  async function wantedCeilings(
+    wallet: WalletReference,
+    { ceilingPerMinute, ceilingPerHour }: Pick<SetLimits, 'ceilingPerMinute' | 'ceilingPerHour'>,
+  ): Promise<{ ceilings: Ceilings; isGiven: boolean }> {
+    const { ceilings } = await partners.show(wallet.partnerId);
+    const present = ceilings?.[wallet.mode] ?? {};
+    const chosen = (wanted: number | null | undefined, old: number | undefined) =>
+      wanted === undefined ? old : (wanted ?? undefined);
+    return {
+      ceilings: {
+        perMinute: chosen(ceilingPerMinute, present.perMinute),
+        perHour: chosen(ceilingPerHour, present.perHour),
+      },
+      isGiven: ceilingPerMinute !== undefined || ceilingPerHour !== undefined,
+    };
+  }
+
+  return router({
+    show: query(WalletReference, LimitsView, limitsOf),
+    /** Sets spend caps. Members cannot exceed the ceilings, which operators set; a new ceiling lowers a higher cap. */
+    set: ledgerMutation(SetLimits, LimitsView, async ({ partnerId, mode, ...wanted }, actor) => {
+      const wallet = { partnerId, mode };
+      const { walletId, state } = await walletOf(wallet);
+      const { ceilings, isGiven } = await wantedCeilings(wallet, wanted);
+      const caps = cappedBy(ceilings, {
+        wanted,
+        present: state.caps,
+        isMember: actor.partnerId !== undefined,
+      });
+      endDryRun(actor, { changes: isGiven || Object.keys(caps).length > 0 });
+      if (isGiven) await partners.setCeilings(wallet, ceilings, actor);
+      if (Object.keys(caps).length === 0) return limitsOf(wallet);
+      const target = { id: walletId, at: clock.now() };
+      await manualEntries.setCaps(
+        walletId,
+        caps,
+        auditEntry(actor, target, { before: state.caps, after: caps }),
+      );
+      return limitsOf(wallet);
+    }),
+  });
+}
