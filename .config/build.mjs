@@ -1,5 +1,6 @@
 // Builds what `npm start` and the other programs run into dist/, where anything has changed since the last build.
-// `--programs` adds the programs of test/proofs/ and what they need. `npm run build -- --force` builds in any case.
+// `--programs` adds the programs of test/proofs/ and what they need, and checks no types. `npm run build -- --force` builds in
+// any case.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -96,7 +97,9 @@ async function build() {
   const began = performance.now();
   for (const { stamp } of [product, programs]) rmSync(stamp, { force: true });
   const tsc = 'node_modules/typescript/bin/tsc';
-  const { status } = spawnSync(process.execPath, [tsc, '-p', target.project], { stdio: 'inherit' });
+  // The code is the same without a check of its types, which takes three quarters of the time. `npm run check` has it.
+  const options = target === programs ? ['--noCheck'] : [];
+  const { status } = spawnSync(process.execPath, [tsc, '-p', target.project, ...options], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
   await import('./copy-assets.mjs');
   writeFileSync(target.stamp, wanted);
