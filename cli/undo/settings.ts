@@ -23,6 +23,21 @@ const settingsOf: Readonly<Record<string, (api: AdminApi, target: string) => Pro
     };
   },
 
+  async 'partners.close'(api, partnerId) {
+    return {
+      present: await api.partners.show.query({ partnerId }),
+      isLive: true,
+      set: (changing, { status }) => {
+        // A partner that was not active must not be active for a moment.
+        if (status !== 'active')
+          throw usageError(
+            `The close is not undone: ${partnerId} was ${String(status ?? 'suspended')} before`,
+          );
+        return changing.partners.activate.mutate({ partnerId });
+      },
+    };
+  },
+
   async 'clients.update'(api, clientId) {
     const client = await api.clients.show.query({ clientId });
     // The audit log has the stored values, where a default is absent. The client shows the defaults.
@@ -128,7 +143,8 @@ export async function prepareUndo(api: AdminApi, entry: AuditLogEntry): Promise<
       `Changes that can be undone: ${undoable.join(' ')}`,
     );
   const { present, set, isLive } = await read(api, target);
-  const names = Object.keys(after).filter((name) => !isSame(before[name], after[name]));
+  // A reason is about the change, and no value of the record.
+  const names = Object.keys(after).filter((name) => name !== 'reason' && !isSame(before[name], after[name]));
   const later = names.find((name) => !isUnchanged(present[name], after[name]));
   if (later !== undefined)
     throw usageError(

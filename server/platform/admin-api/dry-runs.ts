@@ -28,6 +28,7 @@ export const dryRunnable: ReadonlySet<string> = new Set([
   'limits.set',
   'members.remove',
   'operators.revoke',
+  'partners.activate',
   'partners.close',
   'partners.suspend',
   'partners.update',

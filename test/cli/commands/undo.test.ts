@@ -74,7 +74,7 @@ const changes: Record<string, { make: () => Promise<unknown>; read: () => Promis
 
 describe('svcadmin audit-log undo', () => {
   it('has a case for each change that can be undone', () => {
-    expect(Object.keys(changes).sort()).toEqual([...undoable].sort());
+    expect(['partners.close', ...Object.keys(changes)].sort()).toEqual([...undoable].sort());
   });
 
   it.each(Object.keys(changes))('sets again what %s has replaced, once', async (action) => {
@@ -96,6 +96,40 @@ describe('svcadmin audit-log undo', () => {
     // The undo has an entry of its own, and can be undone.
     expect(await undo(await requestOf(action))).toMatchObject({ code: 0 });
     expect(await read()).toEqual(changed);
+  });
+
+  describe('of partners close', () => {
+    const closed = async (status: 'active' | 'suspended' | 'pending') => {
+      const { id: partnerId } = await server.admin.partners.create.mutate({ name: `Was ${status}` });
+      if (status !== 'pending') await server.admin.partners.activate.mutate({ partnerId });
+      if (status === 'suspended') await server.admin.partners.suspend.mutate({ partnerId });
+      await server.admin.partners.close.mutate({ partnerId, reason: 'end of contract' });
+      const show = async () => {
+        const { status: now, closedAt } = await server.admin.partners.show.query({ partnerId });
+        return [now, closedAt !== null];
+      };
+      return { partnerId, show, request: await requestOf('partners.close') };
+    };
+
+    it('activates the partner again, once', async () => {
+      const { request, show } = await closed('active');
+      const dry = await undo(request, '--dry-run');
+      expect(dry.stdout, dry.stderr).toMatch(/Would do: .* changes back: .*suspended/);
+      expect(await show()).toEqual(['suspended', true]);
+      expect(await undo(request)).toMatchObject({ code: 0 });
+      expect(await show()).toEqual(['active', false]);
+      expect(await undo(request)).toMatchObject({ code: 2 });
+    });
+
+    it.each(['suspended', 'pending'] as const)(
+      'is refused (exit 2) if the partner was %s',
+      async (status) => {
+        const { request, show } = await closed(status);
+        for (const more of [[], ['--dry-run']])
+          expect(await undo(request, ...more)).toMatchObject({ code: 2 });
+        expect(await show()).toEqual(['suspended', true]);
+      },
+    );
   });
 
   it('refuses a request that changed no settings (exit 2), and an unknown one (exit 4)', async () => {
