@@ -156,6 +156,7 @@ describe('the status in the bytes of a response', () => {
     [undefined, 'HTTP/1.1 020 OK\r\n'],
     [undefined, 'HTTP/1.1 200OK\r\n'],
     [undefined, '220 smtp.example ESMTP\r\nHTTP/1.1 200 OK\r\n'],
+    [undefined, '220 smtp.example ESMTP\r\n\r\nHTTP/1.1 200 OK\r\n'],
     [undefined, ' HTTP/1.1 200 OK\r\n'],
   ])('is %s in %j', (status, bytes) => {
     expect(finalStatus(Buffer.from(bytes))).toBe(status);
