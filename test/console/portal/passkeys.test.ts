@@ -102,6 +102,10 @@ describe('a second passkey', () => {
     expect((await elsewhere.post('/passkeys', stolen)).status).toBe(401);
     expect((await post(answer)).status).toBe(303);
     expect((await post(answer)).status).toBe(401);
+    // Nor after its removal.
+    expect((await remove(browser, phone)).status).toBe(303);
+    expect((await post(answer)).status).toBe(401);
+    expect((await add(browser, phone)).status).toBe(303);
     // The credential of another member, also of a second passkey.
     expect((await add(elsewhere, phone)).status).toBe(401);
     const again = await browser.open('/passkeys');
@@ -135,6 +139,8 @@ describe('the removal of a passkey', () => {
     const unused = await confirmed();
     expect((await device.withToken(token)).status).toBe(200);
     expect((await remove(owner.browser, lost)).status).toBe(303);
+    // Before a request by the login could end it.
+    expect((await owner.browser.open('/devices')).html).not.toContain('value="end"');
     expect((await thief.open('/keys')).status).toBe(303);
     expect((await device.withToken(token)).status).toBe(401);
     expect(await device.poll(unused)).toMatchObject({ error: 'access_denied' });

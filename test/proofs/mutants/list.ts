@@ -9,6 +9,7 @@ import type { Mutation } from './mutation.ts';
 import { passkeys } from './passkeys.ts';
 import { roles } from './roles.ts';
 import { running } from './running.ts';
+import { support } from './support.ts';
 import { webhooks } from './webhooks.ts';
 
 export const mutations: readonly Mutation[] = [
@@ -23,4 +24,5 @@ export const mutations: readonly Mutation[] = [
   ...running,
   ...wallet,
   ...passkeys,
+  ...support,
 ];
