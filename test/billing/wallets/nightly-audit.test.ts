@@ -19,6 +19,9 @@ async function ledger(walletCount = 23) {
   const ids = Array.from({ length: walletCount }, (_, n) => `ptr_${n}:test`);
   await store.insert(ids.map((id) => openingPage(id, new Date(twoOClock - dayMs))));
   const clock = { time: twoOClock, now: () => clock.time };
+  /** How long each audit of a wallet takes, in milliseconds of the process. */
+  const pace = { auditMs: 0 };
+  let elapsed = 0;
   const faults = createFaultStore(db);
   const audit = createWalletAudit({
     ...{ store, faults, clock, key: randomBytes(32) },
@@ -33,10 +36,12 @@ async function ledger(walletCount = 23) {
         ...audit,
         audit(walletId, options) {
           audited.push({ walletId, isWhole: options?.sinceCheckpoint !== true });
+          elapsed += pace.auditMs;
           return audit.audit(walletId, options);
         },
       },
       ...{ store, faults, clock, worker },
+      monotonic: () => elapsed,
       logger: { error: (details: unknown) => void errors.push(details) },
     });
   const take = () => {
@@ -48,6 +53,7 @@ async function ledger(walletCount = 23) {
     db,
     ids,
     clock,
+    pace,
     process: processOf(true),
     other: processOf(true),
     api: processOf(false),
@@ -70,7 +76,7 @@ it('the nightly audit reads each wallet once a day, from 02:00 UTC on', async ()
 });
 
 it('the nightly audit reads each wallet whole once a week, and else from its last audit on', async () => {
-  const { ids, clock, process, take } = await ledger();
+  const { ids, clock, process, take } = await ledger(6);
   await process.sweep();
   take();
   const readWhole: string[] = [];
@@ -80,6 +86,15 @@ it('the nightly audit reads each wallet whole once a week, and else from its las
     readWhole.push(...take().flatMap(({ walletId, isWhole }) => (isWhole ? [walletId] : [])));
   }
   expect(readWhole.toSorted()).toEqual(ids.toSorted());
+});
+
+it('the nightly audit stops after two seconds, and the next sweep continues it', async () => {
+  const { ids, pace, process, take } = await ledger();
+  pace.auditMs = 100;
+  await process.sweep();
+  expect(take().map(({ walletId }) => walletId)).toEqual(ids.toSorted().slice(0, 20));
+  await process.sweep();
+  expect(take().map(({ walletId }) => walletId)).toEqual(ids.toSorted().slice(20));
 });
 
 it('one of two processes makes the nightly audit, and a process without the role worker does not', async () => {

@@ -14,6 +14,8 @@ interface Dependencies {
   logger: Pick<Logger, 'error'>;
   /** Whether this process audits: one with the role worker. */
   worker: boolean;
+  /** A time in milliseconds that never goes back. Tests give their own. */
+  monotonic?: () => number;
 }
 
 const dayMs = 86_400_000;
@@ -33,7 +35,15 @@ const isReadWhole = (walletId: string, day: string): boolean =>
   (Buffer.from(sha256(walletId), 'base64url').readUInt32BE() + Date.parse(day) / dayMs) % 7 === 0;
 
 /** Audits all wallets each night, some in each sweep, in one process at a time. */
-export function createNightlyAudit({ audit, store, faults, clock, logger, worker }: Dependencies): Sweep {
+export function createNightlyAudit({
+  audit,
+  store,
+  faults,
+  clock,
+  logger,
+  worker,
+  monotonic = monotonicTime,
+}: Dependencies): Sweep {
   async function auditOne(walletId: string, day: string): Promise<void> {
     const report = await audit.audit(walletId, { sinceCheckpoint: !isReadWhole(walletId, day) });
     if (report && report.findings.length > 0)
@@ -45,9 +55,9 @@ export function createNightlyAudit({ audit, store, faults, clock, logger, worker
 
   /** Audits the wallets after `after` until the time is over. @returns the last one; undefined if none is left */
   async function auditSome(after: string | undefined, day: string): Promise<string | undefined> {
-    const endsAt = monotonicTime() + auditForMs;
+    const endsAt = monotonic() + auditForMs;
     let last = after;
-    while (monotonicTime() < endsAt) {
+    while (monotonic() < endsAt) {
       const ids = await store.walletIds({ limit: pageLength, after: last });
       for (const id of ids) await auditOne(id, day);
       if (ids.length < pageLength) return undefined;
