@@ -46,7 +46,15 @@ export function render({ title, path, sections, isUrgent = false, away, at }: Sh
     title,
     isUrgent: isUrgent || away !== undefined,
     keep: (to: string) => to,
-    nav: Object.entries(links).map(([to, text]) => ({ href: `/ops${to}`, text, current: to === path })),
+    nav: [
+      {
+        entries: Object.entries(links).map(([to, text]) => ({
+          href: `/ops${to}`,
+          text,
+          current: to === path,
+        })),
+      },
+    ],
     error: away && {
       text: `The database is away since ${timeOf(away.since)} UTC`,
       detail: `${away.reason}. ${figures}`,

@@ -10,6 +10,7 @@ import type { MemberCalls } from './calls/member-calls.ts';
 import { isAllowed } from './calls/scope.ts';
 import { describeError } from './error-words.ts';
 import type { SignedIn } from './member-sessions.ts';
+import { navigationOf } from './navigation.ts';
 import type { Responses } from './responses.ts';
 import { placeOf } from './views/find.ts';
 import { askingView, questionOf, runOf } from './views/kit/ask.ts';
@@ -126,17 +127,6 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
     };
   }
 
-  /** The entries of the navigation that the member may follow. The entry of the shown page's topic is `current`. */
-  function navigationOf(shown: PageRow, { role, m, query }: PageContext) {
-    // The topic is the first part of the path: `clients` for `/clients/:client`.
-    const topicOf = ({ path }: PageRow) => path.split('/')[1];
-    return pages.flatMap((page) => {
-      if (page.nav === undefined || !isAllowed(role, page.needs)) return [];
-      const current = topicOf(page) === topicOf(shown);
-      return [{ href: `${root}${keepMode(page.path, query)}`, text: m[page.nav], current }];
-    });
-  }
-
   /** Sends a page, with the outcome of a form. If the form was refused, the status of the page is that of the error. */
   async function show(
     page: PageRow,
@@ -168,7 +158,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       csrf: issueToken(signedIn.secret),
       path: browser.pathOf(request),
       who: { partner, email, role: m[role] },
-      nav: navigationOf(page, context),
+      nav: navigationOf(pages, page, { root, role, m, query: context.query }),
       mode: modeIn(context.query),
       modes: page.modes && modeSwitch(page.modes, browser.pathOf(request), context),
       keep: (to: string) => keepMode(to, context.query),

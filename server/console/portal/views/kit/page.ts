@@ -7,6 +7,7 @@ import type { Language } from '../../../../platform/http/browser/language.ts';
 import type { SignedIn } from '../../member-sessions.ts';
 import type { Messages } from '../../messages/en.ts';
 import type { barsOf } from '../../usage.ts';
+import type { MenuItem } from './menu.ts';
 
 /** A text of a page, which may lead to another page of the portal. */
 export interface Cell {
@@ -185,7 +186,7 @@ export interface PageRow {
   /** The path below `/portal`, with route parameters. */
   path: string;
   /** The page's entry in the navigation; absent if only other pages link to it. */
-  nav?: keyof Messages;
+  nav?: MenuItem;
   /** Whether the page has a switch between the modes: with both at once (`any`), or with one of them (`one`, by default live). */
   modes?: 'any' | 'one';
   /** The procedure that the page needs, such as `clients.list`. Roles that may not call it do not see the page. */
