@@ -1,11 +1,12 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { AdminRouter } from '../../operations/admin-router.ts';
 import { createInvitations } from '../../partners/members/invitations.ts';
+import type { MemberMail } from '../../partners/members/member-mail.ts';
 import { memberName } from '../../partners/members/member-name.ts';
 import type { Member } from '../../partners/members/member-store.ts';
 import { createPasskeyChanges } from '../../partners/members/passkey-changes.ts';
 import type { MembersStores } from '../../partners/members/store.ts';
-import type { AdminContext } from '../../platform/admin-api/procedures.ts';
+import { type AdminContext, refusalOf } from '../../platform/admin-api/procedures.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type CallerKind, createCapacity } from '../../platform/http/limits/in-flight.ts';
 import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
@@ -26,7 +27,7 @@ import { createResponses } from './responses.ts';
 import { portalRoutes } from './routes.ts';
 import { createSignIn } from './sign-in.ts';
 import { devicePages, type NoteDevice } from './views/account/devices.ts';
-import { passkeyPages } from './views/account/passkeys.ts';
+import { type ChangePasskeys, passkeyPages } from './views/account/passkeys.ts';
 import { bulkPages } from './views/bulk.ts';
 import { clientDocuments, clientPage } from './views/clients/client.ts';
 import { clientPages } from './views/clients/clients.ts';
@@ -53,6 +54,7 @@ interface Dependencies {
   baseUrl: string;
   router: AdminRouter;
   recordCall: NonNullable<AdminContext['recordCall']>;
+  mailMember: MemberMail['toMember'];
   /** Tells whether a record belongs to a partner. */
   findForeign: FindForeign;
   environment: string;
@@ -118,6 +120,35 @@ function createActionNotes(recordCall: Dependencies['recordCall']) {
   };
 }
 
+/** Makes the function that records the changes of members to their own passkeys, and tells them by e-mail. */
+const createPasskeyChange =
+  ({
+    recordCall,
+    mailMember,
+    baseUrl,
+  }: Pick<Dependencies, 'recordCall' | 'mailMember' | 'baseUrl'>): ChangePasskeys =>
+  async (member, actor, change) => {
+    const record = (result: Parameters<typeof recordCall>[2]) =>
+      recordCall(actor, { memberId: member._id }, result, { target: 'memberId', record: 'several' });
+    try {
+      await change();
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (refusal) await record(refusal);
+      throw error;
+    }
+    await record({ outcome: 'done', repeated: false });
+    const what = actor.action === 'members.addPasskey' ? 'added to' : 'removed from';
+    mailMember(member, {
+      cause: `passkey ${actor.requestId}`,
+      subject: `A passkey was ${what} your account`,
+      text:
+        `A passkey was ${what} your account of the partner portal, from the address ${actor.address}.\n` +
+        `If it was not you, remove the passkeys that you do not know, and tell an owner of your company or support.\n` +
+        `${baseUrl}/portal/passkeys\n`,
+    });
+  };
+
 /** The portal of members, to be mounted at `/portal` of the public listener. */
 export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
   const { stores, router, clock, keyring, baseUrl, recordCall, findForeign, limit } = dependencies;
@@ -178,7 +209,11 @@ export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
         previewConsent,
         about,
         clock,
-        pages: [...pages, ...devicePages({ logins, limit, noteDevice }), ...passkeyPages(signIn)],
+        pages: [
+          ...pages,
+          ...devicePages({ logins, limit, noteDevice }),
+          ...passkeyPages(signIn, createPasskeyChange(dependencies)),
+        ],
       }),
     ],
   });

@@ -4,6 +4,7 @@ import { sha256 } from '../../platform/ids.ts';
 import type { SendMail } from '../../platform/mail.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { BrandDecision } from '../brands/admin-brands.ts';
+import type { Member } from './member-store.ts';
 import type { MembersStores } from './store.ts';
 
 /** A text for members of a partner. `cause` makes the message id, so that a repeated message is shown once. */
@@ -26,7 +27,7 @@ interface Dependencies {
   baseUrl: string;
 }
 
-/** Sends e-mails to members about acts of support. No call waits for the mail server. */
+/** Sends e-mails to members about acts of support, and about their own passkeys. No call waits for the mail server. */
 export function createMemberMail({ stores: { members }, send, clock, logger, baseUrl }: Dependencies) {
   async function deliver(to: string, { cause, subject, text }: MemberText): Promise<void> {
     const id = sha256(`${cause}|${to}`).slice(0, 32);
@@ -46,6 +47,10 @@ export function createMemberMail({ stores: { members }, send, clock, logger, bas
   };
 
   return {
+    toMember({ email }: Pick<Member, 'email'>, text: MemberText): void {
+      if (send && email !== undefined) void deliver(email, text);
+    },
+
     async toOwners(partnerId: string, text: MemberText): Promise<void> {
       if (send) deliverAll(await members.ownerEmails(partnerId), text);
     },

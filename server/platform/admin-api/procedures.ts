@@ -187,9 +187,13 @@ function resultOf(ended: Ended): CallResult | undefined {
     const { dryRun, repeated } = (ended.data ?? {}) as { dryRun?: unknown; repeated?: unknown };
     return dryRun === true ? undefined : { outcome: 'done', repeated: repeated === true };
   }
-  const { cause } = ended.error;
-  const isRefusal = cause instanceof ApiError && refusals.has(errorTable[cause.code].exit);
-  return isRefusal ? { outcome: 'refused', error: cause.code } : undefined;
+  return refusalOf(ended.error.cause);
+}
+
+/** The result of a call that an error ended, for the audit log; undefined for an error that is no refusal. */
+export function refusalOf(error: unknown): CallResult | undefined {
+  const isRefusal = error instanceof ApiError && refusals.has(errorTable[error.code].exit);
+  return isRefusal ? { outcome: 'refused', error: error.code } : undefined;
 }
 
 export const router = trpc.router;

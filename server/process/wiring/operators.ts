@@ -115,6 +115,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     logger,
     router,
     recordCall: admin.auditLog.recordCall,
+    mailMember: parts.memberMail.toMember,
     findForeign: createOwnRecords(stores, clock),
     environment: config.environment,
     showPartner: partners.partners.show,

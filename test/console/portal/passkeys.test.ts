@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TestAuthenticator } from '../../harness/authenticator.ts';
+import { type MailServer, startMailServer } from '../../harness/mail-server.ts';
 import { createPartner, type TestPartner } from '../../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 import { actOnDevices, createDevice } from './device/device-harness.ts';
@@ -8,12 +9,20 @@ import { acceptInvitation, createPortalBrowser, fieldIn, invite, signedIn, signI
 const minute = 60_000;
 const clock = manualClock();
 let server: TestServer;
+let mails: MailServer;
 let partner: TestPartner;
 beforeAll(async () => {
-  server = await startTestServer({ clock, env: { SVC_PORTAL: 'on' } });
+  mails = await startMailServer();
+  server = await startTestServer({
+    clock,
+    env: { SVC_PORTAL: 'on', SVC_SMTP_URL: mails.url, SVC_SMTP_FROM: 'svc@verify.example' },
+  });
   partner = await createPartner(server);
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  await server.stop();
+  await mails.close();
+});
 
 let count = 0;
 /** Signs a new member in, a minute later, because requests are limited per minute. */
@@ -39,6 +48,10 @@ const remove = async (browser: Browser, { id }: TestAuthenticator) =>
 const actsOf = async ({ id }: Member) =>
   (await server.admin.auditLog.list.query({ target: id, limit: 50 })).map(
     ({ action, before, after }) => [action, before?.['passkeys'], after?.['passkeys']] as const,
+  );
+const refusalsOf = async ({ id }: Member) =>
+  (await server.admin.auditLog.list.query({ target: id, limit: 50 })).flatMap(({ action, outcome, error }) =>
+    outcome === 'refused' ? [`${action} ${error}`] : [],
   );
 const signInWith = async (own: TestAuthenticator) => {
   clock.advance(1);
@@ -169,6 +182,37 @@ describe('the removal of a passkey', () => {
     clock.advance(31 * minute);
     expect((await remove(browser, own)).status).toBe(401);
   });
+});
+
+it('each change of passkeys is told to the member by e-mail; refusals are in the audit log, without an e-mail', async () => {
+  const viewer = await member('viewer');
+  const phone = authenticator();
+  const { html } = await viewer.browser.open('/passkeys');
+  const form = { csrf: fieldIn(html, 'csrf'), act: 'add', name: 'Phone', answer: '{}' };
+  expect((await viewer.browser.post('/passkeys', form)).status).toBe(401);
+  expect((await remove(viewer.browser, viewer.authenticator)).status).toBe(422);
+  expect((await refusalsOf(viewer)).toSorted()).toEqual([
+    'members.addPasskey unauthorized',
+    'members.removePasskey refused',
+  ]);
+  expect((await add(viewer.browser, phone)).status).toBe(303);
+  expect((await remove(viewer.browser, phone)).status).toBe(303);
+  const subjects = () =>
+    mails.mails.flatMap(({ to, text }) =>
+      to.includes(viewer.email) ? (/^Subject: (.*)\r$/m.exec(text)?.[1] ?? []) : [],
+    );
+  await vi.waitFor(() =>
+    expect(subjects().toSorted()).toEqual([
+      'A passkey was added to your account',
+      'A passkey was removed from your account',
+    ]),
+  );
+  expect(await actsOf(viewer)).toEqual(
+    expect.arrayContaining([
+      ['members.addPasskey', 1, 2],
+      ['members.removePasskey', 2, 1],
+    ]),
+  );
 });
 
 it('a new invitation replaces all passkeys, and a removed member has none', async () => {

@@ -1,5 +1,6 @@
 import { DisplayName } from '../../../../../contracts/display-text.ts';
 import { type MemberPasskey, passkeysOf } from '../../../../partners/members/member-passkeys.ts';
+import type { Member } from '../../../../partners/members/member-store.ts';
 import type { Actor } from '../../../../platform/database/audit/audit-entry.ts';
 import { ApiError } from '../../../../platform/errors.ts';
 import { actorName } from '../../calls/member-calls.ts';
@@ -17,6 +18,9 @@ const actorOf = ({ memberId, partnerId, signedIn, request }: PageContext, action
   requestId: request.id,
   address: request.ip,
 });
+
+/** Runs a change of a member's own passkeys, writes its audit entry, also of a refusal, and tells the member by e-mail. */
+export type ChangePasskeys = (member: Member, actor: Actor, change: () => Promise<void>) => Promise<void>;
 
 /** Shows one passkey. Without a name, it is the one that the member made with the invitation. */
 function passkeySection(
@@ -41,20 +45,22 @@ function passkeySection(
 /** `/portal/passkeys`: a member sees, adds and removes the own passkeys. */
 export function passkeyPages(
   signIn: Pick<SignIn, 'secondOptions' | 'addPasskey' | 'removePasskey'>,
+  changePasskeys: ChangePasskeys,
 ): PageRow[] {
   const add: Action = async (context, { answer = '', name: typed = '' }) => {
     const { data: name } = DisplayName.safeParse(typed);
     if (!name)
       throw new ApiError('bad_input', { description: 'Give the passkey a name of up to 120 characters' });
-    await signIn.addPasskey(context.signedIn, answer, {
-      name,
-      actor: actorOf(context, 'members.addPasskey'),
-    });
+    const { signedIn } = context;
+    const actor = actorOf(context, 'members.addPasskey');
+    await changePasskeys(signedIn.member, actor, () => signIn.addPasskey(signedIn, answer, { name, actor }));
     return undefined;
   };
 
   const remove: Action = async (context, { passkey = '' }) => {
-    await signIn.removePasskey(context.signedIn, passkey, actorOf(context, 'members.removePasskey'));
+    const { signedIn } = context;
+    const actor = actorOf(context, 'members.removePasskey');
+    await changePasskeys(signedIn.member, actor, () => signIn.removePasskey(signedIn, passkey, actor));
     return undefined;
   };
 
