@@ -50,6 +50,7 @@ import type { WalletSummaries } from './wallet-summaries.ts';
 
 const ledgerMutation = mutation({ target: 'wallet', record: ledgerCollection });
 const partnerMutation = mutation({ target: 'partnerId', record: 'several' });
+const refillMutation = mutation({ target: 'partnerId', record: ledgerCollection });
 const entryMutation = mutation({ target: 'entryId', record: ledgerCollection });
 
 export interface WalletsAdmin {
@@ -172,7 +173,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       return viewMoved(await manualEntries.fund(walletId, amount, memo));
     }),
     /** Fills the test wallet, for members who have no way to pay in. */
-    refill: partnerMutation(RefillWallet, MovedView, async ({ partnerId }, actor) => {
+    refill: refillMutation(RefillWallet, MovedView, async ({ partnerId }, actor) => {
       const wallet = { partnerId, mode: 'test' as const };
       const { walletId } = await walletOf(wallet);
       return viewMoved(
