@@ -26,6 +26,7 @@ import type {
   PreviewConsent,
   View,
 } from './views/kit/page.ts';
+import { queryOf } from './views/kit/text.ts';
 
 interface Dependencies {
   router: AdminRouter;
@@ -104,8 +105,14 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
   ): Promise<MemberRequest | undefined> {
     const signedIn = await calls.admit(request);
     if (signedIn) return { request, reply, signedIn };
-    void reply.redirect(`${root}/sign-in?next=${encodeURIComponent(browser.pathOf(request))}`, 303);
+    void reply.redirect(`${root}/sign-in?next=${encodeURIComponent(addressOf(request))}`, 303);
     return undefined;
+  }
+
+  /** The path of the requested page, with its search. */
+  function addressOf(request: FastifyRequest): string {
+    const search = queryOf({ ...searchOf(request.query), [doneParameter]: undefined });
+    return `${browser.pathOf(request)}${search && `?${search}`}`;
   }
 
   function contextOf({ request, signedIn }: MemberRequest): PageContext {
@@ -157,6 +164,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       hasPasskey: sections.some(({ forms = [] }) => forms.some((form) => form && form.passkey !== undefined)),
       csrf: issueToken(signedIn.secret),
       path: browser.pathOf(request),
+      address: addressOf(request),
       who: { partner, email, role: m[role] },
       nav: navigationOf(pages, page, { root, role, m, query: context.query }),
       mode: modeIn(context.query),

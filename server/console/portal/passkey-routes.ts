@@ -26,13 +26,16 @@ const text = (fields: unknown, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
+/** No part of a path may begin with a dot, because `..` leads above `/portal`. */
+const plainAddress = /^(\/|(\/\w[\w.-]*)+)(\?[\w.~%&=+:*-]+)?$/;
+
 /**
- * The path of the page to show after the sign-in. A value that is not a plain path below `/portal` becomes the first page. No part
- * may begin with a dot, because `..` leads above `/portal`.
+ * The path of the page to show after the sign-in, with its search. A value that is not a plain address below `/portal` becomes the
+ * first page.
  */
 const nextIn = (fields: unknown): string => {
-  const path = text(fields, 'next');
-  return path.length <= 200 && /^(\/\w[\w.-]*)+$/.test(path) ? path : '/';
+  const address = text(fields, 'next');
+  return address.length <= 500 && plainAddress.test(address) ? address : '/';
 };
 
 /** The secret of an invitation: in the form, alone or in a pasted link, or in the path of a link of an earlier version. */

@@ -34,6 +34,6 @@ describe('the portal below the path /svc of SVC_BASE_URL', () => {
     expect(await locationOf('/keys?lang=fr')).toBe('/svc/portal/keys');
     expect(await locationOf('/?lang=en')).toBe('/svc/portal/');
     for (const name of [...owner.browser.cookies.keys()]) owner.browser.cookies.delete(name);
-    expect(await locationOf('/keys?after=x')).toBe('/svc/portal/sign-in?next=%2Fkeys');
+    expect(await locationOf('/keys?after=x')).toBe('/svc/portal/sign-in?next=%2Fkeys%3Fafter%3Dx');
   });
 });

@@ -190,6 +190,9 @@ describe("a member's passkey", () => {
     const { authenticator: own } = await member();
     for (const [next, to] of [
       ['/wallet', '/portal/wallet'],
+      ['/wallet?mode=test&from=2026-07-01+09%3A00', '/portal/wallet?mode=test&from=2026-07-01+09%3A00'],
+      ['/?mode=test', '/portal/?mode=test'],
+      ['/wallet?next=//evil.example', '/portal/'],
       ['/../account', '/portal/'],
       ['//evil.example', '/portal/'],
       ['https://evil.example', '/portal/'],
