@@ -8,6 +8,7 @@ import { startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 import { accessibilityFaults } from './axe.ts';
 import { describeInBrowser, launchBrowser, newVisitor } from './chromium.ts';
+import { withAuthenticator } from './with-passkeys.ts';
 
 let server: TestServer;
 let browser: Browser;
@@ -72,6 +73,41 @@ describeInBrowser('the portal', () => {
     await page.click('main button');
     await page.waitForURL(/\/portal\/passkeys$/);
     expect(complaints).toEqual([]);
+    await close();
+  });
+
+  it('does no act twice by a reload or a double click, and fills in a form again whose session has ended', async () => {
+    const wanted = { partnerId: partner.partnerId, email: 'dana@shop.example', role: 'developer' } as const;
+    const { link } = await server.admin.members.invite.mutate(wanted);
+    const { page, close } = await withAuthenticator(browser);
+    await page.goto(link);
+    await page.click('main button');
+    await page.waitForURL(/\/portal\/$/);
+    const keys = async () => (await server.admin.keys.list.query({ partnerId: partner.partnerId })).length;
+    const before = await keys();
+    await page.goto(`${server.baseUrl}/portal/keys`);
+    await page.locator('form:has(input[value=create]) button').dblclick();
+    await page.locator('.done pre').waitFor();
+    await page.reload();
+    expect(await page.locator('.done').count()).toBe(0);
+    expect(await keys()).toBe(before + 1);
+    await page.goto(`${server.baseUrl}/portal/clients?status=active`);
+    const form = page.locator('form:has(input[value=create])');
+    await form.locator('[name=name]').fill('Typed before');
+    await form.locator('[name=redirectUris]').fill('http://localhost:3000/typed');
+    await form.locator('[name=claim_country]').check();
+    await page.context().clearCookies({ name: 'svc_portal' });
+    await form.locator('button').click();
+    await page.waitForURL(/\/sign-in\?/);
+    await page.click('main button');
+    await page.waitForURL(/\/portal\/clients\?status=active$/);
+    expect(await form.locator('[name=name]').inputValue()).toBe('Typed before');
+    expect(await form.locator('[name=redirectUris]').inputValue()).toBe('http://localhost:3000/typed');
+    expect(await form.locator('[name=claim_country]').isChecked()).toBe(true);
+    await form.locator('button').click();
+    await page.locator('.done pre').waitFor();
+    await page.goto(`${server.baseUrl}/portal/clients`);
+    expect(await form.locator('[name=name]').inputValue()).toBe('');
     await close();
   });
 

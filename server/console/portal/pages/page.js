@@ -38,3 +38,50 @@
     else element.after(' ', button);
   }
 })();
+
+// After the answer to a form, a reload opens the page again. It would else send the form again, and do its act once more.
+history.replaceState(null, '', location.href);
+
+// Sends each form once, and fills a form again whose member had to sign in first.
+(() => {
+  const key = 'svc_portal_sent';
+  const who = document.querySelector('header .who')?.textContent;
+  const actOf = (form) => form.elements.act?.value;
+  // Absent if the browser blocks storage. What was typed is then lost.
+  const store = (() => {
+    try {
+      return window.sessionStorage;
+    } catch {
+      return undefined;
+    }
+  })();
+  const sent = JSON.parse(store?.getItem(key) ?? 'null');
+  // This link leads to the sign-in page, and back here.
+  if (!document.querySelector('[data-again]')) store?.removeItem(key);
+  if (sent?.hasToFill && sent.who === who && sent.path === location.pathname) {
+    const form = [...document.querySelectorAll('main form[method=post]')].find(
+      (one) => actOf(one) === sent.act,
+    );
+    for (const element of form?.elements ?? []) {
+      if (!element.name || element.type === 'hidden' || element.type === 'submit') continue;
+      if (element.type === 'checkbox') element.checked = element.name in sent.fields;
+      else element.value = sent.fields[element.name] ?? '';
+    }
+    form?.querySelector('button')?.focus();
+  }
+  const busy = new Set();
+  window.addEventListener('pageshow', () => busy.clear());
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || form.method !== 'post') return;
+    if (busy.has(form)) {
+      event.preventDefault();
+      return;
+    }
+    busy.add(form);
+    const { csrf, answer, ...fields } = Object.fromEntries(new FormData(form));
+    if (fields.act)
+      store?.setItem(key, JSON.stringify({ who, path: location.pathname, act: fields.act, fields }));
+    else store?.removeItem(key);
+  });
+})();

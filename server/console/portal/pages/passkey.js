@@ -43,3 +43,15 @@
     form.submit();
   });
 })();
+
+// After a sign-in, `page.js` fills in the form that was sent before it.
+(() => {
+  if (!document.querySelector('form[action$="/sign-in"]')) return;
+  try {
+    const sent = sessionStorage.getItem('svc_portal_sent');
+    if (sent)
+      sessionStorage.setItem('svc_portal_sent', JSON.stringify({ ...JSON.parse(sent), hasToFill: true }));
+  } catch {
+    // The browser blocks storage. What was typed is lost.
+  }
+})();
