@@ -3,6 +3,7 @@ import type { AdminApi } from '../connection/client.ts';
 import { toFailure } from '../errors/failure.ts';
 import { requestFilters } from '../flags/filters.ts';
 import { moment, mostPerPage } from '../flags/flags.ts';
+import { requireRecords } from '../list/known-records.ts';
 import { formatValue, printable, printableJson } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
 
@@ -36,6 +37,7 @@ export default class Tail extends AdminCommand<typeof Tail> {
     process.once('SIGINT', () => interrupted.abort());
     // The time is taken from the server's clock, because the clock of this machine may be wrong.
     const { time } = await this.api.status.query();
+    await requireRecords(this.api, this.flags);
     const begin = this.flags.since ?? time;
     const serverAheadMs = Date.parse(time) - Date.now();
     this.writeNotice('Following requests; Ctrl-C ends.');

@@ -10,6 +10,7 @@ import type { AdminApi } from '../connection/client.ts';
 import { usageError } from '../errors/failure.ts';
 import type { eventFilters } from '../flags/filters.ts';
 import { requireFromBeforeTo } from '../flags/flags.ts';
+import { requireRecords } from '../list/known-records.ts';
 import { localTime } from '../output/format.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { deliveryFields } from './views.ts';
@@ -114,6 +115,7 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
     const preview = await this.api.bulk.start.mutate({ ...wanted, dryRun: true });
     const { filter, total, live } = preview;
     if (total === 0) {
+      await requireRecords(this.api, { partner: filter.partnerId, key: filter.keyId });
       if (!this.jsonEnabled()) this.writeNotice('Nothing found.');
       return preview;
     }

@@ -5,6 +5,7 @@ import { renderCsvRows } from '../output/csv.ts';
 import { formatShare } from '../output/format.ts';
 import { renderListing } from '../output/listing.ts';
 import { AdminCommand } from '../program/base-command.ts';
+import { requireRecords } from './known-records.ts';
 import { type Page, type PageFlags, type ReadPage, readPages, withConditions } from './pages.ts';
 import { createTally, type Group, type Tally } from './tally.ts';
 import {
@@ -74,7 +75,10 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     return this.#showRows(source);
   }
 
-  /** Reads pages of a list. If the list has no rows, checks the names of columns that the person gave, which rows check otherwise. */
+  /**
+   * Reads pages of a list. If the list has no rows, checks what rows check otherwise: the names of columns that the person gave,
+   * and the ids of records.
+   */
   #checkingColumns<Row extends object, Shown extends object>(list: List<Row, Shown>): ReadPage<Row> {
     const { where = [], by, columns } = this.#listFlags;
     const asked = [...conditionColumns(where), ...(by ?? '').split(','), ...(columns ?? '').split(',')];
@@ -82,10 +86,20 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     return async (request) => {
       const response = await list.page(request);
       const { length } = 'rows' in response ? response.rows : response;
-      if (length === 0 && named.length > 0)
+      if (length > 0 || request.after !== undefined) return response;
+      if (named.length > 0)
         requestedColumns(named.join(','), [...new Set([...list.columns, ...(await list.fields())])]);
+      await this.#requireNamedRecords();
       return response;
     };
+  }
+
+  /** Checks that the records exist that flags and arguments name. In `svc`, the partner is that of the login. */
+  async #requireNamedRecords(): Promise<void> {
+    const { partner, ...named } = Object.assign({}, this.args, this.flags) as Parameters<
+      typeof requireRecords
+    >[1];
+    await requireRecords(this.api, this.program === 'svc' ? named : { ...named, partner });
   }
 
   /** Returns the list with only the rows that meet the conditions of --where, if there are any. */
@@ -226,6 +240,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     if (this.#listFlags.csv || this.#listFlags.columns !== undefined)
       throw usageError('--count prints a number: leave out --csv and --columns');
     const total = (await this.#countIfPossible(count)) ?? (await this.#countAllRows(page));
+    if (total.total === 0) await this.#requireNamedRecords();
     this.log(describeTotal(total));
     return total;
   }

@@ -4,6 +4,7 @@ import { usageError } from '../../errors/failure.ts';
 import { eventFilters } from '../../flags/filters.ts';
 import { mostPerPage, requireFromBeforeTo, splitWords } from '../../flags/flags.ts';
 import { parsePastOrFuture } from '../../flags/moments.ts';
+import { requireRecords } from '../../list/known-records.ts';
 import { renderCsvRows } from '../../output/csv.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
@@ -56,6 +57,7 @@ export default class DeliveriesSchedule extends AdminCommand<typeof DeliveriesSc
     const filter = { partnerId: partner, keyId: key, mode, event, since, until };
     const schedule = await this.api.deliveries.schedule.query({ ...filter, by, limit });
     const { rows, total, exact, late } = schedule;
+    if (total === 0) await requireRecords(this.api, { partner, key });
     const shown: (keyof ScheduleRow)[] = [...by.flatMap((column) => fieldsOf[column]), 'count'];
     if (csv) for (const line of renderCsvRows(shown, rows)) this.log(line);
     else if (rows.length > 0) this.showTable(rows, shown, { dropIfNarrow: ['partnerId'] });

@@ -55,3 +55,55 @@ describe('a list without rows', () => {
     expect(await svcadmin.run([...statement, 'colour'])).toMatchObject({ code: 2 });
   });
 });
+
+describe('a list without rows, of a record that does not exist', () => {
+  const id = '0'.repeat(22);
+  /** The lists that have a flag, with an id that no record has, and what the refusal says. */
+  const cases = [
+    ['partner', `ptr_${id}`, `No partner ptr_${id}`],
+    ['key', `key_${id}`, `No API key key_${id}`],
+    ['client', `cli_${id}`, `No client cli_${id}`],
+    ['target', `cli_${id}`, `No client cli_${id}`],
+    ['target', `ptr_${id}:live`, `No partner ptr_${id}`],
+  ] as const;
+  const withFlag = (flag: string) =>
+    lists.filter((name) => {
+      const source = readFileSync(`${commands}/${name.replaceAll(' ', '/')}.ts`, 'utf8');
+      const filters = ['deliveries list', 'events list'].includes(name) ? ['partner', 'key'] : [];
+      const ofRequests = name === 'requests list' ? ['partner', 'client'] : [];
+      // `users find` needs two more flags with a client.
+      return (
+        name !== 'users find' &&
+        ([...filters, ...ofRequests].includes(flag) || source.includes(`    ${flag}: Flags.string(`))
+      );
+    });
+
+  it.each(cases)('is refused with --%s %s', async (flag, value, message) => {
+    expect(withFlag(flag)).not.toEqual([]);
+    for (const name of withFlag(flag))
+      for (const more of [[], ['--count'], ['--by', 'id']]) {
+        const isWithoutId = /latency|refused|health|schedule|secrets/.test(name) && more.includes('id');
+        if (isWithoutId) continue;
+        const ended = await svcadmin.run([...name.split(' '), `--${flag}`, value, ...more]);
+        expect(ended, `${name} ${more.join(' ')}: ${ended.stderr}`).toMatchObject({ code: 4, stdout: '' });
+        expect(ended.stderr).toContain(message);
+      }
+  });
+
+  it('is refused with an argument, a name in place of an id, and in commands that change what a filter finds', async () => {
+    const partner = `ptr_${id}`;
+    const refused = async (...args: string[]) => {
+      const ended = await svcadmin.run(args);
+      expect(ended, `${args.join(' ')}: ${ended.stderr}`).toMatchObject({ code: 4 });
+      return ended.stderr;
+    };
+    expect(await refused('members', 'list', partner)).toContain(`No partner ${partner}`);
+    expect(await refused('limits', 'history', partner)).toContain(`No partner ${partner}`);
+    expect(await refused('deliveries', 'schedule', '--partner', partner)).toContain(`No partner ${partner}`);
+    for (const act of ['resend', 'cancel'])
+      await refused('deliveries', act, '--partner', partner, '--since', '1h', '--dry-run');
+    await refused('webhooks', 'replay', `key_${id}`, '--since', '1h', '--dry-run');
+    expect(await refused('deliveries', 'list', '--partner', 'Acme')).toContain('partners list --search TEXT');
+    expect(await svcadmin.run(['deliveries', 'list', '--partner', partnerId])).toMatchObject({ code: 0 });
+  });
+});

@@ -3,8 +3,11 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const cli = fileURLToPath(new URL('../../../cli/', import.meta.url));
-/** Files that every command imports, and that call no procedure. */
-const shared = new Set(['program/base-command.ts', 'careful/careful-command.ts', 'connection/client.ts']);
+/** Files that many commands import, and that call no procedure, or only those that all roles may call. */
+const shared = new Set([
+  ...['program/base-command.ts', 'careful/careful-command.ts', 'connection/client.ts'],
+  'list/known-records.ts',
+]);
 const call = /\bapi\s*\.\s*([a-zA-Z.\s]+?)\s*\.\s*(?:query|mutate)\(/g;
 
 /** Returns the procedures that a file calls, and those called by files of `cli` that it imports. */
