@@ -58,6 +58,7 @@ const thorough = [
   'test/console/portal/many.test.ts',
   'test/console/portal/scope.test.ts',
   'test/pages/flow/interleavings.test.ts',
+  'test/webhooks/operators/schedule.test.ts',
 ];
 
 /**
