@@ -54,6 +54,9 @@ const defaultPoolSize = 20;
 /** The oldest supported version of the database, and its protocol version. */
 const oldest = { version: '5.0', wireVersion: 13 };
 
+/** How often a pool looks for connections to close or to add, in milliseconds. The driver's 100 ms wake an idle process often. */
+const poolCheckedEvery = 1_000;
+
 /** How long an index build or the scan of a whole collection may take. */
 export const longestScanMs = 600_000;
 
@@ -67,7 +70,8 @@ const limits = (answerWithinMs: number): MongoClientOptions => ({
   connectTimeoutMS: 1_900,
   waitQueueTimeoutMS: 1_900,
   socketTimeoutMS: answerWithinMs,
-  heartbeatFrequencyMS: 2_000, // detects a database that hangs; the selection of a server then fails
+  // Detects a database that hangs; the selection of a server then fails. What may wait long does not need it as soon.
+  heartbeatFrequencyMS: answerWithinMs > 2_000 ? 10_000 : 2_000,
 });
 
 const databaseName = (uri: string): string => {
@@ -166,6 +170,8 @@ export const connect = async (target: Target): Promise<Database> => {
     ...(target.monitorCommands ? { monitorCommands: true } : {}),
   };
   const client = await explainMisuse(() => new MongoClient(uri, options));
+  // The driver has this option, but refuses it in its constructor.
+  Reflect.set(client.options, 'minPoolSizeCheckFrequencyMS', poolCheckedEvery);
   target.watch?.(client);
   try {
     await explainMisuse(() => client.connect());
