@@ -49,6 +49,7 @@ const isolated = [
   'test/proofs/delivery-simulation/simulation.test.ts',
   'test/proofs/simulation/simulation.test.ts',
   'test/pages/views/formatters.test.ts',
+  'test/process/idle.test.ts',
 ];
 
 /** Quick files that try a part of their cases; the slow tier runs them again, and tries all. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
-import type { GrantStore, Traces } from './grant-store.ts';
+import { expiredGrantsRead, type GrantStore, type Traces } from './grant-store.ts';
 import type { RevocationStore } from './revocation-store.ts';
 
 interface Dependencies {
@@ -11,7 +11,11 @@ interface Dependencies {
 
 /** Removes the grants of erased users, and grants whose retention has ended, from the ledger. The charges are not changed. */
 export function createAccessRemoval({ grants, revocations, clock }: Dependencies) {
-  const retention: Sweep = { name: 'old grants', sweep: () => grants.removeExpired(new Date(clock.now())) };
+  const retention: Sweep = {
+    name: 'old grants',
+    look: () => ({ reads: [expiredGrantsRead(new Date(clock.now()))] }),
+    sweep: () => grants.removeExpired(new Date(clock.now())),
+  };
 
   return {
     retention,

@@ -1,4 +1,5 @@
 import type { Db, Filter } from 'mongodb';
+import { anyOf, type Read } from '../platform/database/reads/joint-reads.ts';
 import type { Grant, LedgerEntry, LedgerPage } from './ledger/ledger-page.ts';
 import { filterOfPages, collection as ledgerCollection } from './ledger/ledger-store.ts';
 
@@ -14,6 +15,10 @@ type EntryWithGrant = LedgerEntry & { grant: Grant };
 const hasGrant = (entry: LedgerEntry): entry is EntryWithGrant => entry.grant !== undefined;
 
 const mostPagesPerRemoval = 500;
+
+const expiredGrantsBy = (now: Date) => ({ purgeGrantsAt: { $lt: now } });
+/** Finds whether the retention of any grant has ended. */
+export const expiredGrantsRead = (now: Date): Read => anyOf(ledgerCollection, expiredGrantsBy(now));
 
 /** Reads and removes grants in the `ledger` collection. Nothing else is ever removed from a ledger. */
 export function createGrantStore(db: Db) {
@@ -50,7 +55,7 @@ export function createGrantStore(db: Db) {
     /** Removes the grants of at most 500 pages whose retention has ended. */
     async removeExpired(now: Date): Promise<void> {
       const pages = await ledger
-        .find({ purgeGrantsAt: { $lt: now } }, { projection: { walletId: 1 }, limit: mostPagesPerRemoval })
+        .find(expiredGrantsBy(now), { projection: { walletId: 1 }, limit: mostPagesPerRemoval })
         .toArray();
       if (pages.length === 0) return;
       await ledger.updateMany(

@@ -4,7 +4,7 @@ import type { AuditEntry } from '../platform/database/audit/audit-entry.ts';
 import type { EventDraft, Publish, Sweep } from '../platform/database/event-draft.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { isVerifiedAccess, type LedgerEntry, type LedgerPage } from './ledger/ledger-page.ts';
-import type { LedgerStore } from './ledger/ledger-store.ts';
+import { type LedgerStore, unpublishedRead } from './ledger/ledger-store.ts';
 
 interface Settings {
   store: Pick<LedgerStore, 'unpublished' | 'markPublished'>;
@@ -56,11 +56,12 @@ export function createPublishing({ store, publish, record, clock, logger }: Sett
     },
   });
 
+  const writtenBefore = () => new Date(clock.now() - gracePeriodMs);
   const sweep: Sweep = {
     name: 'ledger events',
+    look: () => ({ reads: [unpublishedRead(writtenBefore())] }),
     async sweep() {
-      const writtenBefore = new Date(clock.now() - gracePeriodMs);
-      const pages = await store.unpublished(writtenBefore, mostPagesPerSweep);
+      const pages = await store.unpublished(writtenBefore(), mostPagesPerSweep);
       const results = await Promise.allSettled(pages.map(publishPage));
       for (const result of results) {
         if (result.status === 'rejected')

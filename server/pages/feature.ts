@@ -35,6 +35,7 @@ import type { Logger } from '../platform/telemetry/logging.ts';
 import { createChallenges } from '../platform/webauthn/challenges.ts';
 import { createRelyingParty } from '../platform/webauthn/relying-party.ts';
 import { createSessionAccess } from '../sessions/session-access.ts';
+import { expiredSnapshotRead } from '../sessions/session-store.ts';
 import { createAuthorizationRequests } from '../sessions/sources/authorization-request.ts';
 import { createIdentityWalletSource } from '../sessions/sources/identity-wallet/source.ts';
 import { createOidcSource } from '../sessions/sources/oidc.ts';
@@ -117,7 +118,7 @@ export function createVerification(dependencies: Dependencies) {
   const overview = createSourceOverview({ sources, verifiers: verifierOf, sessions, clock });
 
   const claimLifetime = longestLifetime(claimLifetimes);
-  const forgetOldClaims = createForgetting({ users, claimLifetime, clock });
+  const forgetting = createForgetting({ users, claimLifetime, clock });
   const isFresh = createFreshness(claimLifetimes);
   const hasFreshClaims = createHasFreshClaims(isFresh, clock);
   const findSnapshot = createSnapshots({ users, enrollments });
@@ -205,10 +206,19 @@ export function createVerification(dependencies: Dependencies) {
     /** Finishes changes of sessions and enrollments, and deletes what has expired. */
     sweep: {
       name: 'verification events',
+      look: () => ({
+        reads: [
+          ...invalidate.reads(),
+          holds.read(),
+          forgetting.read(),
+          expiredSnapshotRead(new Date(clock.now())),
+          ...outbox.reads(),
+        ],
+      }),
       async sweep() {
         await invalidate.sweep();
         await holds.sweep();
-        await forgetOldClaims();
+        await forgetting.sweep();
         await sessions.forgetCodeSnapshots(new Date(clock.now()));
         await outbox.sweep();
       },

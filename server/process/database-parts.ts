@@ -4,6 +4,7 @@ import { masterKeysOf } from '../platform/config/local-secrets.ts';
 import type { Database } from '../platform/database/connect.ts';
 import { requireSchema, type Schema } from '../platform/database/schema/schema.ts';
 import { readServerTime } from '../platform/database/server-clock.ts';
+import { createBackground } from '../platform/jobs/background.ts';
 import { loadKeyring } from '../platform/keys/keyring.ts';
 import { requireMasterKeys } from '../platform/keys/sealed-values.ts';
 import { createSealing } from '../platform/keys/sealing.ts';
@@ -41,8 +42,9 @@ export async function openDatabaseParts(
   await clock.measure();
   const sealing = createSealing(masterKeysOf(config));
   await requireMasterKeys(maintenance.db, sealedFields, sealing);
-  const keyring = await loadKeyring(db, sealing, clock);
-  return { ...opened, processMetrics, tracing, clock, sealing, keyring };
+  const background = createBackground(db);
+  const keyring = await loadKeyring(db, sealing, clock, background.read);
+  return { ...opened, processMetrics, tracing, clock, sealing, background, keyring };
 }
 
 export type DatabaseParts = Awaited<ReturnType<typeof openDatabaseParts>>;

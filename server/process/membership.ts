@@ -6,7 +6,8 @@ import { addressTowards } from '../platform/config/own-address.ts';
 import type { Database } from '../platform/database/connect.ts';
 import { type Address, hostInUrl } from '../platform/http/listen.ts';
 import type { HttpServer } from '../platform/http/server.ts';
-import { joinEvery, type Processes } from '../platform/jobs/processes.ts';
+import type { Background } from '../platform/jobs/background.ts';
+import { joinAloneEvery, joinEvery, type Processes } from '../platform/jobs/processes.ts';
 import { createSweeper } from '../platform/jobs/sweeper.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createPeerApp } from './app.ts';
@@ -15,6 +16,7 @@ interface Dependencies {
   config: Config;
   client: Pick<Database['client'], 'options'>;
   clock: Pick<Clock, 'trusted'>;
+  background: Background;
   processes: Pick<Processes, 'join' | 'resign'>;
   billing: Pick<Billing, 'handOver'>;
   logger: Logger;
@@ -30,17 +32,35 @@ const everywhere = ['0.0.0.0', '::'];
 
 /** Makes the part of this process in hand-overs: its private listener, its heartbeat, and its view of the other processes. */
 export function createMembership(dependencies: Dependencies) {
-  const { config, client, clock, processes, billing, logger, isStopping, outdated, serve } = dependencies;
+  const { config, client, clock, background, processes, billing, logger } = dependencies;
+  const { isStopping, outdated, serve } = dependencies;
   /** The private address of this process. Undefined if it takes no postings. */
   let address: string | undefined;
 
-  async function refreshMembership(): Promise<void> {
+  async function announce(): Promise<void> {
     // A process without a trusted clock refuses postings, so it must not ask for them.
     const canTakePostings = !isStopping() && outdated() === undefined && clock.trusted();
     if (address !== undefined && canTakePostings) await processes.join(address);
-    await billing.handOver?.refresh();
   }
-  const sweeper = createSweeper([{ name: 'peers', sweep: refreshMembership }], logger, joinEvery);
+
+  async function refresh(): Promise<void> {
+    const others = await billing.handOver?.refresh();
+    if (others) await announce();
+  }
+
+  const announcer = createSweeper([{ name: 'listener', sweep: announce }], {
+    ...{ background, logger },
+    every: joinAloneEvery,
+  });
+  const refresher = createSweeper([{ name: 'peers', sweep: refresh }], {
+    ...{ background, logger },
+    every: joinEvery,
+  });
+
+  async function sweep(): Promise<void> {
+    await announcer.sweep();
+    await refresher.sweep();
+  }
 
   /** Returns the address of this machine in the network of the database. */
   async function ownAddress(): Promise<string> {
@@ -72,15 +92,16 @@ export function createMembership(dependencies: Dependencies) {
     /** Opens the private listener. From now on, other processes can hand over to this one. */
     async join(): Promise<void> {
       await listen();
-      await sweeper.sweep();
-      sweeper.start();
+      await sweep();
+      announcer.start();
+      refresher.start();
     },
 
-    sweep: sweeper.sweep,
+    sweep,
 
     /** Asks other processes to hand over nothing more to this process. Postings that still arrive are taken. */
     async leave(): Promise<void> {
-      await sweeper.stop();
+      await Promise.all([announcer.stop(), refresher.stop()]);
       // If this fails, the other processes forget this one when its last heartbeat is old.
       await processes.resign().catch(() => undefined);
     },

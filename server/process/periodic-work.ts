@@ -1,8 +1,10 @@
 import { indexes } from '../operations/schema/collections.ts';
+import type { Sweep } from '../platform/database/event-draft.ts';
 import { outdatedBy, type Schema } from '../platform/database/schema/schema.ts';
-import { sweepExpired } from '../platform/database/sweep.ts';
+import { expiredReads, sweepExpired } from '../platform/database/sweep.ts';
+import type { WriteProbe } from '../platform/database/write-probe.ts';
 import type { Readiness } from '../platform/http/endpoints/readiness.ts';
-import { heartbeatEvery, type Processes } from '../platform/jobs/processes.ts';
+import { heartbeatEvery } from '../platform/jobs/processes.ts';
 import { createSweeper } from '../platform/jobs/sweeper.ts';
 import { keyringReadEvery } from '../platform/keys/keyring.ts';
 import { checkMasterKeys } from '../platform/keys/sealed-values.ts';
@@ -16,10 +18,11 @@ import type { Services } from './wiring/services.ts';
 const masterKeysCheckedEvery = 60_000;
 
 interface Dependencies
-  extends Pick<DatabaseParts, 'database' | 'maintenance' | 'clock' | 'keyring' | 'sealing'> {
+  extends Pick<DatabaseParts, 'database' | 'maintenance' | 'clock' | 'background' | 'keyring' | 'sealing'> {
   schema: Schema;
   lifecycle: Lifecycle;
-  processes: Pick<Processes, 'beat'>;
+  /** Writes the heartbeat. */
+  tryWrite: WriteProbe;
   readiness: Pick<Readiness, 'check' | 'reasons'>;
   services: Services;
   logger: Logger;
@@ -27,17 +30,16 @@ interface Dependencies
 
 /** The work that a process does again and again: its heartbeat, reading keys, and the sweeps of all features. */
 export function createPeriodicWork(dependencies: Dependencies) {
-  const { database, maintenance, clock, keyring, sealing } = dependencies;
-  const { schema, lifecycle, processes, readiness, services, logger } = dependencies;
+  const { database, maintenance, clock, background, keyring, sealing } = dependencies;
+  const { schema, lifecycle, tryWrite, readiness, services, logger } = dependencies;
   // The embedded database does not delete expired documents by itself.
-  const expiry = {
+  const expiry: Sweep = {
     name: 'expired documents',
-    sweep: async () => {
-      if (!database.features.expiresDocuments)
-        await sweepExpired(database.db, indexes, new Date(clock.now()));
-    },
+    look: () => ({ reads: expiredReads(indexes, new Date(clock.now())) }),
+    sweep: async () => void (await sweepExpired(database.db, indexes, new Date(clock.now()))),
   };
-  const sweeper = createSweeper([...services.sweeps, expiry], logger);
+  const sweeps = database.features.expiresDocuments ? services.sweeps : [...services.sweeps, expiry];
+  const sweeper = createSweeper(sweeps, { background, logger });
 
   /**
    * Stops the work of this process if an upgrade of the database has made its build outdated. The process still runs, so that
@@ -45,7 +47,7 @@ export function createPeriodicWork(dependencies: Dependencies) {
    */
   async function stopWorkIfOutdated(): Promise<void> {
     if (lifecycle.outdated() !== undefined) return;
-    const reason = await outdatedBy(maintenance.db, schema.version);
+    const reason = await outdatedBy(background.read, schema.version);
     if (reason === undefined) return;
     lifecycle.becomeOutdated(reason);
     logger.fatal(`this process takes no more work, because its build is too old for the database: ${reason}`);
@@ -54,21 +56,26 @@ export function createPeriodicWork(dependencies: Dependencies) {
     await services.wallets.drain();
   }
 
+  async function beat(): Promise<void> {
+    const fault = await tryWrite({ fresh: true });
+    await readiness.check({ hasWritten: fault === undefined });
+  }
+
   const heartbeat = createSweeper(
     [
-      { name: 'readiness', sweep: async () => void (await readiness.check()) },
-      { name: 'heartbeat', sweep: processes.beat },
-      { name: 'status', sweep: () => services.status.record(readiness.reasons().length === 0) },
       { name: 'schema', sweep: stopWorkIfOutdated },
+      { name: 'heartbeat', sweep: beat },
+      { name: 'status', sweep: () => services.status.record(readiness.reasons().length === 0) },
     ],
-    logger,
-    heartbeatEvery,
+    { background, logger, every: heartbeatEvery },
   );
-  const keyReader = createSweeper([{ name: 'keyring', sweep: keyring.refresh }], logger, keyringReadEvery);
+  const keyReader = createSweeper([{ name: 'keyring', sweep: keyring.refresh }], {
+    ...{ background, logger },
+    every: keyringReadEvery,
+  });
   const masterKeyReader = createSweeper(
     [{ name: 'master keys', sweep: () => checkMasterKeys(maintenance.db, sealedFields, sealing) }],
-    logger,
-    masterKeysCheckedEvery,
+    { background, logger, every: masterKeysCheckedEvery },
   );
 
   return { heartbeat, keyReader, masterKeyReader, sweeper };

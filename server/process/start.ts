@@ -54,7 +54,8 @@ export async function startServer(config: Config, logger: Logger, replacements: 
   const addresses = await usableAddresses(config);
   const { schema = ownSchema } = replacements;
   const parts = await openDatabaseParts(config, logger, { ...replacements, schema });
-  const { database, maintenance, engine, clock, sealing, keyring, processMetrics, tracing } = parts;
+  const { database, maintenance, engine, clock, background, sealing, keyring, processMetrics, tracing } =
+    parts;
   const { client, db } = database;
   const lifecycle = createLifecycle();
   const listeners = createListeners([
@@ -65,6 +66,7 @@ export async function startServer(config: Config, logger: Logger, replacements: 
   const pace = { ...defaultPace, ...replacements.pace };
   const processes = createProcesses({
     db,
+    read: background.read,
     clock,
     roles: [...config.roles],
     masterKeys: sealing.masterKeys,
@@ -90,17 +92,18 @@ export async function startServer(config: Config, logger: Logger, replacements: 
   });
   // A new primary may not have all ledger pages that this process has cached.
   client.on('topologyDescriptionChanged', services.billing.forgetHeads);
+  const tryWrite = createWriteProbe(processes.beat, { successLastsMs: pace.writesTestedEvery });
   const readiness = createReadiness({
     ...lifecycle,
     db,
     clock,
-    tryWrite: createWriteProbe(processes.beat, { successLastsMs: pace.writesTestedEvery }),
+    tryWrite,
     logger,
     isStuck: services.capacity.isStuck,
     missingKeys: sealing.missing,
   });
   processMetrics.observeReadiness(readiness, clock);
-  const periodic = { ...parts, schema, lifecycle, processes, readiness, services, logger };
+  const periodic = { ...parts, schema, lifecycle, tryWrite, readiness, services, logger };
   const { heartbeat, keyReader, masterKeyReader, sweeper } = createPeriodicWork(periodic);
   const { serve } = listeners;
   const { billing } = services;
@@ -109,6 +112,7 @@ export async function startServer(config: Config, logger: Logger, replacements: 
     config,
     client,
     clock,
+    background,
     processes,
     logger,
     serve,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Db, Filter } from 'mongodb';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import { moveExpiry, type NewExpiry } from '../platform/database/expiry.ts';
-import type { JointRead } from '../platform/database/reads/joint-reads.ts';
+import { anyOf, type JointRead, type Read } from '../platform/database/reads/joint-reads.ts';
 import type { IndexDeclaration } from '../platform/database/schema/indexes.ts';
 import type { ShardDeclaration } from '../platform/database/schema/sharding.ts';
 import { insertEach, updateEach } from '../platform/database/write-groups.ts';
@@ -38,6 +38,18 @@ export const indexes: IndexDeclaration[] = [
  * contain the session's id.
  */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
+
+/** The fields with the time since when work on a session is unfinished. */
+const dueFields = ['enrollmentDueAt', 'outboxAt'] as const;
+type DueField = (typeof dueFields)[number];
+const dueBy = (field: DueField, before: Date) => ({ [field]: { $lte: before } });
+const expiredSnapshots = (now: Date) => ({ 'snapshot.until': { $lte: now } });
+
+/** Find whether sessions have unfinished work since `before` or earlier. */
+export const unfinishedReads = (before: Date): Read[] =>
+  dueFields.map((field) => anyOf(collection, dueBy(field, before)));
+/** Finds whether the claims snapshot of a code has expired. */
+export const expiredSnapshotRead = (now: Date): Read => anyOf(collection, expiredSnapshots(now));
 
 /** The fields of a session that the exchange of its code reads. */
 const codeFields = [
@@ -83,9 +95,9 @@ export function createSessionStore(db: Db, read: JointRead) {
   const sessions = db.collection<Session>(collection);
 
   /** Finds sessions with unfinished work since `before` or earlier, the oldest first. */
-  const findDueBy = (field: 'enrollmentDueAt' | 'outboxAt') => (before: Date, limit: number) =>
+  const findDueBy = (field: DueField) => (before: Date, limit: number) =>
     sessions
-      .find({ [field]: { $lte: before } })
+      .find(dueBy(field, before))
       .sort({ [field]: 1 })
       .limit(limit)
       .toArray();
@@ -241,7 +253,7 @@ export function createSessionStore(db: Db, read: JointRead) {
 
     /** Removes the claims snapshots of codes that have expired. */
     async forgetCodeSnapshots(now: Date): Promise<void> {
-      await sessions.updateMany({ 'snapshot.until': { $lte: now } }, { $unset: { snapshot: '' } });
+      await sessions.updateMany(expiredSnapshots(now), { $unset: { snapshot: '' } });
     },
 
     /** Removes what sources have stored in the sessions of a user, and the partners' references for these sessions. */

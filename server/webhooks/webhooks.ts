@@ -1,9 +1,10 @@
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Database } from '../platform/database/connect.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
-import type { Scheduler } from '../platform/jobs/scheduler.ts';
+import { finishedRead, type Scheduler } from '../platform/jobs/scheduler.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createBulkSteps } from './bulk/bulk-steps.ts';
+import { runningRead } from './bulk/bulk-store.ts';
 import { createBulkRunner } from './bulk/runner.ts';
 import { type AttemptSettings, createAttempt } from './delivery/attempt.ts';
 import { defaultLimits, type Limits } from './delivery/backlog.ts';
@@ -78,6 +79,7 @@ export function createWebhooks(settings: WebhookSettings) {
 
   const sweep: Sweep = {
     name: 'webhooks',
+    look: () => ({ reads: [...(worker ? [runningRead] : []), ...due.reads(), finishedRead()] }),
     /** Continues the work of processes that have ended, and sends what is due. */
     async sweep() {
       if (worker) bulkRunner.wake();

@@ -11,6 +11,7 @@ async function membership(env: Record<string, string> = {}) {
     config: readConfig({ SVC_DATA_DIR: '/nowhere', SVC_PEER_ADDRESS: '127.0.0.1:0', ...env }),
     client: { options: { hosts: [] } } as never,
     clock: { trusted: () => state.trusted },
+    background: { read: async () => [], wakeWithin: () => () => undefined, begin: () => undefined },
     processes: {
       join: async (address) => void did.push(`join ${address}`),
       resign: async () => void did.push('resign'),

@@ -71,8 +71,8 @@ export function createWriters(settings: WriterSettings) {
   }
 
   return {
-    /** Reads which processes are running, and probes those that have not answered yet. */
-    async refresh(): Promise<void> {
+    /** Reads which processes are running, and probes those that have not answered yet. @returns the number of other processes */
+    async refresh(): Promise<number> {
       const peers = (await readPeers()).filter(({ id }) => id !== self);
       const living = new Set(peers.map(({ id }) => id));
       for (const id of silent) if (!living.has(id)) silent.delete(id);
@@ -80,6 +80,7 @@ export function createWriters(settings: WriterSettings) {
       const untested = peers.filter(({ id }) => !answering.has(id));
       await Promise.all(untested.map((peer) => probeAgain(peer).catch((err: unknown) => suspect(peer, err))));
       onPeers({ answering: answering.size, silent: silent.size });
+      return peers.length;
     },
 
     /** Returns the peer that writes a wallet; undefined if this process writes it. */

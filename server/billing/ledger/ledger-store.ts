@@ -6,6 +6,7 @@ import { groupBy } from '../../platform/batching/group-by.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import { createTurns } from '../../platform/batching/turns.ts';
 import { duplicateKey, mayHaveWritten } from '../../platform/database/failures.ts';
+import { anyOf, type Read } from '../../platform/database/reads/joint-reads.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import type { ShardDeclaration } from '../../platform/database/schema/sharding.ts';
 import { entryKeyOf, type LedgerEntry, type LedgerPage, pageIdOf } from './ledger-page.ts';
@@ -36,6 +37,11 @@ export const indexes: IndexDeclaration[] = [
     partialFilterExpression: { 'entries.kind': 'checkbox' },
   },
 ];
+
+const unpublishedBefore = (at: Date) => ({ unpublished: true as const, at: { $lt: at } });
+/** Finds whether pages that were written before a time are unpublished. */
+export const unpublishedRead = (writtenBefore: Date): Read =>
+  anyOf(collection, unpublishedBefore(writtenBefore));
 
 /** All pages of a wallet are on one shard, because only there the unique index covers all of its entries. */
 export const shardKey: ShardDeclaration = { collection, key: { walletId: 1 } };
@@ -315,11 +321,7 @@ export function createLedgerStore(db: Db) {
 
     /** Returns pages whose events and audit entries are not written yet, the oldest first. */
     unpublished: (writtenBefore: Date, limit: number): Promise<LedgerPage[]> =>
-      ledger
-        .find({ unpublished: true, at: { $lt: writtenBefore } })
-        .sort({ at: 1 })
-        .limit(limit)
-        .toArray(),
+      ledger.find(unpublishedBefore(writtenBefore)).sort({ at: 1 }).limit(limit).toArray(),
 
     async markPublished(pages: readonly Pick<LedgerPage, '_id' | 'walletId'>[]): Promise<void> {
       if (pages.length === 0) return;

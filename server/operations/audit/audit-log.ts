@@ -21,6 +21,7 @@ import {
   isOfPartners,
   type NewEntry,
   type StoredEntry,
+  waitingReads,
 } from './audit-store.ts';
 
 interface Dependencies {
@@ -118,6 +119,10 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
 
   return {
     name: 'audit log',
+    look: () => ({
+      reads: waitingReads,
+      isDue: (found) => unrecorded.size > 0 || found.flat().length > 0,
+    }),
     sweep,
 
     async recordRead(actor, { target, modes, reason, counts }) {

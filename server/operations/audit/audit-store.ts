@@ -12,7 +12,12 @@ import { mostMatches, queryTimeoutMs } from '../../partners/search-store.ts';
 import { collection as enrollmentCollection } from '../../people/enrollments/enrollment-store.ts';
 import { userCollection } from '../../people/users/identity-store.ts';
 import type { AuditEntry } from '../../platform/database/audit/audit-entry.ts';
-import { createJointReads, ReplyOverflow } from '../../platform/database/reads/joint-reads.ts';
+import {
+  anyOf,
+  createJointReads,
+  type Read,
+  ReplyOverflow,
+} from '../../platform/database/reads/joint-reads.ts';
 import { countThrough, period } from '../../platform/database/reads/look-through.ts';
 import { readPage } from '../../platform/database/reads/pages.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
@@ -145,6 +150,9 @@ const ofWaiting = {
   sort: { auditAt: 1 },
   limit: outboxesAtOnce,
 } as const;
+/** Find whether any record has an entry that was not copied yet. */
+export const waitingReads: readonly Read[] = auditSources.map((source) => anyOf(source, ofWaiting.filter));
+
 /** An entry about a secret that was replaced or removed. */
 interface ReplacedSecret {
   partnerId: string;

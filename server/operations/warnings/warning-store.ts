@@ -3,6 +3,7 @@ import type { Total, Unpaged } from '../../../contracts/admin/references.ts';
 import type { ListWarnings } from '../../../contracts/admin/warnings.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import { limitInTurns } from '../../platform/database/reads/in-turns.ts';
+import { anyOf, type Read } from '../../platform/database/reads/joint-reads.ts';
 import { readPage } from '../../platform/database/reads/pages.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import type { UnsentWarning, Warning } from './warning.ts';
@@ -26,6 +27,10 @@ function queryOf({ partnerId, state }: Unpaged<ListWarnings>): Filter<Warning> {
   if (state === 'over') query.overAt = { $exists: true };
   return query;
 }
+
+/** Finds whether a process has checked after a time. */
+export const checkedRead = (lastCheckUntil: Date): Read =>
+  anyOf(turnCollection, { _id: 'last', at: { $gt: lastCheckUntil } });
 
 export type WarningStore = ReturnType<typeof createWarningStore>;
 

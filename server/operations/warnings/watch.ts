@@ -3,7 +3,7 @@ import type { Sweep } from '../../platform/database/event-draft.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { Addressees, WarningSender } from './send.ts';
 import { type Condition, nextWarning, type UnsentWarning, type Warning, warningIdOf } from './warning.ts';
-import type { WarningStore } from './warning-store.ts';
+import { checkedRead, type WarningStore } from './warning-store.ts';
 
 /** A kind of warning, and the function that finds its present problems. */
 export interface WarningSource {
@@ -94,6 +94,10 @@ export function createWarningWatch({ store, sources, sender, clock, logger }: De
 
   return {
     name: 'warnings',
+    look: () => ({
+      reads: [checkedRead(new Date(clock.now() - checkEveryMs))],
+      isDue: (found) => found.flat().length === 0,
+    }),
     /** Checks once a minute. Sweeps are more frequent, and all processes run them, so most sweeps do nothing here. */
     async sweep() {
       const now = new Date(clock.now());

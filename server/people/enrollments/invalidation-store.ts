@@ -1,4 +1,5 @@
 import type { Collection, Filter, UpdateFilter } from 'mongodb';
+import { anyOf, type Read } from '../../platform/database/reads/joint-reads.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 
 /** A user or an enrollment. Sessions store a copy of it with their codes, the claims snapshot. */
@@ -15,6 +16,11 @@ export const invalidationIndex = (collection: string): IndexDeclaration => ({
   sparse: true,
 });
 
+const changedBy = (before: Date) => ({ invalidateAt: { $lte: before } });
+/** Finds whether a record changed at `before` or earlier. */
+export const invalidatedRead = (collection: string, before: Date): Read =>
+  anyOf(collection, changedBy(before));
+
 /**
  * Finds the users or enrollments that have changed while claims snapshots of them may still be valid. Filters and updates
  * are cast, because the driver's types cannot check the fields of a type parameter.
@@ -24,7 +30,7 @@ export function invalidationsOf<R extends SnapshotOwner>(records: Collection<R>)
   return {
     /** Records that changed at `before` or earlier. */
     async due(before: Date, limit: number): Promise<Changed[]> {
-      const changed = { invalidateAt: { $lte: before } } as unknown as Filter<R>;
+      const changed = changedBy(before) as unknown as Filter<R>;
       return (await records.find(changed).limit(limit).toArray()) as unknown as Changed[];
     },
 

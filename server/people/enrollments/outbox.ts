@@ -1,8 +1,9 @@
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { EventDraft, Publish } from '../../platform/database/event-draft.ts';
+import type { Read } from '../../platform/database/reads/joint-reads.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { Session } from '../../sessions/session.ts';
-import type { SessionStore } from '../../sessions/session-store.ts';
+import { type SessionStore, unfinishedReads } from '../../sessions/session-store.ts';
 import type { Snapshot } from './claims-snapshot.ts';
 import type { Enrolling } from './enroll.ts';
 
@@ -68,7 +69,12 @@ export function createOutbox({ sessions, enrolling, publish, clock, logger }: De
     return allFinished;
   }
 
+  const leftBefore = () => new Date(clock.now() - gracePeriodMs);
+
   return {
+    /** The look of the sweep. */
+    reads: (): Read[] => unfinishedReads(leftBefore()),
+
     /**
      * Updates the enrollment, then publishes in the background: no response waits for a webhook (interface section 6,
      * rule 1).
@@ -85,7 +91,7 @@ export function createOutbox({ sessions, enrolling, publish, clock, logger }: De
      * found first, so the failed ones would be found again.
      */
     async sweep(): Promise<void> {
-      const before = new Date(clock.now() - gracePeriodMs);
+      const before = leftBefore();
       for (const find of [sessions.unpublished, sessions.dueForEnrollment]) {
         let isLastBatch = false;
         while (!isLastBatch) {

@@ -1,8 +1,10 @@
+import type { Read } from '../../platform/database/reads/joint-reads.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { SessionStore } from '../../sessions/session-store.ts';
+import { userCollection } from '../users/identity-store.ts';
 import type { UserStore } from '../users/user-store.ts';
-import type { EnrollmentStore } from './enrollment-store.ts';
-import type { SnapshotOwner } from './invalidation-store.ts';
+import { type EnrollmentStore, collection as enrollmentCollection } from './enrollment-store.ts';
+import { invalidatedRead, type SnapshotOwner } from './invalidation-store.ts';
 
 type ChangedUser = Required<SnapshotOwner> & { erasedAt?: Date };
 type ChangedEnrollment = Required<SnapshotOwner> & { userId: string; withdrawnAt?: Date };
@@ -60,13 +62,19 @@ export function createSnapshotInvalidation(dependencies: Dependencies) {
     await enrollments.invalidations.done(changed);
   }
 
+  const leftBefore = () => new Date(clock.now() - gracePeriodMs);
+
   return {
     user,
     enrollment,
 
+    /** The look of the sweep. */
+    reads: (): Read[] =>
+      [userCollection, enrollmentCollection].map((of) => invalidatedRead(of, leftBefore())),
+
     /** Resumes the invalidations that were interrupted, and takes the second looks. */
     async sweep(): Promise<void> {
-      const before = new Date(clock.now() - gracePeriodMs);
+      const before = leftBefore();
       const [changedUsers, changedEnrollments] = await Promise.all([
         users.invalidations.due(before, perSweep),
         enrollments.invalidations.due(before, perSweep),

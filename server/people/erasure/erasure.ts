@@ -6,7 +6,7 @@ import type { Session } from '../../sessions/session.ts';
 import { type CodeOfSession, codesOf, type SessionStore } from '../../sessions/session-store.ts';
 import type { EnrollmentStore } from '../enrollments/enrollment-store.ts';
 import { type SnapshotInvalidation, secondLookAfterMs } from '../enrollments/snapshot-invalidation.ts';
-import type { UserStore } from '../users/user-store.ts';
+import { type UserStore, userReads } from '../users/user-store.ts';
 
 /** The keys by which other features find their data of a user. */
 export interface Traces {
@@ -69,10 +69,12 @@ export function createErasure(dependencies: ErasureDependencies) {
     return { enrollments: enrolled.length, sessions: userSessions.length, ...elsewhere };
   }
 
+  const erasedBefore = () => new Date(clock.now() - secondLookAfterMs);
   const sweep: Sweep = {
     name: 'erased users',
+    look: () => ({ reads: [userReads.erased(erasedBefore())] }),
     async sweep() {
-      const due = await users.erasedBefore(new Date(clock.now() - secondLookAfterMs), perSweep);
+      const due = await users.erasedBefore(erasedBefore(), perSweep);
       for (const userId of due) {
         await eraseData(userId);
         // Some enrollments wait until their audit entries are in the audit log.

@@ -4,12 +4,13 @@ import { distinct } from '../../platform/batching/distinct.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
 import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import type { NewExpiry } from '../../platform/database/expiry.ts';
+import type { Read } from '../../platform/database/reads/joint-reads.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { SessionStore } from '../../sessions/session-store.ts';
 import type { EnrollmentStore } from '../enrollments/enrollment-store.ts';
 import type { PasskeyStore } from '../passkeys/passkey-store.ts';
 import { isHeld, type User } from '../users/user.ts';
-import type { UserStore } from '../users/user-store.ts';
+import { type UserStore, userReads } from '../users/user-store.ts';
 
 export interface HoldDependencies {
   users: Pick<UserStore, 'find' | 'setHold' | 'heldUsers' | 'noteHeld' | 'moveExpiry'>;
@@ -57,11 +58,19 @@ export function createHolds(dependencies: HoldDependencies) {
     throw new ApiError('refused', { description });
   }
 
+  const movedBefore = (now: Date) => new Date(now.getTime() - heldEveryMs);
+
   return {
+    /** The look of the sweep. */
+    read(): Read {
+      const now = new Date(clock.now());
+      return userReads.held(movedBefore(now), now);
+    },
+
     /** Moves the expiry of records that were made since, and repeats moves that were interrupted. */
     async sweep(): Promise<void> {
       const now = new Date(clock.now());
-      const due = await users.heldUsers(now, new Date(now.getTime() - heldEveryMs), perSweep);
+      const due = await users.heldUsers(now, movedBefore(now), perSweep);
       for (const user of due) {
         if (user.hold) await move(user, { to: user.hold.until });
         await users.noteHeld(user._id, now);

@@ -1,4 +1,5 @@
-import type { UserStore } from './user-store.ts';
+import type { Read } from '../../platform/database/reads/joint-reads.ts';
+import { type UserStore, userReads } from './user-store.ts';
 
 interface Dependencies {
   users: Pick<UserStore, 'findWithOldClaims' | 'forgetClaims'>;
@@ -13,10 +14,20 @@ const perSweep = 200;
 
 /** Deletes expired claims, because the consent page promises how long claims are kept. Idempotent. */
 export function createForgetting({ users, claimLifetime, clock }: Dependencies) {
-  return async function forgetOldClaims(): Promise<void> {
-    const now = new Date(clock.now());
-    const before = new Date(now.getTime() - claimLifetime - gracePeriodMs);
-    for (const user of await users.findWithOldClaims(before, { now, limit: perSweep }))
-      await users.forgetClaims(user, before);
+  const oldBefore = (now: Date) => new Date(now.getTime() - claimLifetime - gracePeriodMs);
+
+  return {
+    /** The look of the sweep. */
+    read(): Read {
+      const now = new Date(clock.now());
+      return userReads.withOldClaims(oldBefore(now), now);
+    },
+
+    async sweep(): Promise<void> {
+      const now = new Date(clock.now());
+      const before = oldBefore(now);
+      for (const user of await users.findWithOldClaims(before, { now, limit: perSweep }))
+        await users.forgetClaims(user, before);
+    },
   };
 }

@@ -1,6 +1,7 @@
 import type { Db, Filter, UpdateFilter } from 'mongodb';
 import type { AuditEntry } from '../../platform/database/audit/audit-entry.ts';
 import { moveExpiry, type NewExpiry } from '../../platform/database/expiry.ts';
+import { anyOf, type Read } from '../../platform/database/reads/joint-reads.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import type { ShardDeclaration } from '../../platform/database/schema/sharding.ts';
 import { ApiError, unavailable } from '../../platform/errors.ts';
@@ -39,6 +40,19 @@ type Found = Pick<Verified, 'claims' | 'duplicate'>;
 const notHeld = (now: Date) => ({ 'hold.until': { $not: { $gt: now } } });
 
 const notErased = { erasedAt: { $exists: false } };
+const claimsKeptSince = (before: Date, now: Date) => ({ keptSince: { $lte: before }, ...notHeld(now) });
+const heldAndMovedBy = (before: Date, now: Date) => ({
+  'hold.until': { $gt: now },
+  'hold.movedAt': { $not: { $gt: before } },
+});
+const erasedBy = (at: Date) => ({ erasedAt: { $lte: at } });
+
+/** Find whether `findWithOldClaims`, `heldUsers` and `erasedBefore` would find a user. */
+export const userReads = {
+  withOldClaims: (before: Date, now: Date): Read => anyOf(collection, claimsKeptSince(before, now)),
+  held: (before: Date, now: Date): Read => anyOf(collection, heldAndMovedBy(before, now)),
+  erased: (at: Date): Read => anyOf(collection, erasedBy(at)),
+};
 
 /** Claims as a user's record stores them. */
 export const keptClaims = (claims: Verified['claims'], evaluatedAt: Date): User['claims'] =>
@@ -96,10 +110,7 @@ export function createUserStore(db: Db) {
 
     /** Users with a claim that was evaluated at `before` or earlier, without held ones. */
     findWithOldClaims: (before: Date, { now, limit }: { now: Date; limit: number }): Promise<User[]> =>
-      users
-        .find({ keptSince: { $lte: before }, ...notHeld(now) })
-        .limit(limit)
-        .toArray(),
+      users.find(claimsKeptSince(before, now)).limit(limit).toArray(),
 
     /** Removes claims that were evaluated at `before` or earlier, unless they were evaluated again since they were read. */
     async forgetClaims({ _id, keptSince, claims }: User, before: Date): Promise<void> {
@@ -167,10 +178,7 @@ export function createUserStore(db: Db) {
 
     /** Held users whose records were last moved at `before` or earlier. */
     heldUsers: (now: Date, before: Date, limit: number): Promise<User[]> =>
-      users
-        .find({ 'hold.until': { $gt: now }, 'hold.movedAt': { $not: { $gt: before } } })
-        .limit(limit)
-        .toArray(),
+      users.find(heldAndMovedBy(before, now)).limit(limit).toArray(),
 
     async noteHeld(id: string, movedAt: Date): Promise<void> {
       await users.updateOne({ _id: id, hold: { $exists: true } }, { $set: { 'hold.movedAt': movedAt } });
@@ -196,7 +204,7 @@ export function createUserStore(db: Db) {
     /** Ids of users that were erased before this time. */
     async erasedBefore(at: Date, limit: number): Promise<string[]> {
       const found = await users
-        .find({ erasedAt: { $lte: at } }, { projection: { _id: 1 } })
+        .find(erasedBy(at), { projection: { _id: 1 } })
         .limit(limit)
         .toArray();
       return found.map(({ _id }) => _id);

@@ -1,5 +1,7 @@
+import type { Document } from 'mongodb';
 import type { SentName } from '../../../contracts/events.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
+import type { Read } from './reads/joint-reads.ts';
 
 /**
  * An event that follows from a change, written into the changed document together with the change. Publishing it is
@@ -26,8 +28,17 @@ export interface EventDraft {
 /** Stores events with their deliveries. Resolves when they are stored, before they are sent. Idempotent. */
 export type Publish = (drafts: readonly EventDraft[]) => Promise<void>;
 
+/** Reads that tell whether a sweep has work. All sweeps share one command for them. */
+export interface Look {
+  reads: readonly Read[];
+  /** Whether the sweep has work, by the documents of each read. Default: if any read has found one. */
+  isDue?: (found: readonly (readonly Document[])[]) => boolean;
+}
+
 /** Finishes work that a crash has interrupted. Processes with a suitable role run it at the start and every 15 s. */
 export interface Sweep {
   name: string;
+  /** What to read before the sweep. It has to find whatever the sweep would find. Without it, the sweep runs each time. */
+  look?: () => Look;
   sweep(): Promise<void>;
 }

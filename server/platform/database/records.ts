@@ -134,6 +134,7 @@ export function createRecordStore<R extends AuditedRecord>(db: Db, collection: s
 
     /** Finds records in one round trip, in the order of `ids`; undefined for an id that does not exist. */
     async findAll(ids: readonly string[]): Promise<(R | undefined)[]> {
+      if (ids.length === 0) return [];
       const found = (await records
         .find(asFilter({ _id: { $in: [...new Set(ids)] } }))
         .toArray()) as unknown as R[];

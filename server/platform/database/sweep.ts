@@ -1,4 +1,5 @@
 import type { Collection, Db, Filter } from 'mongodb';
+import { anyOf, type Read } from './reads/joint-reads.ts';
 import type { IndexDeclaration } from './schema/indexes.ts';
 
 /** The most documents that are deleted by one index in one call, so that the call stays short. */
@@ -25,6 +26,13 @@ const expiredFilter = (index: IndexDeclaration, now: Date): Filter<{ _id: string
     _id: string;
   }>;
 };
+
+/** Reads that find whether `sweepExpired` would delete anything. */
+export const expiredReads = (declarations: readonly IndexDeclaration[], now: Date): Read[] =>
+  declarations.flatMap((declaration) => {
+    const expired = expiredFilter(declaration, now);
+    return expired === undefined ? [] : anyOf(declaration.collection, expired);
+  });
 
 /**
  * Deletes expired documents by the declared TTL indexes, for a database that has no TTL monitor.

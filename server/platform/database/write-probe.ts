@@ -4,8 +4,8 @@ import { nameOfFailure } from './failures.ts';
 /** How long a failure is the answer to all callers, in milliseconds. It is short, so that its end is noticed soon. */
 const failureLastsMs = 1_000;
 
-/** Why the database accepts no writes at present; undefined if it does. */
-export type WriteProbe = () => Promise<string | undefined>;
+/** Why the database accepts no writes at present; undefined if it does. `fresh`: a new write decides, and not a recent one. */
+export type WriteProbe = (options?: { fresh: boolean }) => Promise<string | undefined>;
 
 /**
  * Tests whether the database accepts writes. Callers share a recent result, because readiness probes are frequent.
@@ -27,8 +27,8 @@ export function createWriteProbe(
     return fault;
   }
 
-  return async () => {
-    if (last && uptime() < last.until) return last.fault;
+  return async ({ fresh } = { fresh: false }) => {
+    if (!fresh && last && uptime() < last.until) return last.fault;
     inFlight ??= tryWrite();
     return inFlight;
   };

@@ -3,6 +3,7 @@ import type { Db, Document } from 'mongodb';
 import type { Clock } from '../clock.ts';
 import { processRoles } from '../config/environment.ts';
 import { version } from '../config/version.ts';
+import { createJointReads, type JointRead } from '../database/reads/joint-reads.ts';
 import type { IndexDeclaration } from '../database/schema/indexes.ts';
 import { randomRequestId } from '../ids.ts';
 
@@ -76,6 +77,8 @@ export interface ProcessSurvey {
 
 interface Settings {
   db: Db;
+  /** How the list of private listeners is read. */
+  read?: JointRead;
   clock: Pick<Clock, 'now'>;
   roles: readonly string[];
   masterKeys: readonly string[];
@@ -95,8 +98,10 @@ export const heartbeatEvery = 10_000;
 const goneAfterMs = 45_000;
 /** After so many milliseconds without a heartbeat, a process is shown as silent, and its roles as missing. */
 const silentProcessAfterMs = 30_000;
-/** Milliseconds between two heartbeats of a private listener. */
+/** Milliseconds between two heartbeats of a private listener, and between two reads of those of others. */
 export const joinEvery = 2_500;
+/** The same for a process that knows no other: only a new process will read its heartbeat. Not above `silentAfterMs`. */
+export const joinAloneEvery = 7_500;
 /** After so many milliseconds without a heartbeat, nothing is handed over to a listener. */
 const silentAfterMs = 10_000;
 
@@ -116,7 +121,8 @@ export async function forgetProcesses(db: Db): Promise<void> {
 }
 
 /** Lists the processes of the service that use the database, by heartbeats that expire. */
-export function createProcesses({ db, clock, roles, masterKeys, schema, report }: Settings) {
+export function createProcesses(settings: Settings) {
+  const { db, read = createJointReads(db), clock, roles, masterKeys, schema, report } = settings;
   // One collection has the documents of all kinds, see `PeerRecord`.
   const processes = db.collection<ProcessRecord>(collection);
   const listeners = db.collection<PeerRecord>(collection);
@@ -193,9 +199,11 @@ export function createProcesses({ db, clock, roles, masterKeys, schema, report }
 
     /** The processes whose private listener has sent a heartbeat within 10 s, by the database's clock. */
     async peers(): Promise<Peer[]> {
-      const found = await listeners
-        .find({ seenAt: { $gt: new Date(clock.now() - silentAfterMs) } })
-        .toArray();
+      const found = await read<PeerRecord>({
+        collection,
+        filter: { seenAt: { $gt: new Date(clock.now() - silentAfterMs) } },
+        projection: { peer: 1, host: 1, address: 1 },
+      });
       return found.map(({ peer: id, host: peerHost, address }) => ({ id, host: peerHost, address }));
     },
 

@@ -4,16 +4,20 @@ import { MongoJobRepository } from '@agendajs/mongo-backend';
 import { Agenda } from 'agenda';
 import { type Collection, type Db, type Filter, MinKey, ObjectId } from 'mongodb';
 import type { Total } from '../../../contracts/admin/references.ts';
+import { anyOf, type Read } from '../database/reads/joint-reads.ts';
 import { countThrough } from '../database/reads/look-through.ts';
 import type { IndexDeclaration } from '../database/schema/indexes.ts';
 import { ApiError } from '../errors.ts';
 import { randomRequestId } from '../ids.ts';
 import type { Logger } from '../telemetry/logging.ts';
+import { type Background, createBackground } from './background.ts';
 import { type Job, readJob } from './stored-job.ts';
 
 interface Settings {
   /** A connected database. Agenda opens no connection of its own. */
   db: Db;
+  /** Default: this scheduler's own. */
+  background?: Pick<Background, 'read' | 'begin'>;
   logger: Pick<Logger, 'warn'>;
   /** How often to look for due jobs, in milliseconds. Jobs that are due within that time are started by a timer. */
   processEvery: number;
@@ -38,6 +42,14 @@ const anyName = { $gte: new MinKey() };
 /** Matches jobs that wait for their time. A job that runs is locked, and one that has run has no next time. */
 const waitingOnly = { lockedAt: null, nextRunAt: { $ne: null } } as const;
 
+const finished = () => ({
+  nextRunAt: null,
+  lockedAt: null,
+  lastFinishedAt: { $lt: new Date(Date.now() - keepFinished) },
+});
+/** Finds whether there are jobs for `sweep` to delete. */
+export const finishedRead = (): Read => anyOf(collection, finished());
+
 export const indexes: IndexDeclaration[] = [
   // The index that Agenda's repository would create itself, under the same name.
   {
@@ -52,7 +64,7 @@ export const indexes: IndexDeclaration[] = [
  * Schedules jobs with Agenda, in the collection `jobs` of `db`. Every process can schedule jobs; only processes that call
  * `start` run them.
  */
-export function createScheduler({ db, logger, processEvery }: Settings) {
+export function createScheduler({ db, background = createBackground(db), logger, processEvery }: Settings) {
   const repository = new MongoJobRepository({ mongo: db, db: { collection }, ensureIndex: false });
   const jobs: Collection<StoredJob> = db.collection(collection);
   const names = new Set<string>();
@@ -63,12 +75,14 @@ export function createScheduler({ db, logger, processEvery }: Settings) {
   function isAnyDue(nextScanAt: Date, lockDeadline: Date): Promise<boolean> {
     const waits = { lockedAt: null, nextRunAt: { $lte: nextScanAt } };
     const due = { name: { $in: [...names] }, $or: [waits, { lockedAt: { $lte: lockDeadline } }] };
-    looking ??= jobs
-      .findOne(due, { projection: { _id: 1 } })
-      .then((found) => found !== null)
+    if (looking) return looking;
+    looking = background
+      .read(anyOf(collection, due))
+      .then((found) => found.length > 0)
       .finally(() => {
         looking = undefined;
       });
+    background.begin();
     return looking;
   }
 
@@ -176,12 +190,7 @@ export function createScheduler({ db, logger, processEvery }: Settings) {
 
     /** Deletes jobs that ran more than a day ago. */
     async sweep(): Promise<void> {
-      const finished = {
-        nextRunAt: null,
-        lockedAt: null,
-        lastFinishedAt: { $lt: new Date(Date.now() - keepFinished) },
-      };
-      await jobs.deleteMany(finished);
+      await jobs.deleteMany(finished());
     },
 
     async start(): Promise<void> {

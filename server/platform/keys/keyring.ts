@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, randomBytes } from '
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Collection, Db } from 'mongodb';
 import type { Clock } from '../clock.ts';
+import { createJointReads, type JointRead, type Read } from '../database/reads/joint-reads.ts';
 import type { SealedField } from './sealed-values.ts';
 import { type Sealing, sealedUnder } from './sealing.ts';
 
@@ -42,6 +43,16 @@ export const keyCollection = 'keys';
 export const sealedFields: SealedField[] = [{ collection: keyCollection, field: 'sealed' }];
 /** The order in which the keys of one use become current. */
 export const inOrder = { activeAt: 1, createdAt: 1, _id: 1 } as const;
+/** Reads all keys. With the condition, the database uses an index. */
+const allKeys: Read = {
+  collection: keyCollection,
+  filter: { _id: { $gt: '' } },
+  projection: { use: 1, sealed: 1, createdAt: 1, activeAt: 1 },
+};
+const compareOrder = (one: KeyDocument, other: KeyDocument): number =>
+  one.activeAt.getTime() - other.activeAt.getTime() ||
+  one.createdAt.getTime() - other.createdAt.getTime() ||
+  (one._id < other._id ? -1 : 1);
 /** How often a process reads the keys, in milliseconds. It accepts a removed key for this time at most. */
 export const keyringReadEvery = 1_000;
 const uses: readonly KeyUse[] = ['signing', 'signing-rsa', 'code', 'id', 'pairwise'];
@@ -100,9 +111,15 @@ function currentOf<K extends OpenedKey>(use: K['use'], ofUse: readonly K[], now:
  * Loads the keys that all processes share, and makes missing ones. They are sealed under the master key, which is not in the
  * database.
  * @param clock the time that decides which key is current
+ * @param read how the keys are read again
  * @throws if the master key does not open them
  */
-export async function loadKeyring(db: Db, sealing: Sealing, clock: Pick<Clock, 'now'> = Date) {
+export async function loadKeyring(
+  db: Db,
+  sealing: Sealing,
+  clock: Pick<Clock, 'now'> = Date,
+  read: JointRead = createJointReads(db),
+) {
   const collection = db.collection<KeyDocument>(keyCollection);
   /** All keys, in the order `inOrder`. */
   let keys: readonly OpenedKey[] = [];
@@ -110,7 +127,7 @@ export async function loadKeyring(db: Db, sealing: Sealing, clock: Pick<Clock, '
 
   /** Reads the keys again, to learn of changes by other processes. */
   async function refresh(): Promise<void> {
-    const stored = await collection.find().sort(inOrder).toArray();
+    const stored = (await read<KeyDocument>(allKeys)).toSorted(compareOrder);
     // An opened key stays in memory, so it would not show that it is now sealed under a master key that this process lacks.
     sealing.note(stored.map(({ sealed }) => sealedUnder(sealed)));
     // A key never changes, so only new ones are opened.

@@ -5,6 +5,7 @@ import type { Pace } from '../../platform/config/pace.ts';
 import type { ReadDatabaseFault } from '../../platform/database/availability.ts';
 import type { Database } from '../../platform/database/connect.ts';
 import type { Schema } from '../../platform/database/schema/schema.ts';
+import type { Background } from '../../platform/jobs/background.ts';
 import type { Processes } from '../../platform/jobs/processes.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { Sealing } from '../../platform/keys/sealing.ts';
@@ -25,6 +26,8 @@ export interface Foundation {
   clock: Clock;
   keyring: Keyring;
   sealing: Sealing;
+  /** Default: the services' own. */
+  background?: Background;
   processes: Processes;
   logger: Logger;
   processMetrics: ProcessMetrics;

@@ -23,6 +23,7 @@ import { createPersonAccesses } from '../../people/erasure/person-accesses.ts';
 import { version } from '../../platform/config/version.ts';
 import { createCapacity } from '../../platform/http/limits/in-flight.ts';
 import { createRequestLimit } from '../../platform/http/limits/request-limits.ts';
+import { createBackground } from '../../platform/jobs/background.ts';
 import { createScheduler } from '../../platform/jobs/scheduler.ts';
 import { createLastUses } from '../../platform/keys/last-uses.ts';
 import { createMailer } from '../../platform/mail.ts';
@@ -52,6 +53,7 @@ const mostOfSharer = { authenticated: 192, returning_user: 256 };
 export function createServices(foundation: Foundation) {
   const { config, db, maintenance = db, clock, keyring, sealing, processes, logger } = foundation;
   const { ownPorts, pace, processMetrics, tracing, databaseFault = () => undefined } = foundation;
+  const { background = createBackground(db) } = foundation;
   const stores = { ...createStores(db, maintenance), ...foundation.stores };
   const limit = createRequestLimit({ db, clock, key: keyring.id });
   const publicGet = createPublicGet();
@@ -68,7 +70,7 @@ export function createServices(foundation: Foundation) {
   const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
 
   const upward = createUpwardCalls();
-  const scheduler = createScheduler({ db, logger, processEvery: pace.jobsEvery });
+  const scheduler = createScheduler({ db, background, logger, processEvery: pace.jobsEvery });
   const metrics = createMetrics({
     process: processMetrics,
     tickAge: scheduler.tickAge,

@@ -1,6 +1,7 @@
 import type { Collection, Db, Document } from 'mongodb';
 import type { AuditEntry } from '../../platform/database/audit/audit-entry.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
+import { anyOf, type Read } from '../../platform/database/reads/joint-reads.ts';
 import { createRecordStore, type NewRecord, recordIndexes } from '../../platform/database/records.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import { collection as deliveryCollection } from '../delivery/delivery-store.ts';
@@ -28,6 +29,11 @@ const mostLookedUp = 20_000;
 export const underWay = ['pending', 'in_flight'];
 /** Statuses of deliveries that have arrived, or may still arrive. */
 export const underWayOrDelivered = [...underWay, 'delivered'];
+
+/** Only running jobs have `nextAt`. The condition on it lets a query use its sparse index. */
+const running = { nextAt: { $gt: new Date(0) } };
+/** Finds whether any bulk job runs. */
+export const runningRead: Read = anyOf(collection, running);
 
 /** What a job does with what it finds. */
 export type Work = Pick<BulkJob, 'action' | 'filter' | 'to'>;
@@ -143,8 +149,7 @@ export function createBulkStore(db: Db, counting: Db = db) {
     },
 
     async next(): Promise<RunningJob | undefined> {
-      // Only running jobs have `nextAt`. The condition on it lets the query use its sparse index.
-      const job = await jobs.findOne({ nextAt: { $gt: new Date(0) } }, { sort: { nextAt: 1 } });
+      const job = await jobs.findOne(running, { sort: { nextAt: 1 } });
       return job ? (job as RunningJob) : undefined;
     },
 

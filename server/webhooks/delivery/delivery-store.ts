@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { SkipReason } from '../../../contracts/webhooks.ts';
+import { anyOf, type Read } from '../../platform/database/reads/joint-reads.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import type { ShardDeclaration } from '../../platform/database/schema/sharding.ts';
 import { type Inserted, insertEach, insertMissing } from '../../platform/database/write-groups.ts';
@@ -52,6 +53,20 @@ export interface Lease {
   now: Date;
   until: Date;
 }
+
+const abandonedBy = (now: Date) => ({ status: 'in_flight' as const, 'lease.until': { $lte: now } });
+const answersToForget = (now: Date) => ({
+  forgetAnswersAt: { $lte: now },
+  status: { $ne: 'in_flight' as const },
+});
+
+/** Find whether a sweep has work: attempts of ended processes, deliveries that are due until a time, responses to forget. */
+export const sweepReads = (now: Date, dueUntil: Date): Read[] =>
+  [
+    abandonedBy(now),
+    { status: 'pending' as const, nextAttemptAt: { $lte: dueUntil } },
+    answersToForget(now),
+  ].map((filter) => anyOf(collection, filter));
 
 /** The result of an attempt, to be recorded. */
 export interface FinishedAttempt {
@@ -197,10 +212,7 @@ export function createDeliveryStore(db: Db) {
      * later: its process has read that an expiry is set, so it sets none for the next response. That response would stay.
      */
     async forgetAnswers(now: Date): Promise<void> {
-      await deliveries.updateMany(
-        { forgetAnswersAt: { $lte: now }, status: { $ne: 'in_flight' } },
-        { $unset: { ...unsetAnswers, forgetAnswersAt: '' } },
-      );
+      await deliveries.updateMany(answersToForget(now), { $unset: { ...unsetAnswers, forgetAnswersAt: '' } });
     },
 
     /** Skips a delivery whose endpoint is off. Nothing was sent, so the attempt row is removed. */
@@ -238,22 +250,19 @@ export function createDeliveryStore(db: Db) {
     async recover(now: Date): Promise<number> {
       const interrupted = { $mergeObjects: [{ $last: '$attempts' }, { error: 'interrupted' }] };
       const since = { $ifNull: ['$overdue.since', { $last: '$attempts.dueAt' }] };
-      const { modifiedCount } = await deliveries.updateMany(
-        { status: 'in_flight', 'lease.until': { $lte: now } },
-        [
-          {
-            $set: {
-              status: 'pending',
-              nextAttemptAt: now,
-              // Unset before it is set: `$set` would merge the object with an earlier reason.
-              overdue: { since, reason: '$$REMOVE' },
-              trigger: 'recovery',
-              attempts: { $concatArrays: [earlierAttempts, [interrupted]] },
-              lease: '$$REMOVE',
-            },
+      const { modifiedCount } = await deliveries.updateMany(abandonedBy(now), [
+        {
+          $set: {
+            status: 'pending',
+            nextAttemptAt: now,
+            // Unset before it is set: `$set` would merge the object with an earlier reason.
+            overdue: { since, reason: '$$REMOVE' },
+            trigger: 'recovery',
+            attempts: { $concatArrays: [earlierAttempts, [interrupted]] },
+            lease: '$$REMOVE',
           },
-        ],
-      );
+        },
+      ]);
       return modifiedCount;
     },
 

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Read } from '../../platform/database/reads/joint-reads.ts';
 import type { Scheduler } from '../../platform/jobs/scheduler.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { Recorded } from './attempt.ts';
 import { createBacklog, type Limits, type Turn } from './backlog.ts';
 import type { Delivery, Leased } from './delivery.ts';
-import type { DeliveryStore, Lease } from './delivery-store.ts';
+import { type DeliveryStore, type Lease, sweepReads } from './delivery-store.ts';
 import { createDueJobs, dueBucket } from './due-job.ts';
 
 interface Settings {
@@ -217,6 +218,9 @@ export function createDue(settings: Settings) {
       // By then, the other processes have noticed the end of the pause. The job makes one of them send, too.
       await schedule(new Date(clock.now() + resumedElsewhereMs));
     },
+
+    /** The look of the sweep. */
+    reads: (): Read[] => sweepReads(now(), new Date(clock.now() + jobHorizonMs)),
 
     /** Continues the work of processes that have ended, sends what is due, and repairs jobs. */
     async sweep(): Promise<void> {

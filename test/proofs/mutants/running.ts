@@ -28,7 +28,7 @@ export const running = [
     'server/platform/database/write-probe.ts',
     ['platform/database/write-probe'],
     [
-      ['if (last && uptime() < last.until) return last.fault;', ''],
+      ['if (!fresh && last && uptime() < last.until) return last.fault;', ''],
       ['inFlight ??= tryWrite();', 'inFlight = tryWrite();'],
     ],
   ),

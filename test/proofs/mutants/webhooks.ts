@@ -40,8 +40,8 @@ export const webhooks = [
         '{ _id: { $in: [...ids] }, nextAttemptAt',
       ],
       [
-        "{ status: 'in_flight', 'lease.until': { $lte: now } }",
-        "{ status: 'in_flight', 'lease.until': { $gte: now } }",
+        "{ status: 'in_flight' as const, 'lease.until': { $lte: now } }",
+        "{ status: 'in_flight' as const, 'lease.until': { $gte: now } }",
       ],
       ["trigger: 'recovery',", "trigger: 'schedule',"],
     ],

@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import type { Read } from '../../../platform/database/reads/joint-reads.ts';
 
 /** A wallet whose last audit has findings that no adjustment acknowledges. */
 interface Fault {
@@ -26,6 +27,17 @@ export interface AuditRun {
 
 export const faultCollection = 'ledgerFaults';
 export const auditCollection = 'ledgerAudits';
+
+type Progress = Pick<AuditRun, 'day' | 'until' | 'endedAt'>;
+export const auditRunRead: Read = {
+  collection: auditCollection,
+  filter: { _id: 'nightly' },
+  projection: { day: 1, until: 1, endedAt: 1 },
+};
+
+/** Whether a process has the run of a day, or has ended it. */
+export const isTaken = (run: Progress, day: string, now: Date): boolean =>
+  run.until > now || (run.day === day && run.endedAt !== undefined);
 
 /** Stores which ledgers are at fault, and how far the nightly audit is. */
 export function createFaultStore(db: Db) {
@@ -62,7 +74,7 @@ export function createFaultStore(db: Db) {
      */
     async take(day: string, now: Date, until: Date): Promise<AuditRun | undefined> {
       const before = await runs.findOne({ _id });
-      if (before && (before.until > now || (before.day === day && before.endedAt))) return undefined;
+      if (before && isTaken(before, day, now)) return undefined;
       const { lastEndedAt, endedAt = lastEndedAt } = before ?? {};
       const fresh: AuditRun = { _id, day, until, ...(endedAt && { lastEndedAt: endedAt }) };
       const next: AuditRun = before?.day === day ? { ...before, until } : fresh;

@@ -4,7 +4,7 @@ import { sha256 } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/telemetry/logging.ts';
 import type { LedgerStore } from '../../ledger/ledger-store.ts';
 import type { WalletAudit } from './audit-wallet.ts';
-import type { FaultStore } from './fault-store.ts';
+import { type AuditRun, auditRunRead, type FaultStore, isTaken } from './fault-store.ts';
 
 interface Dependencies {
   audit: WalletAudit;
@@ -68,6 +68,14 @@ export function createNightlyAudit({
 
   return {
     name: 'audit of the ledgers',
+    look: () => ({
+      reads: [auditRunRead],
+      isDue: (found) => {
+        const run = found[0]?.[0] as AuditRun | undefined;
+        const now = clock.now();
+        return worker && !(run && isTaken(run, dueDayOf(now), new Date(now)));
+      },
+    }),
     async sweep() {
       if (!worker) return;
       const now = clock.now();

@@ -13,6 +13,12 @@ export interface Read {
   limit?: number;
 }
 
+/** A read of one document, to learn whether any matches. */
+export const anyOf = (collection: string, filter: Document): Read => ({
+  ...{ collection, filter, projection: { _id: 1 } },
+  limit: 1,
+});
+
 /** The documents of joint reads did not fit into one reply of the database, which has 16 MB at most. */
 export class ReplyOverflow extends Error {}
 

@@ -3,6 +3,7 @@ import { ConfigError } from '../../config/config.ts';
 import { version as build } from '../../config/version.ts';
 import { duplicateKey, isDuplicateKey, isUnavailable } from '../failures.ts';
 import { metaCollection } from '../meta.ts';
+import type { JointRead, Read } from '../reads/joint-reads.ts';
 import type { Migration } from './migrations.ts';
 
 /** The versions of documents that a build knows. */
@@ -52,10 +53,25 @@ export interface SchemaState extends Omit<SchemaDocument, '_id'> {
   forms: Forms;
 }
 
+const schemaRead: Read = {
+  collection: metaCollection,
+  filter: { _id: 'schema' },
+  projection: { version: 1, oldestBuild: 1, raisedAt: 1, switchedAt: 1 },
+};
+
+/** The look of the sweep that removes the old form of records: an upgrade that an operator has finished. */
+export const raisedSchemaRead: Read = {
+  ...schemaRead,
+  filter: { ...schemaRead.filter, raisedAt: { $exists: true } },
+};
+
 /** Reads the schema's state. @param version the newest version that this build knows */
 export async function readSchema(db: Db, version: number): Promise<SchemaState> {
-  const ofNewDatabase: SchemaDocument = { _id: 'schema', version };
-  const { _id, ...found } = (await metaOf(db).findOne({ _id: 'schema' })) ?? ofNewDatabase;
+  return stateOf(await metaOf(db).findOne({ _id: 'schema' }), version);
+}
+
+function stateOf(stored: SchemaDocument | null | undefined, version: number): SchemaState {
+  const { _id, ...found } = stored ?? { _id: 'schema', version };
   if (found.version < version) return { ...found, forms: 'old' };
   const isOldFormRead = found.raisedAt !== undefined && found.switchedAt === undefined;
   return { ...found, forms: isOldFormRead ? 'both' : 'new' };
@@ -65,8 +81,9 @@ export async function readSchema(db: Db, version: number): Promise<SchemaState> 
  * Why this build must not use the database any more; undefined if it may. An upgrade can be finished while a process runs.
  * @param known the newest version that this build reads
  */
-export async function outdatedBy(db: Db, known: number): Promise<string | undefined> {
-  const state = await readSchema(db, known);
+export async function outdatedBy(read: JointRead, known: number): Promise<string | undefined> {
+  const [stored] = await read<SchemaDocument>(schemaRead);
+  const state = stateOf(stored, known);
   return state.version > known ? tooOld(state, known) : undefined;
 }
 

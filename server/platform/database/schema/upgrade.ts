@@ -5,7 +5,15 @@ import type { Processes } from '../../jobs/processes.ts';
 import type { Sweep } from '../event-draft.ts';
 import { dropIndex } from './indexes.ts';
 import { createMigrator, isFinal, type MigrationState } from './migrations.ts';
-import { endUpgrade, raiseSchema, readSchema, type Schema, type SchemaState, switchForms } from './schema.ts';
+import {
+  endUpgrade,
+  raisedSchemaRead,
+  raiseSchema,
+  readSchema,
+  type Schema,
+  type SchemaState,
+  switchForms,
+} from './schema.ts';
 
 export interface UpgradeState extends Pick<SchemaState, 'forms'> {
   /** The schema version of the documents in the database. */
@@ -76,6 +84,10 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
 
   const sweep: Sweep = {
     name: 'migrations',
+    look: () => ({
+      reads: [raisedSchemaRead],
+      isDue: (found) => online.length > 0 || found.flat().length > 0,
+    }),
     async sweep() {
       await migrator.work(online);
       await removeOldForm();

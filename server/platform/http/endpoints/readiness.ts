@@ -105,9 +105,12 @@ export function createReadiness(dependencies: Dependencies) {
   return {
     reasons,
 
-    /** The reasons after a new check of the database. Logs a change. */
-    async check(): Promise<readonly Reason[]> {
-      if (!overridingReason()) databaseReasons = await checkDatabase();
+    /**
+     * The reasons after a new check of the database. Logs a change.
+     * @param hasWritten whether the database has just taken a write, so that it need not be checked
+     */
+    async check({ hasWritten } = { hasWritten: false }): Promise<readonly Reason[]> {
+      if (!overridingReason()) databaseReasons = hasWritten ? [] : await checkDatabase();
       const found = reasons();
       logChange(found.map(({ text }) => text));
       return found;
