@@ -9,6 +9,7 @@ import type { Browser } from './browser.ts';
 import type { MemberCalls } from './calls/member-calls.ts';
 import { isAllowed } from './calls/scope.ts';
 import { describeError } from './error-words.ts';
+import { hasFault, withFaults, withRefusedSearch } from './form-faults.ts';
 import type { SignedIn } from './member-sessions.ts';
 import { navigationOf } from './navigation.ts';
 import type { Responses } from './responses.ts';
@@ -68,7 +69,8 @@ const searchOf = (query: unknown): Given =>
 function toApiError(error: unknown): unknown {
   if (!(error instanceof TRPCError)) return error;
   if (error.cause instanceof ApiError) return error.cause;
-  return error.code === 'BAD_REQUEST' ? new ApiError('bad_input', { description: messageOf(error) }) : error;
+  if (error.code !== 'BAD_REQUEST') return error;
+  return new ApiError('bad_input', { description: messageOf(error), cause: error });
 }
 
 function rethrow(error: unknown): never {
@@ -86,6 +88,8 @@ interface Outcome {
   result?: ActionResult | undefined;
   error?: ApiError;
   given?: Given;
+  /** The refused search of a list. The list shows its form again, without rows. */
+  search?: Given;
   /** Shown instead of the page. */
   view?: View;
 }
@@ -115,7 +119,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
     return `${browser.pathOf(request)}${search && `?${search}`}`;
   }
 
-  function contextOf({ request, signedIn }: MemberRequest): PageContext {
+  function contextOf({ request, signedIn }: MemberRequest, query = searchOf(request.query)): PageContext {
     const { _id: memberId, role, partnerId } = signedIn.member;
     return {
       api: router.createCaller(calls.contextOf(request, signedIn)),
@@ -130,7 +134,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       previewConsent,
       now: clock.now(),
       params: textsOf(request.params),
-      query: searchOf(request.query),
+      query,
     };
   }
 
@@ -138,28 +142,37 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
   async function show(
     page: PageRow,
     call: MemberRequest,
-    { result, error, given = {}, view: shown }: Outcome = {},
+    { result, error, given = {}, search, view: shown }: Outcome = {},
   ) {
     const { request, reply, signedIn } = call;
     const { email = '', role } = signedIn.member;
     if (!isAllowed(role, page.needs)) throw new ApiError('not_permitted');
-    const context = contextOf(call);
+    const { mode } = searchOf(request.query);
+    const context = search ? contextOf(call, mode === undefined ? {} : { mode }) : contextOf(call);
     const view = shown ?? (await page.view(context).catch(rethrow));
     const { m } = context;
     // A form is shown only to roles that may call the procedure behind it: its own (`form.needs`), or the page's default for forms
     // (`changes`), or the procedure that the page itself calls (`needs`).
     const mayUse = (form: Form | false) =>
       form !== false && isAllowed(role, form.needs ?? page.changes ?? page.needs);
+    if (search && view.sections.every((section) => section.search === undefined)) throw error;
+    const withOutcome = (form: Form | false) =>
+      form && error && form.act === given['act'] ? withFaults(form, error) : form;
     const sections = [...(result?.sections ?? []), ...view.sections].map((section) => ({
-      ...section,
-      forms: section.forms?.filter(mayUse),
+      ...(search && error ? withRefusedSearch(section, search, error) : section),
+      forms: section.forms?.filter(mayUse).map(withOutcome),
     }));
+    const isDone = doneParameter in textsOf(request.query) && !error && !result && !shown;
     const { name: partner } = await context.api.partners.show({ partnerId: context.partnerId });
     if (view.refresh !== undefined) void reply.header('refresh', String(view.refresh));
     return responses.send(request, reply, 'page', {
       status: error?.status ?? 200,
       title: view.title,
+      // The first words of the window's title, which a screen reader reads first.
+      outcome: error ? m.problem : isDone || result ? m.done : undefined,
       sections,
+      // The first of these has the focus: a field with a fault, the error, the result.
+      hasFault: hasFault(sections),
       hasFrame: sections.some(({ frame }) => frame !== undefined),
       hasPasskey: sections.some(({ forms = [] }) => forms.some((form) => form && form.passkey !== undefined)),
       csrf: issueToken(signedIn.secret),
@@ -170,7 +183,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       mode: modeIn(context.query),
       modes: page.modes && modeSwitch(page.modes, browser.pathOf(request), context),
       keep: (to: string) => keepMode(to, context.query),
-      isDone: doneParameter in textsOf(request.query) && !error,
+      isDone,
       secret: result?.secret,
       result: result?.text,
       error: error && { ...describeError(error, m), again: error.code === 'passkey_required' },
@@ -229,7 +242,16 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
     for (const page of pages) {
       scope.get(page.path, { exposeHeadRoute: false }, async (request, reply) => {
         const call = await memberOrSignInPage(request, reply);
-        return call ? show(page, call) : reply;
+        if (!call) return reply;
+        try {
+          return await show(page, call);
+        } catch (error) {
+          const { mode: _mode, ...search } = searchOf(request.query);
+          const isRefused = error instanceof ApiError && ['bad_input', 'not_found'].includes(error.code);
+          if (!isRefused || Object.keys(search).length === 0) throw error;
+          noteFailure(request, error);
+          return show(page, call, { error, search });
+        }
       });
       if (page.actions) scope.post(page.path, (request, reply) => runAction(page, request, reply));
     }

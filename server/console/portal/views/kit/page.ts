@@ -36,6 +36,10 @@ export interface Field {
   value?: string | undefined;
   options?: readonly { value: string; text: string }[];
   placeholder?: string | undefined;
+  /** What is wrong with the value that was sent, in English. */
+  fault?: string | undefined;
+  /** Whether the field has the focus when the page opens. */
+  hasFocus?: boolean;
 }
 
 export interface Form {

@@ -1,0 +1,50 @@
+import { TRPCError } from '@trpc/server';
+import { ZodError } from 'zod';
+import type { ApiError } from '../../platform/errors.ts';
+import type { Field, Given, Section } from './views/kit/page.ts';
+
+/** The first fault of each field of an input that a procedure has refused, by the name of the field. */
+function faultsByName({ cause }: ApiError): ReadonlyMap<string, string> {
+  if (!(cause instanceof TRPCError) || !(cause.cause instanceof ZodError)) return new Map();
+  const issues = cause.cause.issues.toReversed();
+  return new Map(issues.map(({ path, message }) => [String(path[0]), message]));
+}
+
+const isTyped = ({ kind = 'text' }: Field) => kind === 'text' || kind === 'lines';
+
+/**
+ * Puts the faults of a refused form beside its fields. A fault that names no field is put beside the only field that is typed, if
+ * the form has only one.
+ */
+export function withFaults<Fields extends { fields: readonly Field[] }>(
+  form: Fields,
+  error: ApiError,
+): Fields {
+  if (!['bad_input', 'refused', 'conflict'].includes(error.code)) return form;
+  const named = faultsByName(error);
+  const typed = form.fields.filter(isTyped);
+  const isNamed = form.fields.some(({ name }) => named.has(name));
+  const faultOf = (field: Field) => {
+    if (isNamed) return named.get(field.name);
+    return typed.length === 1 && field === typed[0] ? error.message : undefined;
+  };
+  const fields = form.fields.map((field) => ({ ...field, fault: faultOf(field) }));
+  const first = fields.find(({ fault }) => fault !== undefined);
+  return { ...form, fields: fields.map((field) => (field === first ? { ...field, hasFocus: true } : field)) };
+}
+
+/** Shows a refused search again: the form with what was typed, and no result. */
+export function withRefusedSearch(section: Section, typed: Given, error: ApiError): Section {
+  if (!section.search) return section;
+  const fields = section.search.fields.map((field) => ({ ...field, value: typed[field.name] }));
+  const { title, note } = section;
+  return { title, note, search: withFaults({ ...section.search, fields }, error) };
+}
+
+/** Whether a fault stands beside a field of the page. */
+export const hasFault = (sections: readonly Section[]): boolean =>
+  sections.some(({ forms = [], search }) =>
+    [...(search?.fields ?? []), ...forms.flatMap((form) => (form ? form.fields : []))].some(
+      ({ fault }) => fault !== undefined,
+    ),
+  );

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, type TestPartner } from '../../harness/partner.ts';
+import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { type SignedInMember, signedIn } from './signed-in.ts';
+
+let server: TestServer;
+let partner: TestPartner;
+let owner: SignedInMember;
+beforeAll(async () => {
+  server = await startTestServer({ env: { SVC_PORTAL: 'on' } });
+  partner = await createPartner(server);
+  owner = await signedIn(server, partner.partnerId, 'owner');
+});
+afterAll(() => server.stop());
+
+const submit = async (path: string, form: Record<string, string>) =>
+  owner.browser.post(path, { csrf: await owner.csrf(), ...form });
+const titleOf = (html: string) => /<title>([^<]*)/.exec(html)?.[1];
+/** The element that has the focus when the page opens: its name or its role. */
+const focusOf = (html: string) =>
+  [...html.matchAll(/<[^>]* autofocus>/g)].map(([tag]) => /(?:name|role)="(\w+)"/.exec(tag)?.[1]);
+/** The fault beside a field. */
+const faultOf = (html: string, name: string) => {
+  const id = new RegExp(`name="${name}"[^>]* aria-invalid="true" aria-describedby="(\\w+)"`).exec(html)?.[1];
+  return id && new RegExp(`id="${id}"[^>]*>([^<]*)`).exec(html)?.[1];
+};
+
+describe('a refused form of the portal', () => {
+  it('says what is wrong beside the field, which has the focus, and in the title', async () => {
+    const { html, status } = await submit('/members', { act: 'invite', email: 'a@@b', role: 'viewer' });
+    expect([status, faultOf(html, 'email')]).toEqual([400, 'expected an e-mail address']);
+    expect(focusOf(html)).toEqual(['email']);
+    expect(titleOf(html)).toBe('That did not work · Members · SVC partner portal');
+  });
+
+  it('has the refusal of a rule beside its only field', async () => {
+    const path = `/clients/${partner.clientId}`;
+    const { html } = await submit(path, { act: 'addUri', uri: 'http://shop.example/' });
+    expect(faultOf(html, 'uri')).toContain('must be https');
+    expect(focusOf(html)).toEqual(['uri']);
+  });
+
+  it('puts the focus on the error if it is about no single field', async () => {
+    const form = { act: 'create', name: 'X', keyId: partner.keyId, redirectUris: 'http://shop.example/' };
+    const { html } = await submit('/clients', { ...form, claim_country: 'yes', kind: 'oauth' });
+    expect(focusOf(html)).toEqual(['alert']);
+  });
+});
+
+describe('an accepted form of the portal', () => {
+  it('has its result in the title, and the focus on it', async () => {
+    const { html } = await submit('/keys', { act: 'create', mode: 'test' });
+    expect([titleOf(html), focusOf(html)]).toEqual(['Done. · API keys · SVC partner portal', ['status']]);
+    const done = await owner.browser.open('/warnings?done');
+    expect([titleOf(done.html), focusOf(done.html)]).toEqual([
+      'Done. · Warnings · SVC partner portal',
+      ['status'],
+    ]);
+    const plain = await owner.browser.open('/warnings');
+    expect([titleOf(plain.html), focusOf(plain.html)]).toEqual(['Warnings · SVC partner portal', []]);
+  });
+});
+
+describe('a refused search of the portal', () => {
+  it('stays on its page, with what was typed and no rows, and says what is wrong beside the field', async () => {
+    const { status, html } = await owner.browser.open('/deliveries?mode=test&since=yesterday&status=failed');
+    expect([status, faultOf(html, 'since')]).toEqual([400, expect.stringContaining('ISO')]);
+    expect(html).toContain('value="yesterday"');
+    expect(html).toContain('value="failed" selected');
+    expect(html).not.toContain('<table>');
+    expect(html).toContain('aria-current="page"');
+  });
+
+  it('stays on its page if it finds no record, and keeps the status 404', async () => {
+    const { status, html } = await owner.browser.open('/sessions?id=ses_0000000000000000000000');
+    expect(status).toBe(404);
+    expect(html).toContain('value="ses_0000000000000000000000"');
+    expect(focusOf(html)).toEqual(['alert']);
+    expect((await owner.browser.open('/clients/cli_0000000000000000000000?x=1')).status).toBe(404);
+  });
+});
