@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isFirstAnswerNear } from '../../../server/console/portal/views/deliveries.ts';
 import { createPartner, type TestPartner } from '../../harness/partner.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { type SignedInMember, signedIn } from './signed-in.ts';
@@ -58,6 +59,29 @@ describe('an accepted form of the portal', () => {
     ]);
     const plain = await owner.browser.open('/warnings');
     expect([titleOf(plain.html), focusOf(plain.html)]).toEqual(['Warnings · SVC partner portal', []]);
+  });
+});
+
+describe('a delivery in the portal', () => {
+  it('of a test event shows what the receiver answered, and is not said to be done', async () => {
+    const path = `/webhooks/${partner.keyId}`;
+    await submit(path, { act: 'set', url: 'http://localhost:9/hooks' });
+    const { response } = await submit(path, { act: 'test' });
+    expect(response.headers.get('location')).toMatch(/\/portal\/deliveries\/dlv_\w{22}$/);
+  });
+
+  it('reloads its page while the first answer is near: for 30 s, and not after an attempt', () => {
+    const now = Date.now();
+    const made = {
+      status: 'pending' as const,
+      createdAt: new Date(now - 29_000).toISOString(),
+      attempts: [],
+    };
+    expect(isFirstAnswerNear(made, now)).toBe(true);
+    expect(isFirstAnswerNear({ ...made, status: 'in_flight' }, now)).toBe(true);
+    expect(isFirstAnswerNear(made, now + 1000)).toBe(false);
+    expect(isFirstAnswerNear({ ...made, attempts: [1] }, now)).toBe(false);
+    expect(isFirstAnswerNear({ ...made, status: 'skipped' }, now)).toBe(false);
   });
 });
 

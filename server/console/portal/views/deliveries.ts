@@ -146,6 +146,19 @@ function adviceOn(delivery: Delivery): string | null {
   return advice === undefined ? null : `${forMembers(advice)}.`;
 }
 
+/** For this time after a delivery was made, its page waits for the first answer, in milliseconds. */
+const firstAnswerMs = 30_000;
+const refreshSeconds = 2;
+
+/** Whether the first attempt of a delivery is still to come, soon. */
+export const isFirstAnswerNear = (
+  { status, attempts, createdAt }: Pick<Delivery, 'status' | 'createdAt'> & { attempts: readonly unknown[] },
+  now: number,
+): boolean =>
+  attempts.length === 0 &&
+  (status === 'pending' || status === 'in_flight') &&
+  now - new Date(createdAt).getTime() < firstAnswerMs;
+
 async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
   const delivery = await api.deliveries.show(deliveryReference(context));
@@ -153,6 +166,7 @@ async function show(context: PageContext): Promise<View> {
   const isPending = delivery.status === 'pending';
   return {
     title: delivery.event,
+    refresh: isFirstAnswerNear(delivery, context.now) ? refreshSeconds : undefined,
     sections: [
       {
         title: delivery.id,
@@ -184,7 +198,8 @@ const resend: Action = async (context) => {
   const { deliveryId } = deliveryReference(context);
   const { deliveries } = await context.api.deliveries.resend({ deliveryIds: [deliveryId] });
   const [resent] = deliveries;
-  return resent ? { to: `/deliveries/${resent.id}` } : undefined;
+  // Its page shows what the receiver answers.
+  return resent ? { to: `/deliveries/${resent.id}`, isUnchanged: true } : undefined;
 };
 
 const askToCancel = async (context: PageContext): Promise<Question | undefined> => {

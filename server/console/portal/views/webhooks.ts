@@ -290,13 +290,13 @@ export const webhookPages: readonly PageRow[] = [
           ...keyReference(context),
           event: checkedByProcedure(event),
         });
-        return { to: `/deliveries/${id}` };
+        return { to: `/deliveries/${id}`, isUnchanged: true };
       },
       verify,
       test: async (context) => {
-        // The page of the delivery shows what the receiver answered.
+        // The page of the delivery shows what the receiver answered. It may have refused the event.
         const { id } = await context.api.webhooks.test(keyReference(context));
-        return { to: `/deliveries/${id}` };
+        return { to: `/deliveries/${id}`, isUnchanged: true };
       },
     },
   },

@@ -153,7 +153,7 @@ export interface ActionResult {
   sections?: readonly Section[];
   /** The path of the page to show next, if it is not the same one. */
   to?: string;
-  /** Whether nothing was changed. The next page then does not say that the change was made. */
+  /** Whether nothing was changed, or the next page shows the result itself. It then does not say that the change was made. */
   isUnchanged?: boolean;
 }
 
