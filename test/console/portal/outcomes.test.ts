@@ -103,3 +103,36 @@ describe('a refused search of the portal', () => {
     expect((await owner.browser.open('/clients/cli_0000000000000000000000?x=1')).status).toBe(404);
   });
 });
+
+describe('a page of the portal', () => {
+  it('says in each empty list what would be there, or that nothing matches the search', async () => {
+    const { partnerId } = await createPartner(server);
+    const { browser } = await signedIn(server, partnerId, 'owner', 'empty');
+    for (const [path, text] of [
+      ['/deliveries', 'No delivery yet'],
+      ['/requests', 'No request yet'],
+      ['/sessions', 'No session yet'],
+      ['/users', 'No user yet'],
+      ['/wallet', 'No entry in this time'],
+      ['/', 'No endpoint yet'],
+      ['/clients?mode=live', 'Nothing matches this search'],
+      ['/deliveries?status=failed', 'Nothing matches this search'],
+    ] as const)
+      expect([path, (await browser.open(path)).html]).toEqual([path, expect.stringContaining(text)]);
+    const { html } = await browser.open('/wallet');
+    expect(html).not.toContain('<svg');
+  });
+
+  it('has a heading for the check boxes of claims', async () => {
+    for (const path of ['/clients', `/clients/${partner.clientId}`])
+      expect((await owner.browser.open(path)).html).toMatch(
+        /<fieldset><legend>Claims<\/legend>((?!<\/fieldset>).)*claim_age_18_plus((?!<fieldset>).)*<\/fieldset>/s,
+      );
+  });
+
+  it('isolates the values in Arabic, so that they are not mixed with the text around them', async () => {
+    const { html } = await owner.browser.open('/wallet', { 'accept-language': 'ar' });
+    expect(html).toContain('<bdi>0.00 USD</bdi>');
+    expect((await owner.browser.open('/wallet')).html).not.toContain('<bdi>');
+  });
+});

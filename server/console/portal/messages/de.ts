@@ -80,6 +80,22 @@ export const de: Messages = {
   id: 'Kennung',
   label: 'Name',
   none: 'Keine',
+  nothingMatches: 'Nichts passt zu dieser Suche.',
+  emptyClients:
+    'Noch kein Client. Ein Client ist eine Website oder eine App; er gehört zu einem API-Schlüssel, also erstellen Sie zuerst einen Schlüssel.',
+  emptyKeys:
+    'Noch kein API-Schlüssel. Ihre Programme rufen den Dienst mit einem Schlüssel auf, und jeder Client gehört zu einem.',
+  emptyWebhooks:
+    'Noch kein Endpunkt. Jeder API-Schlüssel kann eine Webhook-URL haben, an die seine Ereignisse gesendet werden.',
+  emptyDeliveries:
+    'Noch keine Zustellung. Jedes Ereignis, das an eine Ihrer Webhook-URLs gesendet wird, steht 30 Tage lang hier.',
+  emptyRequests:
+    'Noch keine Anfrage. Hier stehen die Aufrufe Ihrer Programme, mit der Ursache jedes Fehlers.',
+  emptySessions:
+    'Noch keine Sitzung. Hier steht jede Prüfung, die ein Nutzer bei einem Ihrer Clients beginnt.',
+  emptyUsers: 'Noch kein Nutzer. Hier steht jede Person, die bei einem Ihrer Clients geprüft wurde.',
+  emptyUsage: 'Keine Abbuchung in diesen Tagen.',
+  emptyStatement: 'Keine Buchung in dieser Zeit. Hier stehen Einzahlungen, Abbuchungen und Erstattungen.',
   show: 'Anzeigen',
   find: 'Suchen',
   findId: 'Beliebige Id',

@@ -77,6 +77,18 @@ export const en = {
   id: 'Id',
   label: 'Name',
   none: 'None',
+  nothingMatches: 'Nothing matches this search.',
+  emptyClients:
+    'No client yet. A client is a website or an app; it belongs to an API key, so make a key first.',
+  emptyKeys: 'No API key yet. Your programs call the service with a key, and each client belongs to one.',
+  emptyWebhooks: 'No endpoint yet. Each API key can have a webhook URL, to which its events are sent.',
+  emptyDeliveries:
+    'No delivery yet. Each event that is sent to one of your webhook URLs is here for 30 days.',
+  emptyRequests: 'No request yet. The calls of your programs are here, with the cause of each error.',
+  emptySessions: 'No session yet. Each verification that a user starts at one of your clients is here.',
+  emptyUsers: 'No user yet. Each person who was verified at one of your clients is here.',
+  emptyUsage: 'No charge in these days.',
+  emptyStatement: 'No entry in this time. Payments, charges and refunds are here.',
   show: 'Show',
   find: 'Find',
   findId: 'Any id',

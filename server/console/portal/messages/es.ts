@@ -79,6 +79,22 @@ export const es: Messages = {
   id: 'Identificador',
   label: 'Nombre',
   none: 'Ninguno',
+  nothingMatches: 'Nada coincide con esta búsqueda.',
+  emptyClients:
+    'Aún no hay clientes. Un cliente es un sitio web o una aplicación; pertenece a una clave de API, así que cree primero una clave.',
+  emptyKeys:
+    'Aún no hay claves de API. Sus programas llaman al servicio con una clave, y cada cliente pertenece a una.',
+  emptyWebhooks:
+    'Aún no hay destinos. Cada clave de API puede tener una URL de webhook, a la que se envían sus eventos.',
+  emptyDeliveries:
+    'Aún no hay entregas. Cada evento que se envía a una de sus URL de webhook está aquí durante 30 días.',
+  emptyRequests:
+    'Aún no hay solicitudes. Las llamadas de sus programas están aquí, con la causa de cada error.',
+  emptySessions:
+    'Aún no hay sesiones. Cada verificación que un usuario empieza en uno de sus clientes está aquí.',
+  emptyUsers: 'Aún no hay usuarios. Cada persona verificada en uno de sus clientes está aquí.',
+  emptyUsage: 'Ningún cargo en estos días.',
+  emptyStatement: 'Ningún movimiento en este periodo. Los pagos, cargos y reembolsos están aquí.',
   show: 'Mostrar',
   find: 'Buscar',
   findId: 'Cualquier id',

@@ -80,6 +80,22 @@ export const fr: Messages = {
   id: 'Identifiant',
   label: 'Nom',
   none: 'Aucun',
+  nothingMatches: 'Rien ne correspond à cette recherche.',
+  emptyClients:
+    'Aucun client pour l’instant. Un client est un site ou une application ; il appartient à une clé d’API : créez d’abord une clé.',
+  emptyKeys:
+    'Aucune clé d’API pour l’instant. Vos programmes appellent le service avec une clé, et chaque client appartient à une clé.',
+  emptyWebhooks:
+    'Aucun webhook pour l’instant. Chaque clé d’API peut avoir une URL de webhook, à laquelle ses événements sont envoyés.',
+  emptyDeliveries:
+    'Aucune livraison pour l’instant. Chaque événement envoyé à l’une de vos URL de webhook reste ici 30 jours.',
+  emptyRequests:
+    'Aucune requête pour l’instant. Les appels de vos programmes sont ici, avec la cause de chaque erreur.',
+  emptySessions:
+    'Aucune session pour l’instant. Chaque vérification qu’un utilisateur commence chez l’un de vos clients est ici.',
+  emptyUsers: 'Aucun utilisateur pour l’instant. Chaque personne vérifiée chez l’un de vos clients est ici.',
+  emptyUsage: 'Aucun débit pendant ces jours.',
+  emptyStatement: 'Aucune écriture pendant cette période. Les paiements, débits et remboursements sont ici.',
   show: 'Afficher',
   find: 'Rechercher',
   findId: 'Un identifiant',

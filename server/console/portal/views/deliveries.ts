@@ -61,6 +61,7 @@ async function list(context: PageContext): Promise<View> {
   return listView(context, {
     path: '/deliveries',
     title: m.deliveries,
+    empty: m.emptyDeliveries,
     search: [
       select('key', m.key, [anyOption, ...keys], key),
       select('status', m.status, [anyOption, ...options(statuses)], status),

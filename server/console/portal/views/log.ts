@@ -28,6 +28,7 @@ async function view(context: PageContext): Promise<View> {
   return listView(context, {
     path: '/log',
     title: m.auditLog,
+    empty: m.none,
     note: m.auditNote,
     rows: entries,
     columns: [

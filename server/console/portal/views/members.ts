@@ -28,6 +28,7 @@ async function list(context: PageContext): Promise<View> {
   return listView(context, {
     path: '/members',
     title: m.members,
+    empty: m.none,
     rows: members,
     columns: [
       [m.email, ({ id, email }) => link(email ?? id, `/members/${id}`)],

@@ -73,6 +73,7 @@ async function view(context: PageContext) {
       ...(steps ? [steps] : []),
       {
         title: m.webhooks,
+        empty: m.emptyWebhooks,
         table: tableOf(health, [
           [m.key, ({ keyId }) => link(keyId, `/webhooks/${keyId}`)],
           [m.mode, ({ mode }) => text(mode)],

@@ -24,6 +24,7 @@ async function list(context: PageContext): Promise<View> {
   return listView(context, {
     path: '/requests',
     title: m.requests,
+    empty: m.emptyRequests,
     search: [
       { name: 'id', label: 'X-Request-Id', value: id, placeholder: 'req_…' },
       { name: 'status', label: m.status, value: status, placeholder: '4xx' },

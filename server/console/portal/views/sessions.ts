@@ -23,6 +23,7 @@ async function list(context: PageContext): Promise<View> {
   return listView<(typeof rows)[number]>(context, {
     path: '/sessions',
     title: m.sessions,
+    empty: m.emptySessions,
     search: [
       { name: 'id', label: m.id, value: id, placeholder: 'ses_…' },
       { name: 'reference', label: m.reference, value: reference },

@@ -13,6 +13,7 @@ async function list(context: PageContext): Promise<View> {
   return listView(context, {
     path: '/users',
     title: m.users,
+    empty: m.emptyUsers,
     note: m.usersNote,
     search: [
       { name: 'sub', label: m.subject, value: sub },

@@ -50,7 +50,11 @@ async function usage({ api, m, partnerId }: PageContext, mode: Mode): Promise<Se
   return {
     title: m.usage,
     note: m.usageNote,
-    chart: { ...chartSize, title: m.usage, bars: barsOf(days, { ...chartSize, labelOf }) },
+    empty: m.emptyUsage,
+    // Without a bar, it would be a large empty space.
+    chart: days.some(({ charges }) => charges > 0)
+      ? { ...chartSize, title: m.usage, bars: barsOf(days, { ...chartSize, labelOf }) }
+      : undefined,
     table: tableOf(days.filter(({ charges }) => charges > 0).toReversed(), [
       [m.time, ({ day }) => text(day)],
       [m.charges, ({ charges }) => text(charges)],
@@ -83,6 +87,7 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
     last && queryOf({ ...search, afterSeq: String(last.seq), untilSeq: String(shown.untilSeq) });
   return {
     title: m.statement,
+    empty: m.emptyStatement,
     search: {
       fields: [
         { name: 'from', label: `${m.from} (UTC)`, value: from, placeholder: '2026-07-01' },

@@ -31,6 +31,7 @@ async function list(context: PageContext): Promise<View> {
   return listView(context, {
     path: '/webhooks',
     title: m.webhooks,
+    empty: m.emptyWebhooks,
     rows: keys,
     columns: [
       [m.key, ({ id }) => link(id, `/webhooks/${id}`)],

@@ -107,7 +107,7 @@ function settingsOf(client: Client, { m }: PageContext, keys: NonNullable<Field[
         fields: [
           { name: 'name', label: m.label, value: client.name },
           select('keyId', m.key, keys, client.keyId),
-          ...claimFields(client.claims),
+          ...claimFields(m, client.claims),
         ],
         submit: m.save,
         note: m.settingsNote,

@@ -24,6 +24,7 @@ async function list(context: PageContext): Promise<View> {
   return listView(context, {
     path: '/clients',
     title: m.clients,
+    empty: m.emptyClients,
     search: [
       select('key', m.key, [anyOption, ...keys], key),
       select('status', m.status, [anyOption, ...options(statuses)], status),
@@ -48,7 +49,7 @@ async function list(context: PageContext): Promise<View> {
               select('keyId', m.key, keys),
               select('kind', m.kind, options(['oauth', 'storefront'])),
               { name: 'redirectUris', label: m.redirectUrisLines, kind: 'lines' },
-              ...claimFields(proposedClaims),
+              ...claimFields(m, proposedClaims),
             ],
             submit: m.create,
           },

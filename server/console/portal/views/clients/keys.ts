@@ -27,6 +27,7 @@ async function list(context: PageContext): Promise<View> {
   return listView(context, {
     path: '/keys',
     title: m.keys,
+    empty: m.emptyKeys,
     rows: keys,
     columns: [
       [m.id, ({ id }) => link(id, `/keys/${id}`)],

@@ -105,11 +105,12 @@ export function timeIn(value: string | undefined): string | undefined {
 }
 
 /** Makes a check box for each claim. @param chosen the claims that are checked already */
-export const claimFields = (chosen: readonly ClaimName[]): Field[] =>
+export const claimFields = (m: Messages, chosen: readonly ClaimName[]): Field[] =>
   claimNames.map((claim) => ({
     name: `claim_${claim}`,
     label: claim,
     kind: 'check',
+    group: m.claims,
     value: chosen.includes(claim) ? 'yes' : '',
   }));
 export const claimsIn = (given: Given): ClaimName[] =>

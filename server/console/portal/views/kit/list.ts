@@ -13,13 +13,17 @@ interface List<Row> extends Pick<Section, 'note' | 'links'> {
   /** The last record that was read, if a search stopped early to save time. */
   stoppedAfter?: string | null;
   columns: Columns<Row>;
+  /** What would be in an empty list. */
+  empty: string;
   below?: readonly Section[];
 }
 
 /** Makes the view of one page of a list, with a link to the next page, which keeps the search. The last page has no link. */
 export function listView<Row extends { id: string }>({ m, query }: PageContext, list: List<Row>): View {
-  const { path, title, search, rows, stoppedAfter, columns, below = [], ...section } = list;
+  const { path, title, search, rows, stoppedAfter, columns, empty, below = [], ...section } = list;
   const isFull = rows.length === pageSize;
+  const narrowing = ['mode', ...(search ?? []).map(({ name }) => name)];
+  const isSearched = narrowing.some((name) => query[name] !== undefined);
   const lastRead = isFull ? rows.at(-1)?.id : stoppedAfter;
   return {
     title,
@@ -29,6 +33,7 @@ export function listView<Row extends { id: string }>({ m, query }: PageContext, 
         title,
         search: search && { fields: search, submit: m.find },
         table: tableOf(rows, columns),
+        empty: isSearched ? m.nothingMatches : empty,
         next: lastRead ? `${path}?${queryOf({ ...query, after: lastRead })}` : undefined,
       },
       ...below,

@@ -36,6 +36,8 @@ export interface Field {
   value?: string | undefined;
   options?: readonly { value: string; text: string }[];
   placeholder?: string | undefined;
+  /** The heading of this field and of its neighbours with the same heading. */
+  group?: string;
   /** What is wrong with the value that was sent, in English. */
   fault?: string | undefined;
   /** Whether the field has the focus when the page opens. */
@@ -68,13 +70,15 @@ export interface Section {
   note?: string | undefined;
   facts?: readonly (readonly [name: string, cell: Cell])[];
   table?: { headings: readonly string[]; rows: readonly (readonly Cell[])[] };
+  /** Shown instead of a table without rows: what would be here. */
+  empty?: string;
   /** A search form. Its result is the page that has the form. */
   search?: Pick<Form, 'fields' | 'submit'> | undefined;
   /** The forms. `false` stands for a form that is not possible now. */
   forms?: readonly (Form | false)[];
   /** Text that is shown unchanged, line by line. */
   raw?: string | undefined;
-  chart?: { bars: ReturnType<typeof barsOf>; width: number; height: number; title: string };
+  chart?: { bars: ReturnType<typeof barsOf>; width: number; height: number; title: string } | undefined;
   /** A document of the portal that is shown in a frame. `src`: its path within the portal. */
   frame?: { src: string; title: string };
   /** `to`: a path within the portal or, with `away`, below the base URL. */
