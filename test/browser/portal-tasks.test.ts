@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { completeSession } from '../harness/completed-session.ts';
@@ -143,8 +144,12 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     await open('/wallet?mode=test');
     expect(await page.textContent('main')).toContain('-0.50 USD');
     expect(await page.locator('svg.chart rect').count()).toBe(30);
-    await send('sign');
-    expect((await secret()).split('.')).toHaveLength(3);
+    await page.fill('[name=from]', '2020-01-01');
+    const saving = page.waitForEvent('download');
+    await page.click('button[formaction$="statement.jws"]');
+    const file = await saving;
+    expect(file.suggestedFilename()).toBe('statement-test-2020-01-01.jws');
+    expect(readFileSync(await file.path(), 'utf8').split('.')).toHaveLength(3);
   });
 
   it('sets spend caps, the threshold of a low balance, and e-mail notices', async () => {

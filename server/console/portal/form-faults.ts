@@ -10,7 +10,7 @@ function faultsByName({ cause }: ApiError): ReadonlyMap<string, string> {
   return new Map(issues.map(({ path, message }) => [String(path[0]), message]));
 }
 
-const isTyped = ({ kind = 'text' }: Field) => kind === 'text' || kind === 'lines';
+const isTyped = ({ kind = 'text' }: Field) => kind === 'text' || kind === 'lines' || kind === 'date';
 
 /**
  * Puts the faults of a refused form beside its fields. A fault that names no field is put beside the only field that is typed, if

@@ -83,8 +83,8 @@ describe('a page of the portal', () => {
   });
 });
 
-/** Actions of forms that a viewer may send: choose the own e-mails, and get a signed statement. */
-const harmless: Record<string, string[]> = { '/warnings': ['wish'], '/wallet': ['sign'] };
+/** The actions of forms that a viewer may send: the choice of the own e-mails. */
+const harmless: Record<string, string[]> = { '/warnings': ['wish'] };
 
 describe('a form of the portal', () => {
   it('is refused with 403 if a viewer sends it although it is not shown to viewers', async () => {

@@ -47,6 +47,9 @@ async function submit(member: SignedInMember, path: string, form: Record<string,
   const { html } = await member.browser.open(path);
   return member.browser.post(path, { csrf: fieldIn(html, 'csrf'), ...form });
 }
+const decodeJws = (jws: string) => ({
+  payload: JSON.parse(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString()),
+});
 const secretOn = (html: string) => /<pre>([^<]+)<\/pre>/.exec(html)?.[1] ?? '';
 const owner = () => {
   clock.advance(60_000);
@@ -332,35 +335,54 @@ describe('a member of the role finance', () => {
     const { html } = await members.finance.browser.open('/wallet?mode=test');
     expect(html).toContain('-0.50 USD');
     expect(html).toContain('<svg class="chart"');
-    const signed = await submit(members.finance, '/wallet?mode=test', {
-      act: 'sign',
-      mode: 'test',
-      from: '',
-      to: '',
-    });
-    expect(secretOn(signed.html).split('.')).toHaveLength(3);
+    expect(html).toContain('formaction="/portal/wallet/statement.jws"');
+    const period = 'mode=test&from=2020-01-01&to=2100-01-01';
+    const { html: jws, response } = await members.finance.browser.open(`/wallet/statement.jws?${period}`);
+    const { payload } = decodeJws(jws.trim());
+    expect(payload).toMatchObject({ mode: 'test', from: '2020-01-01T00:00:00.000Z' });
+    expect(response.headers.get('content-disposition')).toBe(
+      'attachment; filename="statement-test-2020-01-01-2100-01-01.jws"',
+    );
+    expect((await members.developer.browser.open(`/wallet/statement.jws?${period}`)).status).toBe(403);
+  });
+
+  it('has links to the statements of the last three months', async () => {
+    const before = clock.now();
+    clock.set(Date.UTC(2027, 1, 28, 12));
+    const partner = await createPartner(server);
+    const { browser } = await signedIn(server, partner.partnerId, 'finance', 'months');
+    const { html } = await browser.open('/wallet', { 'accept-language': 'de' });
+    clock.set(before);
+    expect(
+      [...html.matchAll(/href="\/portal\/wallet\?mode=live&amp;([^"]*)">([^<]*)/g)].map(
+        ([, ...found]) => found,
+      ),
+    ).toEqual([
+      ['from=2027-01-01&amp;to=2027-02-01', 'Januar 2027'],
+      ['from=2026-12-01&amp;to=2027-01-01', 'Dezember 2026'],
+      ['from=2026-11-01&amp;to=2026-12-01', 'November 2026'],
+    ]);
   });
 
   it('gets 400 for a form of the wallet without a mode, or with an empty one', async () => {
     clock.advance(60_000);
-    for (const form of [
-      { act: 'sign', from: '', to: '' },
-      { act: 'caps', perMinute: '3', perHour: '30' },
-    ])
-      for (const mode of [{}, { mode: '' }]) {
-        const sent = { ...form, ...mode };
-        expect([sent, (await submit(members.finance, '/wallet', sent)).status]).toEqual([sent, 400]);
-      }
+    for (const mode of [{}, { mode: '' }]) {
+      const sent = { act: 'caps', perMinute: '3', perHour: '30', ...mode };
+      expect([sent, (await submit(members.finance, '/wallet', sent)).status]).toEqual([sent, 400]);
+    }
   });
 
   it('downloads a CSV statement with the entries of the admin API; a viewer may too, a developer gets 403', async () => {
     clock.advance(60_000);
     const period = 'mode=test&from=2020-01-01&to=2100-01-01';
     const page = await members.finance.browser.open(`/wallet?${period}`);
-    const [, path = ''] = /href="\/portal(\/wallet\/statement\.csv[^"]*)"/.exec(page.html) ?? [];
-    const { response, html: csv } = await members.finance.browser.open(path.replaceAll('&amp;', '&'));
+    // The button sends the days that are typed, also before they are shown.
+    expect(page.html).toContain('formaction="/portal/wallet/statement.csv"');
+    const { response, html: csv } = await members.finance.browser.open(`/wallet/statement.csv?${period}`);
     expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
-    expect(response.headers.get('content-disposition')).toBe('attachment; filename="statement-test.csv"');
+    expect(response.headers.get('content-disposition')).toBe(
+      'attachment; filename="statement-test-2020-01-01-2100-01-01.csv"',
+    );
     const { partnerId } = partner;
     const statement = await server.admin.wallets.statement.query({ partnerId, mode: 'test' });
     expect(statement.entries.length).toBeGreaterThan(1);

@@ -170,6 +170,7 @@ export const ar: Messages = {
   reason: 'السبب',
   timeline: 'التسلسل الزمني',
   statement: 'كشف الحساب',
+  statementNote: 'من بداية اليوم الأول إلى بداية اليوم الأخير، وهو غير مشمول.',
   statementCsv: 'كشف الحساب بصيغة CSV',
   signedStatement: 'كشف حساب موقّع',
   entry: 'القيد',

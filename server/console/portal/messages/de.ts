@@ -180,6 +180,7 @@ export const de: Messages = {
   reason: 'Grund',
   timeline: 'Verlauf',
   statement: 'Kontoauszug',
+  statementNote: 'Vom Beginn des ersten Tages bis zum Beginn des letzten, der nicht mehr dazugehört.',
   statementCsv: 'Kontoauszug als CSV',
   signedStatement: 'Signierter Kontoauszug',
   entry: 'Buchung',

@@ -173,6 +173,8 @@ export const en = {
   reason: 'Reason',
   timeline: 'Timeline',
   statement: 'Statement',
+  statementNote:
+    'From the beginning of the first day to the beginning of the last one, which is not included.',
   statementCsv: 'Statement as CSV',
   signedStatement: 'Signed statement',
   entry: 'Entry',

@@ -179,6 +179,7 @@ export const es: Messages = {
   reason: 'Motivo',
   timeline: 'Cronología',
   statement: 'Extracto',
+  statementNote: 'Desde el comienzo del primer día hasta el comienzo del último, que no está incluido.',
   statementCsv: 'Extracto en CSV',
   signedStatement: 'Extracto firmado',
   entry: 'Asiento',

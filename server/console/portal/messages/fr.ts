@@ -180,6 +180,7 @@ export const fr: Messages = {
   reason: 'Motif',
   timeline: 'Chronologie',
   statement: 'Relevé',
+  statementNote: 'Du début du premier jour au début du dernier, qui n’est pas compris.',
   statementCsv: 'Relevé en CSV',
   signedStatement: 'Relevé signé',
   entry: 'Écriture',

@@ -1,6 +1,7 @@
 import { renderClosing, renderEntries, renderOpening } from '../../../../contracts/admin/statement-csv.ts';
 import { dollars } from '../../../../contracts/amounts.ts';
 import type { Mode } from '../../../../contracts/identifiers.ts';
+import { isAllowed } from '../calls/scope.ts';
 import { afterFirst } from '../document-parts.ts';
 import { barsOf } from '../usage.ts';
 import { asking } from './kit/ask.ts';
@@ -9,6 +10,7 @@ import type {
   Action,
   Document,
   DocumentRow,
+  Field,
   Given,
   PageContext,
   PageRow,
@@ -69,7 +71,32 @@ const periodOf = ({ from, to }: Given) => ({ from: timeIn(from), to: timeIn(to) 
 /** The mode of the shown wallet: live if none was chosen. */
 const shownMode = ({ query }: PageContext): Mode => modeOf(query) ?? 'live';
 
-async function statement({ api, m, partnerId, query }: PageContext, mode: Mode): Promise<Section> {
+/** A field for a day. A link may have a time of day too, which a field for days could not show. */
+const dayField = (name: string, label: string, value: string | undefined): Field => ({
+  name,
+  label: `${label} (UTC)`,
+  value,
+  kind: value === undefined || plainDay.test(value) ? 'date' : 'text',
+});
+const plainDay = /^\d{4}-\d{2}-\d{2}$/;
+const monthsOffered = 3;
+
+/** The last months that have ended, the latest first, each with its name and its days. */
+function monthsBefore({ language, now }: Pick<PageContext, 'language' | 'now'>) {
+  const name = new Intl.DateTimeFormat(language, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+  const today = new Date(now);
+  const firstDay = (monthsAgo: number) =>
+    new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - monthsAgo));
+  const dayOf = (at: Date) => at.toISOString().slice(0, 10);
+  return Array.from({ length: monthsOffered }, (_, n) => ({
+    text: name.format(firstDay(n + 1)),
+    from: dayOf(firstDay(n + 1)),
+    to: dayOf(firstDay(n)),
+  }));
+}
+
+async function statement(context: PageContext, mode: Mode): Promise<Section> {
+  const { api, m, role, partnerId, query } = context;
   const { from, to, afterSeq, untilSeq } = query;
   const shown = await api.wallets.statement({
     partnerId,
@@ -88,12 +115,20 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
   return {
     title: m.statement,
     empty: m.emptyStatement,
+    note: m.statementNote,
     search: {
-      fields: [
-        { name: 'from', label: `${m.from} (UTC)`, value: from, placeholder: '2026-07-01' },
-        { name: 'to', label: `${m.until} (UTC)`, value: to, placeholder: '2026-08-01' },
-      ],
+      fields: [dayField('from', m.from, from), dayField('to', m.until, to)],
       submit: m.show,
+      shortcuts: monthsBefore(context).map(({ text, ...period }) => ({
+        text,
+        to: `/wallet?${queryOf({ mode, ...period })}`,
+      })),
+      downloads: [
+        { text: m.statementCsv, to: '/wallet/statement.csv' },
+        ...(isAllowed(role, 'wallets.signedStatement')
+          ? [{ text: m.signedStatement, to: '/wallet/statement.jws' }]
+          : []),
+      ],
     },
     facts: [
       [m.opening, text(dollars(opening))],
@@ -112,15 +147,6 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
       ],
     ]),
     next: nextQuery && `/wallet?${nextQuery}`,
-    links: [{ text: m.statementCsv, to: `/wallet/statement.csv?${queryOf(search)}` }],
-    forms: [
-      {
-        act: 'sign',
-        needs: 'wallets.signedStatement',
-        fields: [hidden('mode', mode), hidden('from', from ?? ''), hidden('to', to ?? '')],
-        submit: m.signedStatement,
-      },
-    ],
   };
 }
 
@@ -188,19 +214,6 @@ async function view(context: PageContext): Promise<View> {
   };
 }
 
-/**
- * Shows the statement as a signed text. A missing mode becomes an empty text, which the procedure refuses: without a mode, it would
- * sign the statement of the test wallet.
- */
-const sign: Action = async ({ api, m, partnerId }, { mode = '', ...period }) => {
-  const { jws } = await api.wallets.signedStatement({
-    partnerId,
-    mode: checkedByProcedure(mode),
-    ...periodOf(period),
-  });
-  return { text: { label: m.signedStatement, value: jws } };
-};
-
 const refillWallet: Action = async ({ api, partnerId }) => {
   await api.wallets.refill({ partnerId });
   return { to: '/wallet?mode=test' };
@@ -256,12 +269,31 @@ async function csv(context: PageContext): Promise<Document> {
   return {
     type: 'text/csv',
     content: await afterFirst(csvLines(context, mode)),
-    fileName: `statement-${mode}.csv`,
+    fileName: fileName(context, 'csv'),
   };
+}
+
+/** The name of a saved statement, with its mode and its days. */
+const fileName = (context: PageContext, type: string): string => {
+  const { from = '', to = '' } = context.query;
+  const days = [from, to].filter((day) => plainDay.test(day));
+  return `${['statement', shownMode(context), ...days].join('-')}.${type}`;
+};
+
+/** The statement as a signed text (JWS). */
+async function signed(context: PageContext): Promise<Document> {
+  const { api, partnerId, query } = context;
+  const { jws } = await api.wallets.signedStatement({
+    partnerId,
+    mode: shownMode(context),
+    ...periodOf(query),
+  });
+  return { type: 'application/jose', content: `${jws}\n`, fileName: fileName(context, 'jws') };
 }
 
 export const walletDocuments: readonly DocumentRow[] = [
   { path: '/wallet/statement.csv', needs: 'wallets.statement', document: csv },
+  { path: '/wallet/statement.jws', needs: 'wallets.signedStatement', document: signed },
 ];
 
 export const walletPages: readonly PageRow[] = [
@@ -272,6 +304,6 @@ export const walletPages: readonly PageRow[] = [
     needs: 'wallets.show',
     changes: 'limits.set',
     view,
-    actions: { sign, refill: refillWallet, caps: asking('limits.set', askToSetCaps, setCaps) },
+    actions: { refill: refillWallet, caps: asking('limits.set', askToSetCaps, setCaps) },
   },
 ];

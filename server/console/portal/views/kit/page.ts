@@ -31,8 +31,8 @@ export interface Cell {
 export interface Field {
   name: string;
   label: string;
-  /** `lines`: a text of several lines. `check`: a check box, whose value is `yes` if it is checked. The default is `text`. */
-  kind?: 'text' | 'hidden' | 'select' | 'lines' | 'check';
+  /** `lines`: a text of several lines. `check`: a check box, whose value is `yes` if it is checked. `date`: a day, such as `2026-07-01`. The default is `text`. */
+  kind?: 'text' | 'hidden' | 'select' | 'lines' | 'check' | 'date';
   value?: string | undefined;
   options?: readonly { value: string; text: string }[];
   placeholder?: string | undefined;
@@ -61,6 +61,13 @@ export interface Form {
   needs?: string;
 }
 
+export interface Search extends Pick<Form, 'fields' | 'submit'> {
+  /** Links to usual searches. `to`: a path within the portal. */
+  shortcuts?: readonly { text: string; to: string }[];
+  /** Buttons that save the result of what is typed as a file. `to`: the path of a document of the portal. */
+  downloads?: readonly { text: string; to: string }[];
+}
+
 /**
  * A part of a page, with a heading. Its members are shown in this order: note, search, facts, frame, chart, table, raw, next, links,
  * forms.
@@ -73,7 +80,7 @@ export interface Section {
   /** Shown instead of a table without rows: what would be here. */
   empty?: string;
   /** A search form. Its result is the page that has the form. */
-  search?: Pick<Form, 'fields' | 'submit'> | undefined;
+  search?: Search | undefined;
   /** The forms. `false` stands for a form that is not possible now. */
   forms?: readonly (Form | false)[];
   /** Text that is shown unchanged, line by line. */
