@@ -63,4 +63,4 @@ export const Mode = z.enum(['test', 'live']);
 export type Mode = z.infer<typeof Mode>;
 
 /** A date and time on the wire: RFC 3339 in UTC. */
-export const DateTime = z.iso.datetime().max(40);
+export const DateTime = z.iso.datetime({ error: 'expected a time such as 2026-07-01T09:00:00Z' }).max(40);

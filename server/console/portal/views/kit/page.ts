@@ -82,7 +82,7 @@ export interface Section {
   /** A search form. Its result is the page that has the form. */
   search?: Search | undefined;
   /** The forms. `false` stands for a form that is not possible now. */
-  forms?: readonly (Form | false)[];
+  forms?: readonly (Form | false)[] | undefined;
   /** Text that is shown unchanged, line by line. */
   raw?: string | undefined;
   chart?: { bars: ReturnType<typeof barsOf>; width: number; height: number; title: string } | undefined;
