@@ -3,6 +3,7 @@ import { type Command, Flags, type Interfaces } from '@oclif/core';
 import type { BulkView, StartBulk, StartedBulk } from '../../contracts/admin/bulk.ts';
 import type { NewTime } from '../../contracts/admin/deliveries.ts';
 import { fastestRate, usualRate } from '../../contracts/bulk-rate.ts';
+import { retentionMs } from '../../contracts/retention.ts';
 import { CarefulCommand } from '../careful/careful-command.ts';
 import type { Confirm } from '../careful/confirmation.ts';
 import { count, nounFor } from '../careful/previews.ts';
@@ -11,6 +12,7 @@ import { usageError } from '../errors/failure.ts';
 import type { eventFilters } from '../flags/filters.ts';
 import { requireFromBeforeTo } from '../flags/flags.ts';
 import { requireRecords } from '../list/known-records.ts';
+import { describeDeleted } from '../list/totals.ts';
 import { localTime } from '../output/format.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { deliveryFields } from './views.ts';
@@ -114,6 +116,7 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
   ) {
     const preview = await this.api.bulk.start.mutate({ ...wanted, dryRun: true });
     const { filter, total, live } = preview;
+    for (const sentence of describeDeleted(filter.since, retentionMs.event)) this.writeNotice(sentence);
     if (total === 0) {
       await requireRecords(this.api, { partner: filter.partnerId, key: filter.keyId });
       if (!this.jsonEnabled()) this.writeNotice('Nothing found.');

@@ -11,22 +11,16 @@ interface Named {
   target?: string | undefined;
 }
 
-/** Reads a record by its id, by the kind of the id. These kinds are never deleted, so an unknown id is a mistyped one. */
-function readRecord(api: AdminApi, kind: string | undefined, id: string): Promise<unknown> | undefined {
-  switch (kind) {
-    case 'partner':
-      return api.partners.show.query({ partnerId: id });
-    case 'apiKey':
-      return api.keys.show.query({ keyId: id });
-    case 'client':
-      return api.clients.show.query({ clientId: id });
-    case 'integration':
-      return api.integrations.show.query({ integrationId: id });
-    case undefined:
-    default:
-      return undefined;
-  }
-}
+/** How to read the kinds of records that are never deleted, by id: an unknown id of these is a mistyped one. */
+const readers = {
+  partner: (api: AdminApi, partnerId: string) => api.partners.show.query({ partnerId }),
+  apiKey: (api: AdminApi, keyId: string) => api.keys.show.query({ keyId }),
+  client: (api: AdminApi, clientId: string) => api.clients.show.query({ clientId }),
+  integration: (api: AdminApi, integrationId: string) => api.integrations.show.query({ integrationId }),
+};
+
+const isReadable = (kind: string | undefined): kind is keyof typeof readers =>
+  kind !== undefined && Object.hasOwn(readers, kind);
 
 /**
  * Checks that the records exist that a filter names. A list without rows calls this, because nothing was found of a record that
@@ -41,11 +35,12 @@ export async function requireRecords(api: AdminApi, { partner, key, client, targ
       hint: 'Name it by its id. `svcadmin partners list --search TEXT` finds the id by the name.',
     });
   // The target of an entry about a wallet is the wallet: `ptr_…:live`.
-  const record = target?.replace(/:(test|live)$/, '');
+  const record = target?.replace(/:(test|live)$/, '') ?? '';
+  const kind = identifierKind(record);
   await Promise.all([
-    partner && readRecord(api, 'partner', partner),
-    key && readRecord(api, 'apiKey', key),
-    client && readRecord(api, 'client', client),
-    record && readRecord(api, identifierKind(record), record),
+    partner && readers.partner(api, partner),
+    key && readers.apiKey(api, key),
+    client && readers.client(api, client),
+    isReadable(kind) && readers[kind](api, record),
   ]);
 }

@@ -10,6 +10,7 @@ import { type Page, type PageFlags, type ReadPage, readPages, withConditions } f
 import { createTally, type Group, type Tally } from './tally.ts';
 import {
   describeCounted,
+  describeDeleted,
   describeFilters,
   describeShown,
   describeTotal,
@@ -34,6 +35,8 @@ interface List<Row extends object, Shown extends object> {
   weigh?: (row: Row) => number;
   /** Returns sentences about the rows, which are shown below the table. */
   notes?: (rows: readonly Row[]) => readonly string[];
+  /** How long the records are kept, in milliseconds. Without it, for ever. */
+  keptMs?: number;
 }
 
 /** A list after the flags are applied: its pages have only the rows that meet the conditions of --where. */
@@ -47,6 +50,8 @@ interface ListFlags extends PageFlags {
   by?: string;
   columns?: string;
   csv?: boolean;
+  since?: string;
+  until?: string;
 }
 
 /** Returns the columns that have the same value in every row if a list is of one partner. They can be left out first. */
@@ -69,6 +74,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   protected async showList<Row extends object, Shown extends object = Row>(
     list: List<Row, Shown>,
   ): Promise<readonly Row[] | SampledTotal | readonly Group[]> {
+    this.#noteWhatIsDeleted(list.keptMs);
     const source = this.#applyConditions({ ...list, page: this.#checkingColumns(list) });
     if (this.#listFlags.by !== undefined) return this.#countBy(source, this.#listFlags.by);
     if (this.#listFlags.count) return this.#showTotal(source);
@@ -92,6 +98,12 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
       await this.#requireNamedRecords();
       return response;
     };
+  }
+
+  /** Says so if the period of a list begins before the oldest record that is kept, because its counts are too low then. */
+  #noteWhatIsDeleted(keptMs: number | undefined): void {
+    const { since, until } = this.#listFlags;
+    for (const sentence of describeDeleted(since ?? until, keptMs)) this.writeNotice(sentence);
   }
 
   /** Checks that the records exist that flags and arguments name. In `svc`, the partner is that of the login. */

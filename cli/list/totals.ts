@@ -86,3 +86,14 @@ export function describeCounted({ counted, sampledSince, groups, filters }: Coun
   const records = `${about}${counted === 1 ? '1 record' : `${withThousands(counted)} records`}`;
   return `${records} in ${groups === 1 ? '1 group' : `${withThousands(groups)} groups`}${describeSampling(sampledSince)}${filterText}.`;
 }
+
+/**
+ * Says so, in an array, if a period begins before the oldest record that is kept: its counts are too low then.
+ * @param begin RFC 3339
+ * @param keptMs how long the records are kept; undefined for ever
+ */
+export function describeDeleted(begin: string | undefined, keptMs: number | undefined): string[] {
+  const oldest = Date.now() - (keptMs ?? Number.POSITIVE_INFINITY);
+  if (begin === undefined || !(Date.parse(begin) < oldest)) return [];
+  return [`What is older than ${localTime(new Date(oldest).toISOString())} is not kept.`];
+}

@@ -1,8 +1,10 @@
 import { Flags } from '@oclif/core';
+import { retentionMs } from '../../../contracts/retention.ts';
 import { createLatencies } from '../../deliveries/latency.ts';
 import { listFlags, modeFilter, moment, mostPerPage } from '../../flags/flags.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { readPages } from '../../list/pages.ts';
+import { describeDeleted } from '../../list/totals.ts';
 
 const dayMs = 86_400_000;
 /** The most deliveries that are read. Of more, the newest are measured. */
@@ -44,6 +46,7 @@ export default class DeliveriesLatency extends ListCommand<typeof DeliveriesLate
       read += rows.length;
       if (read >= mostRead) break;
     }
+    for (const sentence of describeDeleted(before, retentionMs.event)) this.writeNotice(sentence);
     const notes = read >= mostRead ? [`Of the newest ${mostRead} deliveries: narrow it by --partner.`] : [];
     return this.showList({
       page: async () => latencies.rows(),

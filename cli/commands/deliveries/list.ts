@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core';
+import { retentionMs } from '../../../contracts/retention.ts';
 import { explainWaits, listedDelivery } from '../../deliveries/views.ts';
 import { eventFilters } from '../../flags/filters.ts';
 import { pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
@@ -26,6 +27,7 @@ export default class DeliveriesList extends ListCommand<typeof DeliveriesList> {
     requireFromBeforeTo(since, until);
     const wanted = { partnerId: partner, keyId: key, eventId, mode, event, status, since, until };
     return this.showList({
+      keptMs: retentionMs.event,
       page: (page) => this.api.deliveries.list.query({ ...wanted, ...page }),
       count: () => this.api.deliveries.count.query(wanted),
       show: listedDelivery,

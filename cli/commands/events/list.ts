@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core';
+import { retentionMs } from '../../../contracts/retention.ts';
 import { eventFilters } from '../../flags/filters.ts';
 import { pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
@@ -20,6 +21,7 @@ export default class EventsList extends ListCommand<typeof EventsList> {
     const ids = { partnerId: partner, keyId: key, sessionId: session, enrollmentId: enrollment, sub };
     const wanted = { ...ids, mode, event, since, until };
     return this.showList({
+      keptMs: retentionMs.event,
       page: (page) => this.api.events.list.query({ ...wanted, ...page }),
       count: () => this.api.events.count.query(wanted),
       fields: async () => Object.keys((await import('../../../contracts/admin/events.ts')).EventView.shape),

@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core';
+import { retentionMs } from '../../../contracts/retention.ts';
 import { requestFilters } from '../../flags/filters.ts';
 import { moment, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
@@ -25,6 +26,7 @@ export default class RequestsList extends ListCommand<typeof RequestsList> {
     const ids = { partnerId: partner, clientId: client, sessionId: session };
     const wanted = { ...ids, status, path, error, since, until };
     return this.showList({
+      keptMs: retentionMs.request,
       page: (page) => this.api.requests.list.query({ ...wanted, ...page }),
       count: () => this.api.requests.count.query(wanted),
       fields: async () =>

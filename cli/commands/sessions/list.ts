@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Flags } from '@oclif/core';
+import { retentionMs } from '../../../contracts/retention.ts';
 import { modeFilter, moment, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 
@@ -47,6 +48,7 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
     const stateHash = state === undefined ? undefined : hashOf(state);
     const wanted = { ...ids, stateHash, mode, status, since, until };
     return this.showList({
+      keptMs: retentionMs.session,
       page: (page) => this.api.sessions.list.query({ ...wanted, ...page }),
       count: () => this.api.sessions.count.query(wanted),
       fields: async () =>

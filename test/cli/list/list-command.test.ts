@@ -56,6 +56,36 @@ describe('a list command of svcadmin', () => {
     expect(none).toMatchObject({ code: 0, stderr: 'Nothing found, only --status 404.\n' });
   });
 
+  it('says what is not kept any more, if its period begins before', async () => {
+    const kept = 'is not kept.';
+    for (const name of [
+      'requests list',
+      'sessions list',
+      'events list',
+      'deliveries list',
+      'deliveries latency',
+    ])
+      for (const more of [[], ['--count'], ['--by', 'mode'], ['--json']]) {
+        if (name === 'deliveries latency' && more.includes('--count')) continue;
+        const by = name === 'requests list' && more.includes('--by') ? ['--by', 'status'] : more;
+        const since = (time: string) => svcadmin.run([...name.split(' '), '--since', time, ...by]);
+        expect((await since('31d')).stderr, `${name} ${by.join(' ')}`).toContain(kept);
+        expect((await since('6d')).stderr, `${name} ${by.join(' ')}`).not.toContain(kept);
+      }
+    expect((await list('--until', '8d')).stderr).toContain(kept);
+    expect((await svcadmin.run(['audit-log', 'list', '--since', '400d'])).stderr).not.toContain(kept);
+    const resend = await svcadmin.run([
+      'deliveries',
+      'resend',
+      '--partner',
+      partnerId,
+      '--since',
+      '40d',
+      '--yes',
+    ]);
+    expect(resend.stderr).toContain(kept);
+  });
+
   it('prints with --by the number and share of records for each value of a column, counted over all pages', async () => {
     const { stdout, stderr } = await list('--by', 'status,error');
     expect(stdout).toBe(
