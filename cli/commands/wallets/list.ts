@@ -17,7 +17,7 @@ const days = Flags.custom<number>({
 export default class WalletsList extends ListCommand<typeof WalletsList> {
   static override summary = 'List wallets with their spending, to find those that will be empty.';
   static override description =
-    'Spending is the average of about seven days. `Unpaid` counts exchanges of seven days that the wallet could not pay for. --days-left sorts by the time left, --below by the balance. Both omit wallets that were never funded, unless these could not pay. All three show balances that are up to 15 seconds old; svcadmin wallets show has the present one.';
+    'Spending is the average of about seven days. `Unpaid` counts exchanges of seven days that the wallet could not pay for. --days-left sorts by the time left, --below by the balance. Both omit wallets that were never funded, unless these could not pay. --days-left has first those that could not pay and spend nothing. All three show balances that are up to 15 seconds old; svcadmin wallets show has the present one.';
   static override examples = [
     '<%= config.bin %> wallets list --mode live --days-left 7',
     '<%= config.bin %> wallets list --mode live --below 50.00',

@@ -85,28 +85,37 @@ export function createWalletList(dependencies: Dependencies) {
     });
   }
 
-  /** Returns the wallets that were never funded, and with which an exchange was refused in the last 7 days. */
-  async function findUnfundedWithRefusals(modes: readonly Mode[]): Promise<WalletSummary[]> {
-    const found = await summaries.summarise([...(await readRecentUnpaid()).wallets.keys()]);
-    return found.filter((wallet) => !wasFunded(wallet) && modes.includes(wallet.mode));
+  /**
+   * Returns the wallets that could not pay an exchange in the last 7 days, and that no spending tells: they were never funded, or
+   * have spent nothing and got nothing since.
+   */
+  async function findUnableToPay(modes: readonly Mode[]): Promise<WalletSummary[]> {
+    const unpaid = (await readRecentUnpaid()).wallets;
+    const found = await summaries.summarise([...unpaid.keys()]);
+    const isEmptySince = (wallet: WalletSummary) =>
+      daysLeftOf(wallet) === null && wallet.at < (unpaid.get(wallet._id)?.lastAt ?? wallet.at);
+    return found.filter(
+      (wallet) => modes.includes(wallet.mode) && (!wasFunded(wallet) || isEmptySince(wallet)),
+    );
   }
 
   /**
    * Returns the wallets that match a filter, in the order of the list. `unfunded` ignores the other conditions, because all these
    * wallets have a balance of 0. `below` and `daysLeft` include wallets that were never funded only if they are in use: an
-   * exchange was refused because they could not pay.
+   * exchange was refused because they could not pay. `daysLeft` includes those that are left with less than the price, too.
    */
   async function findMatching({ mode, below, daysLeft, unfunded }: Filter): Promise<WalletSummary[]> {
     await summaries.flush();
     const modes = mode === undefined ? Mode.options : [mode];
     if (unfunded) return store.unfunded(modes);
     const isBelow = ({ balance }: WalletSummary) => below === undefined || balance < below;
-    const unfundedInUse = (await findUnfundedWithRefusals(modes)).filter(isBelow);
+    const unableToPay = (await findUnableToPay(modes)).filter(isBelow);
     if (daysLeft !== undefined) {
-      // Wallets that were never funded come first, because nothing is left. The store sorts the others by their end.
+      // Wallets that cannot pay come first, because nothing is left. The store sorts the others by their end.
       const ending = await store.endingBefore(modes, new Date(clock.now() + daysLeft * day));
-      return [...unfundedInUse, ...ending.filter(isBelow)];
+      return [...unableToPay, ...ending.filter(isBelow)];
     }
+    const unfundedInUse = unableToPay.filter((wallet) => !wasFunded(wallet));
     const low = below === undefined ? [] : await store.below(modes, below);
     return [...unfundedInUse, ...low].toSorted(lowestBalanceFirst);
   }

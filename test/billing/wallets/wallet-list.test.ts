@@ -161,6 +161,21 @@ describe('wallets list', () => {
     expect(rich).toMatchObject({ id: 'ptr_rich:live', unpaid: 3 });
   });
 
+  it('lists with the filter daysLeft first a wallet with less than the price, that has spent nothing and could not pay', async () => {
+    const cent: Steps = {
+      name: 'ptr_cent',
+      steps: [
+        [30, 5_000],
+        [29, -4_999],
+      ],
+    };
+    const list = await walletsWith([...usual, cent], ['ptr_cent:live', 'ptr_low:live']);
+    const ids = (await list({ mode: 'live', daysLeft: 7 })).map(({ id }) => id);
+    expect(ids).toEqual(['ptr_cent:live', 'ptr_low:live']);
+    expect(await list.count({ mode: 'live', daysLeft: 7 })).toEqual({ total: 2, exact: true });
+    expect((await list({ mode: 'live', below: 5 })).map(({ id }) => id)).toEqual(['ptr_cent:live']);
+  });
+
   it('lists with the filter unfunded the wallets that were never funded', async () => {
     const list = await walletsWith([...usual, { name: 'ptr_none:test', steps: [] }]);
     const unfunded = await list({ unfunded: true });
