@@ -119,7 +119,9 @@ export function checkAddresses(requests: readonly { address: string | null }[]):
 }
 
 /** Reports processes that are not ready, and roles that no process has. Servers of older builds report neither. */
-function checkProcesses({ processes, missingRoles }: Partial<StatusView>): Finding {
+export function checkProcesses({ processes, missingRoles, database }: Partial<StatusView>): Finding {
+  if (database === 'down')
+    return { check: 'processes', ok: true, found: 'not known while the database is away', fix: null };
   const faults = [
     ...(missingRoles ?? []).map(
       ({ role, since }) => `no process with the role ${role}${since === null ? '' : ` since ${since}`}`,
@@ -135,7 +137,9 @@ function checkProcesses({ processes, missingRoles }: Partial<StatusView>): Findi
       faults.length === 0
         ? `${processes?.length ?? 'none'} seen, nothing wrong with them`
         : faults.join('. '),
-    fix: 'look with svcadmin status, and see "SvcNotReady" in docs/operations.md',
+    fix: missingRoles?.length
+      ? 'start a process with that role, and see "SvcNoWorker" in docs/operations.md'
+      : 'look with svcadmin status, and see "SvcNotReady" in docs/operations.md',
   });
 }
 

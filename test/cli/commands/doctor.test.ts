@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkAddresses, checkShards } from '../../../cli/commands/doctor.ts';
+import { checkAddresses, checkProcesses, checkShards } from '../../../cli/commands/doctor.ts';
 
 const difference = { collection: 'ledger', expected: '{walletId: 1}', found: '{_id: hashed}' };
 
@@ -49,5 +49,19 @@ it('svcadmin doctor reports requests whose address is unreadable, and accepts er
     ok: false,
     found: '1 unreadable, of the last 2 requests',
     fix: expect.stringContaining('X-Forwarded-For'),
+  });
+});
+
+it('svcadmin doctor advises to start a process where no one has a role, and knows nothing of processes while the database is away', () => {
+  const since = '2026-07-01T00:00:00.000Z';
+  expect(checkProcesses({ processes: [], missingRoles: [{ role: 'worker', since }] })).toMatchObject({
+    ok: false,
+    found: `no process with the role worker since ${since}`,
+    fix: expect.stringContaining('SvcNoWorker'),
+  });
+  const away = { database: 'down', processes: null, missingRoles: null } as const;
+  expect(checkProcesses(away)).toEqual({
+    ...{ check: 'processes', ok: true, fix: null },
+    found: 'not known while the database is away',
   });
 });
