@@ -142,9 +142,10 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     }
     if (!isStreamed && !isJson) this.#writeTable(source, rows);
     const { next = null, isStopped = false, sampledSince = null } = lastPage ?? {};
-    // A program that reads JSON knows its own --limit, but not that a search stopped before the limit. It needs no count.
+    // A program that reads JSON knows its own --limit, but not the default one, nor that a search stopped. It needs no count.
     const { count } = isJson ? {} : source;
-    if (!isJson || isStopped)
+    const isCutUnasked = next !== null && !this.argv.some((arg) => arg.startsWith('--limit'));
+    if (!isJson || isStopped || isCutUnasked)
       this.writeNotice(
         await this.#describeSummary({ count }, { shown: shownCount, next, isStopped, sampledSince }),
       );

@@ -56,6 +56,14 @@ describe('a list command of svcadmin', () => {
     expect(none).toMatchObject({ code: 0, stderr: 'Nothing found, only --status 404.\n' });
   });
 
+  it('says on stderr with --json that there may be more, if nobody gave the limit', async () => {
+    const cut = await list('--json');
+    expect(JSON.parse(cut.stdout)).toHaveLength(50);
+    expect(cut.stderr).toContain('50 shown; there may be more. --all shows all; --after req_');
+    for (const whole of [['--limit', '50'], ['--limit=50'], ['--all'], ['--status', '402']])
+      expect((await list('--json', ...whole)).stderr, whole.join(' ')).toBe('');
+  });
+
   it('says what is not kept any more, if its period begins before', async () => {
     const kept = 'is not kept.';
     for (const name of [
