@@ -26,6 +26,8 @@ export const MemberView = z.strictObject({
   /** The role that an active member gets with a waiting invitation. */
   invitedAs: MemberRole.nullable(),
   lastSignInAt: DateTime.nullable(),
+  /** The number of passkeys with which the member signs in. */
+  passkeys: z.number().int(),
   createdAt: DateTime,
   removedAt: DateTime.nullable(),
 });

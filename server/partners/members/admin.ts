@@ -23,6 +23,7 @@ import { ApiError } from '../../platform/errors.ts';
 import { deriveId, randomSecret, sha256 } from '../../platform/ids.ts';
 import { heldUntil, invitationTimes, isByMember } from './held-invitations.ts';
 import { isMemberId } from './member-name.ts';
+import { passkeysOf } from './member-passkeys.ts';
 import type { Member } from './member-store.ts';
 import { createOwners, isActiveOwner } from './owners.ts';
 import type { MembersStores } from './store.ts';
@@ -77,6 +78,7 @@ function viewMember(member: Member, now: number): MemberView {
   return viewAs(MemberView, {
     ...member,
     id: member._id,
+    passkeys: passkeysOf(member).length,
     invitedUntil: isInvitationValid ? invitation.expiresAt : null,
     heldUntil: heldUntil(member, now),
     invitedAs: isInvitationValid ? invitation.role : null,

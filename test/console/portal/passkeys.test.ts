@@ -75,6 +75,7 @@ describe('a second passkey', () => {
     expect((await signInWith(phone)).status).toBe(303);
     expect((await signInWith(viewer.authenticator)).status).toBe(303);
     expect(await actsOf(viewer)).toContainEqual(['members.addPasskey', 1, 2]);
+    expect(await server.admin.members.show.query({ memberId: viewer.id })).toMatchObject({ passkeys: 2 });
   });
 
   it('keeps its own counter and time of the last use', async () => {
