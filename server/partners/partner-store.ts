@@ -3,8 +3,14 @@ import type { PartnerStatus } from '../../contracts/admin/partners.ts';
 import type { LowBalance } from '../../contracts/admin/warnings.ts';
 import type { Prices } from '../../contracts/charge.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
+import { createJointReads } from '../platform/database/reads/joint-reads.ts';
 import { readPage } from '../platform/database/reads/pages.ts';
-import { type AuditedRecord, createRecordStore, recordIndexes } from '../platform/database/records.ts';
+import {
+  type AuditedRecord,
+  createFindTogether,
+  createRecordStore,
+  recordIndexes,
+} from '../platform/database/records.ts';
 import type { IndexDeclaration } from '../platform/database/schema/indexes.ts';
 import type { BrandPage, BrandRequest } from './brands/brand-requests.ts';
 
@@ -42,10 +48,11 @@ export const indexes: IndexDeclaration[] = [
 
 export type PartnerStore = ReturnType<typeof createPartnerStore>;
 
-export function createPartnerStore(db: Db) {
+export function createPartnerStore(db: Db, read = createJointReads(db)) {
   const partners = db.collection<Partner>(collection);
   return {
     ...createRecordStore<Partner>(db, collection, 'partner'),
+    findTogether: createFindTogether<Partner>(read, collection),
     /** The partners whose logo has a waiting change, the longest waiting first. */
     brandsWaiting: (partnerId: string | undefined, page: BrandPage): Promise<Partner[]> =>
       readPage(

@@ -8,7 +8,7 @@ import { createPartnerStore } from './partner-store.ts';
 import { createSearchStore } from './search-store.ts';
 
 export const createPartnersStores = (db: Db, read = createJointReads(db)) => ({
-  partners: createPartnerStore(db),
+  partners: createPartnerStore(db, read),
   keys: createKeyStore(db, read),
   clients: createClientStore(db),
   logos: createLogoStore(db),

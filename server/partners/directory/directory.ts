@@ -43,8 +43,8 @@ export interface Directory {
 }
 
 interface Stores {
-  partners: Pick<PartnerStore, 'findAll'>;
-  keys: Pick<KeyStore, 'findAll' | 'findByHashes' | 'statuses'>;
+  partners: Pick<PartnerStore, 'findTogether'>;
+  keys: Pick<KeyStore, 'findTogether' | 'findByHashes' | 'statuses'>;
   clients: Pick<ClientStore, 'findAll'>;
   changes: ChangeStore;
 }
@@ -59,10 +59,8 @@ interface Dependencies {
 /** Makes the directory. Simultaneous reads of one kind share a round trip to the database (`createGroupCommit`). */
 export function createDirectory({ stores, clock, onSecretUsed }: Dependencies): Directory {
   const { partners, keys, clients, changes } = stores;
-  const cacheOf = <T>({ findAll }: { findAll(ids: readonly string[]): Promise<(T | undefined)[]> }) =>
-    createDirectoryCache<T>(createGroupCommit({ run: findAll }));
-  const partnerCache = cacheOf(partners);
-  const clientCache = cacheOf(clients);
+  const partnerCache = createDirectoryCache(createGroupCommit({ run: partners.findTogether }));
+  const clientCache = createDirectoryCache(createGroupCommit({ run: clients.findAll }));
   /** Drops a partner or client, or all of them if no id is given. An id is in one of the two caches at most. */
   function forget(id?: string): void {
     partnerCache.forget(id);
@@ -97,7 +95,7 @@ export function createDirectory({ stores, clock, onSecretUsed }: Dependencies): 
 
     partner: (partnerId, options) => readWith((fresh) => partnerCache.read(partnerId, fresh), options),
 
-    apiKey: createGroupCommit({ run: keys.findAll }),
+    apiKey: createGroupCommit({ run: keys.findTogether }),
 
     keyStatus: createGroupCommit({ run: keys.statuses }),
 

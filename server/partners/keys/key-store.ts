@@ -2,7 +2,12 @@ import type { Db } from 'mongodb';
 import type { KeyStatus } from '../../../contracts/admin/keys.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { JointRead } from '../../platform/database/reads/joint-reads.ts';
-import { type AuditedRecord, createRecordStore, recordIndexes } from '../../platform/database/records.ts';
+import {
+  type AuditedRecord,
+  createFindTogether,
+  createRecordStore,
+  recordIndexes,
+} from '../../platform/database/records.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import type { SealedField } from '../../platform/keys/sealed-values.ts';
 
@@ -81,6 +86,7 @@ export function createKeyStore(db: Db, read: JointRead) {
 
   return {
     ...createRecordStore<ApiKey>(db, collection, 'API key'),
+    findTogether: createFindTogether<ApiKey>(read, collection),
 
     /** Returns the keys in the order of `hashes`; undefined for a hash that no key has as current or old secret. */
     async findByHashes(hashes: readonly string[]): Promise<(ApiKey | undefined)[]> {

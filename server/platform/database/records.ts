@@ -10,6 +10,7 @@ import type {
 import type { Total } from '../../../contracts/admin/references.ts';
 import { ApiError, unavailable } from '../errors.ts';
 import type { AuditEntry } from './audit/audit-entry.ts';
+import type { JointRead } from './reads/joint-reads.ts';
 import { countThrough, givenFields } from './reads/look-through.ts';
 import { readPage } from './reads/pages.ts';
 import type { IndexDeclaration } from './schema/indexes.ts';
@@ -58,6 +59,20 @@ export function recordIndexes(collection: string): IndexDeclaration[] {
     { collection, key: { createdAt: -1, _id: -1 } },
     { collection, key: { auditAt: 1 }, sparse: true },
   ];
+}
+
+/**
+ * As `findAll` of a record store, in a command that is shared with simultaneous reads of other collections. All records have to
+ * fit into one reply.
+ */
+export const createFindTogether =
+  <R extends AuditedRecord>(read: JointRead, collection: string) =>
+  async (ids: readonly string[]): Promise<(R | undefined)[]> =>
+    inOrderOf(ids, await read<R>({ collection, filter: { _id: { $in: [...new Set(ids)] } } }));
+
+function inOrderOf<R extends AuditedRecord>(ids: readonly string[], found: readonly R[]): (R | undefined)[] {
+  const byId = new Map(found.map((record) => [record._id, record]));
+  return ids.map((id) => byId.get(id));
 }
 
 /** Returns the update for a change. It also counts the change and adds its audit entry. */
@@ -138,8 +153,7 @@ export function createRecordStore<R extends AuditedRecord>(db: Db, collection: s
       const found = (await records
         .find(asFilter({ _id: { $in: [...new Set(ids)] } }))
         .toArray()) as unknown as R[];
-      const byId = new Map(found.map((record) => [record._id, record]));
-      return ids.map((id) => byId.get(id));
+      return inOrderOf(ids, found);
     },
 
     /** Newest first. @throws ApiError `not_found` if `after` does not exist */

@@ -86,7 +86,7 @@ export function createAttempt(settings: AttemptSettings): (leased: Leased) => Pr
     // The process that publishes the event ended before it stored the event. Its outbox publishes it again.
     if (leased.body === '') return postpone(leased);
     const endpoint = await settings
-      .endpoint(leased.keyId)
+      .endpoint(leased.keyId, leased.partnerId)
       .catch((error: unknown) => noteUnreadable(leased, error));
     if (endpoint.state === 'unreadable') return postpone(leased, endpoint.reason);
     if (endpoint.state === 'off') return skip(leased, endpoint.reason);

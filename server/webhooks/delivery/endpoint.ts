@@ -20,8 +20,11 @@ export type Endpoint =
     }
   | { state: 'off'; reason: 'no_url' | 'key_revoked' | 'partner_suspended' };
 
-/** Read at every attempt and never cached, so that revocation and rotation have immediate effect. */
-export type ReadEndpoint = (keyId: string) => Promise<Endpoint>;
+/**
+ * Read at every attempt and never cached, so that revocation and rotation have immediate effect. With the partner's id, key and
+ * partner are read in one command.
+ */
+export type ReadEndpoint = (keyId: string, partnerId?: string) => Promise<Endpoint>;
 
 /** The key whose webhook URL gets an event. */
 export interface Recipient {
@@ -74,10 +77,15 @@ export function createWebhookEndpoints(settings: EndpointSettings): ReadEndpoint
     return secret;
   }
 
-  async function readEndpoint(keyId: string): Promise<Endpoint> {
-    const key = await apiKey(keyId);
+  async function readEndpoint(keyId: string, partnerId?: string): Promise<Endpoint> {
+    const readPartner = (id: string) => partner(id, { fresh: true });
+    const [key, known] = await Promise.all([
+      apiKey(keyId),
+      partnerId === undefined ? undefined : readPartner(partnerId),
+    ]);
     if (key?.status !== 'active') return { state: 'off', reason: 'key_revoked' };
-    if ((await partner(key.partnerId, { fresh: true }))?.status === 'suspended') {
+    const owner = key.partnerId === partnerId ? known : await readPartner(key.partnerId);
+    if (owner?.status === 'suspended') {
       return { state: 'off', reason: 'partner_suspended' };
     }
     if (!key.webhook) return { state: 'off', reason: 'no_url' };
@@ -88,8 +96,8 @@ export function createWebhookEndpoints(settings: EndpointSettings): ReadEndpoint
     return { state: 'on', url, secret, secretVersion, ...paused, mode: key.mode };
   }
 
-  return async (keyId) => {
-    const endpoint = await readEndpoint(keyId);
+  return async (keyId, partnerId) => {
+    const endpoint = await readEndpoint(keyId, partnerId);
     if (endpoint.state === 'off') opened.delete(keyId);
     return endpoint;
   };

@@ -62,8 +62,8 @@ export const liveMode = [
     ['process/webhook-endpoint'],
     [
       ['mode: key.mode };', "mode: 'test' };"],
-      ["?.status === 'suspended') {", "?.status !== 'active') {"],
-      ['{ fresh: true }))?.status', '{ fresh: false }))?.status'],
+      ["owner?.status === 'suspended'", "owner?.status !== 'active'"],
+      ['partner(id, { fresh: true })', 'partner(id, { fresh: false })'],
       ["if (key?.status !== 'active') return", 'if (!key) return'],
     ],
   ),

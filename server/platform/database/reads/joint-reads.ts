@@ -6,8 +6,8 @@ import { isUnavailable } from '../failures.ts';
 export interface Read {
   collection: string;
   filter: Document;
-  /** The fields to return. */
-  projection: Record<string, 1>;
+  /** The fields to return. Default: all. */
+  projection?: Record<string, 1>;
   sort?: Record<string, 1>;
   /** The most documents to return. */
   limit?: number;
@@ -37,7 +37,7 @@ const stagesOf = ({ filter, projection, sort, limit }: Read, index: number): Doc
   { $match: filter },
   ...(sort === undefined ? [] : [{ $sort: sort }]),
   ...(limit === undefined ? [] : [{ $limit: limit }]),
-  { $project: { ...projection, [readIndex]: { $literal: index } } },
+  { [projection === undefined ? '$set' : '$project']: { ...projection, [readIndex]: { $literal: index } } },
 ];
 
 /** The command that does all reads: a query for one read, a union of queries for several. */
