@@ -62,6 +62,16 @@ describe('an accepted form of the portal', () => {
   });
 });
 
+it('a new client has an .env to copy, with its id, its secret and its redirect URI', async () => {
+  const form = { act: 'create', name: 'X', keyId: partner.keyId, kind: 'oauth', claim_country: 'yes' };
+  const { html } = await submit('/clients', { ...form, redirectUris: 'http://localhost:3000/cb' });
+  const [, secret = ''] = /<pre>(svc_secret_\w+)<\/pre>/.exec(html) ?? [];
+  const [, id = ''] = /Secret: (cli_\w+)/.exec(html) ?? [];
+  expect(html).toContain(
+    `SVC_CLIENT_ID=${id}\nSVC_CLIENT_SECRET=${secret}\nSVC_API_KEY=\nSVC_REDIRECT_URI=http://localhost:3000/cb`,
+  );
+});
+
 describe('a delivery in the portal', () => {
   it('shows what the receiver of a test event answered, and is not said to be done', async () => {
     const path = `/webhooks/${partner.keyId}`;

@@ -5,6 +5,19 @@ import { link, linkIfAny, text, toned } from './kit/text.ts';
 /** One record is enough to know that a step is done. */
 const one = { limit: 1 } as const;
 
+/** The variables that an integration needs. An API key is shown only when it is made, so it is left empty. */
+export const envOf = (
+  { baseUrl }: Pick<PageContext['about'], 'baseUrl'>,
+  client: { id: string; redirectUris: readonly string[]; clientSecret?: string } | undefined,
+): string =>
+  [
+    `SVC_BASE_URL=${baseUrl}`,
+    `SVC_CLIENT_ID=${client?.id ?? ''}`,
+    `SVC_CLIENT_SECRET=${client?.clientSecret ?? ''}`,
+    'SVC_API_KEY=',
+    `SVC_REDIRECT_URI=${client?.redirectUris[0] ?? ''}`,
+  ].join('\n');
+
 /**
  * The steps from a new account to the first claim, with the variables that an integration needs. Secrets are shown only when they
  * are made, so they are left empty.
@@ -34,12 +47,6 @@ export async function firstSteps({
       [m.webhooks, endpoint ? link(endpoint.id, `/webhooks/${endpoint.id}`) : text(null)],
       [m.firstClaim, session ? link(session.id, `/sessions/${session.id}`) : toned('–', 'bad')],
     ],
-    raw: [
-      `SVC_BASE_URL=${about.baseUrl}`,
-      `SVC_CLIENT_ID=${client?.id ?? ''}`,
-      'SVC_CLIENT_SECRET=',
-      'SVC_API_KEY=',
-      `SVC_REDIRECT_URI=${client?.redirectUris[0] ?? ''}`,
-    ].join('\n'),
+    raw: envOf(about, client),
   };
 }

@@ -1,4 +1,5 @@
 import type { ClaimName } from '../../../../../contracts/claims.ts';
+import { envOf } from '../first-steps.ts';
 import { checkedByProcedure, claimFields, claimsIn, keyOptions, modeOf, select } from '../kit/forms.ts';
 import { listView, pageSize } from '../kit/list.ts';
 import type { Action, PageContext, PageRow, View } from '../kit/page.ts';
@@ -59,18 +60,22 @@ async function list(context: PageContext): Promise<View> {
   });
 }
 
-/** Creates a client. The page that answers the form shows the secret, this once. */
-const create: Action = async ({ api, partnerId, m }, given) => {
+/** Creates a client. The page that answers the form shows the secret, this once, also as a part of an `.env` to copy. */
+const create: Action = async ({ api, partnerId, m, about }, given) => {
   const { name = '', keyId = '', kind, redirectUris } = given;
+  const uris = wordsOf(redirectUris);
   const { id, clientSecret } = await api.clients.create({
     partnerId,
     name,
     keyId,
     kind: checkedByProcedure(kind),
-    redirectUris: wordsOf(redirectUris),
+    redirectUris: uris,
     claims: claimsIn(given),
   });
-  return { secret: { label: `${m.secret}: ${id}`, value: clientSecret } };
+  return {
+    secret: { label: `${m.secret}: ${id}`, value: clientSecret },
+    text: { label: '.env', value: envOf(about, { id, clientSecret, redirectUris: uris }) },
+  };
 };
 
 export const clientPages: readonly PageRow[] = [
