@@ -146,3 +146,11 @@ describe('a page of the portal', () => {
     expect((await owner.browser.open('/wallet')).html).not.toContain('<bdi>');
   });
 });
+
+it('a threshold of a low balance that is no number is refused before the question, which names the change', async () => {
+  const form = { act: 'set', emails: '', lowBalance: 'dollars' };
+  const refused = await submit('/warnings', { ...form, amount: 'fifty' });
+  expect([refused.status, refused.html]).toEqual([400, expect.stringContaining('as a number, such as 14')]);
+  const asked = await submit('/warnings', { ...form, amount: '50' });
+  expect(asked.html).toContain('7 days left (default) → 50.00 USD');
+});

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LowBalance, SetWarnings, WarningKind } from '../../../../contracts/admin/warnings.ts';
-import { decimal } from '../../../../contracts/amounts.ts';
+import { decimal, dollars } from '../../../../contracts/amounts.ts';
 import { identifierKind } from '../../../../contracts/identifiers.ts';
+import { ApiError } from '../../../platform/errors.ts';
 import { isAllowed } from '../calls/scope.ts';
 import type { Messages } from '../messages/en.ts';
 import { asking } from './kit/ask.ts';
@@ -149,9 +150,11 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
   };
 }
 
-/** The threshold in a form; null for the default. The procedure refuses an amount that is not a number. */
+/** The threshold in a form; null for the default. @throws ApiError `bad_input` for an amount that is not a number */
 function thresholdIn({ lowBalance = '', amount = '' }: Given): SetWarnings['lowBalance'] {
   const number = numberIn(amount.replace(',', '.'));
+  if (Number.isNaN(number) && ['days', 'dollars'].includes(lowBalance))
+    throw new ApiError('bad_input', { description: 'Write the days or dollars as a number, such as 14' });
   if (lowBalance === 'days') return { days: number };
   if (lowBalance === 'dollars') return { cents: Math.round(number * 100) };
   return lowBalance === 'off' ? 'off' : null;
@@ -161,14 +164,27 @@ const set = withoutResult(({ api, partnerId }, form) =>
   api.warnings.set({ partnerId, emails: wordsOf(form['emails']), lowBalance: thresholdIn(form) }),
 );
 
+function thresholdText(lowBalance: LowBalance | null, m: Messages): string {
+  if (lowBalance === null) return m.lowDefault;
+  if (lowBalance === 'off') return m.off;
+  return 'days' in lowBalance ? `${m.daysLeft}: ${lowBalance.days}` : dollars(lowBalance.cents);
+}
+
 /** Asks before an address gets no more warnings, or the threshold changes. Their e-mails are about live mode. */
 const askToSet = async ({ api, m, partnerId }: PageContext, form: Given): Promise<Question | undefined> => {
   const { emails, lowBalance } = await api.warnings.settings({ partnerId });
   const wanted = wordsOf(form['emails']);
   const isKept = emails.every((email) => wanted.includes(email));
-  if (isKept && isDeepStrictEqual(lowBalance, thresholdIn(form))) return undefined;
+  const threshold = thresholdIn(form);
+  if (isKept && isDeepStrictEqual(lowBalance, threshold)) return undefined;
   const change = `${emails.join(' ') || '–'} → ${wanted.join(' ') || '–'}`;
-  return { text: m.changesEmails, facts: [[m.warningEmails, text(change)]] };
+  return {
+    text: m.changesEmails,
+    facts: [
+      [m.warningEmails, text(change)],
+      [m.lowBalance, text(`${thresholdText(lowBalance, m)} → ${thresholdText(threshold, m)}`)],
+    ],
+  };
 };
 
 /** Sets whether the member gets e-mails about warnings. */
