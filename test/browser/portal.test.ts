@@ -59,10 +59,14 @@ describeInBrowser('the portal', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.click('main button');
     await page.waitForURL(/\/portal\/$/);
-    await devtools.send('WebAuthn.removeVirtualAuthenticator', first);
-    await addAuthenticator();
     await page.click('nav a[href$="/passkeys"]');
     await page.fill('input[name=name]', 'Phone');
+    await page.press('input[name=name]', 'Enter');
+    await page.getByText('This device has one of your passkeys already').waitFor();
+    expect(await page.inputValue('input[name=name]')).toBe('Phone');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await devtools.send('WebAuthn.removeVirtualAuthenticator', first);
+    await addAuthenticator();
     await page.press('input[name=name]', 'Enter');
     await page.waitForURL(/\/portal\/passkeys\?done$/);
     expect(await page.locator('main h2').allTextContents()).toContain('Phone');

@@ -24,6 +24,7 @@ export const de: Messages = {
   passkeyOfSignIn:
     'Mit diesem sind Sie angemeldet. Wenn Sie ihn entfernen, müssen Sie sich mit einem anderen anmelden.',
   addPasskey: 'Passkey hinzufügen',
+  passkeyExists: 'Dieses Gerät hat schon einen Ihrer Passkeys. Benutzen Sie ein anderes.',
   passkeysNote:
     'Mit einem zweiten Passkey, zum Beispiel auf dem Telefon, können Sie sich anmelden, wenn Sie den ersten verloren haben. Wer einen Passkey entfernt, beendet alle Anmeldungen mit ihm.',
   devices: 'Kommandozeile',

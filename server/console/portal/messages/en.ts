@@ -22,6 +22,7 @@ export const en = {
   passkeyOfSignIn:
     'You have signed in with this one. If you remove it, you have to sign in with another one.',
   addPasskey: 'Add a passkey',
+  passkeyExists: 'This device has one of your passkeys already. Use another device.',
   passkeysNote:
     'With a second passkey, for instance on your phone, you can sign in when you have lost the first one. The removal of a passkey ends all sign-ins with it.',
   devices: 'Command line',

@@ -23,6 +23,7 @@ export const es: Messages = {
   passkeyOfInvitation: 'Llave de acceso de su invitación',
   passkeyOfSignIn: 'Ha entrado con esta. Si la quita, tendrá que entrar con otra.',
   addPasskey: 'Añadir una llave de acceso',
+  passkeyExists: 'Este dispositivo ya tiene una de sus llaves de acceso. Use otro dispositivo.',
   passkeysNote:
     'Con una segunda llave de acceso, por ejemplo en el teléfono, puede entrar si ha perdido la primera. Al quitar una llave terminan todos los accesos hechos con ella.',
   devices: 'Línea de comandos',

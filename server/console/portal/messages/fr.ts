@@ -24,6 +24,7 @@ export const fr: Messages = {
   passkeyOfSignIn:
     'Vous êtes connecté avec celle-ci. Si vous la retirez, vous devrez vous connecter avec une autre.',
   addPasskey: 'Ajouter une clé d’accès',
+  passkeyExists: 'Cet appareil a déjà une de vos clés d’accès. Utilisez-en un autre.',
   passkeysNote:
     'Avec une seconde clé d’accès, par exemple sur votre téléphone, vous pouvez vous connecter si vous avez perdu la première. Le retrait d’une clé met fin à toutes les connexions faites avec elle.',
   devices: 'Ligne de commande',

@@ -36,7 +36,14 @@
     try {
       const credential = await answerOf();
       form.elements.answer.value = JSON.stringify(credential.toJSON());
-    } catch {
+    } catch (error) {
+      const existing = document.querySelector('[data-existing]');
+      // The authenticator has a passkey that the options exclude. The same options can be used again.
+      if (existing && error?.name === 'InvalidStateError') {
+        existing.hidden = false;
+        button.disabled = false;
+        return;
+      }
       // The server shows the page again, with a new challenge.
       form.elements.answer.value = '{}';
     }
