@@ -154,3 +154,9 @@ it('a threshold of a low balance that is no number is refused before the questio
   const asked = await submit('/warnings', { ...form, amount: '50' });
   expect(asked.html).toContain('7 days left (default) → 50.00 USD');
 });
+
+it('the page of the command line says how to end all sign-ins of a lost device', async () => {
+  const { html } = await owner.browser.open('/devices');
+  expect(html).toContain('Remove its passkey. That ends all sign-ins with it');
+  expect(html).toMatch(/<ul class="links"><li><a href="\/portal\/passkeys">/);
+});

@@ -43,6 +43,9 @@ export const de: Messages = {
   deviceAllowChanges: 'Änderung von Geheimnissen 30 Minuten erlauben',
   deviceEnd: 'Diese Anmeldung beenden',
   deviceLogins: 'Anmeldungen',
+  lostDevice: 'Computer oder Telefon verloren?',
+  lostDeviceNote:
+    'Entfernen Sie seinen Passkey. Das beendet alle Anmeldungen mit ihm, in Browsern und auf der Kommandozeile.',
   grantsOwner: 'Alles, was Sie hier dürfen, auch bei Mitgliedern',
   grantsDeveloper: 'Clients, API-Schlüssel und Webhooks ändern; Anfragen, Sitzungen und Zustellungen lesen',
   grantsFinance: 'Guthaben und Auszug lesen; Ausgabengrenzen und Warnungen festlegen',

@@ -41,6 +41,8 @@ export const en = {
   deviceAllowChanges: 'Allow changes of secrets for 30 minutes',
   deviceEnd: 'End this login',
   deviceLogins: 'Logins',
+  lostDevice: 'Lost a computer or a phone?',
+  lostDeviceNote: 'Remove its passkey. That ends all sign-ins with it, in browsers and on the command line.',
   grantsOwner: 'Everything that you may do here, also for members',
   grantsDeveloper: 'Change clients, API keys and webhooks; read requests, sessions and deliveries',
   grantsFinance: 'Read wallet and statement; set spend caps and warnings',

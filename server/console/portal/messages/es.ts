@@ -42,6 +42,9 @@ export const es: Messages = {
   deviceAllowChanges: 'Permitir cambios de secretos durante 30 minutos',
   deviceEnd: 'Terminar este acceso',
   deviceLogins: 'Accesos',
+  lostDevice: '¿Ha perdido un ordenador o un teléfono?',
+  lostDeviceNote:
+    'Quite su llave de acceso. Así terminan todas las sesiones iniciadas con ella, en navegadores y en la línea de comandos.',
   grantsOwner: 'Todo lo que usted puede hacer aquí, también con los miembros',
   grantsDeveloper: 'Cambiar clientes, claves API y webhooks; leer solicitudes, sesiones y entregas',
   grantsFinance: 'Leer el monedero y el extracto; fijar límites de gasto y avisos',

@@ -43,6 +43,9 @@ export const fr: Messages = {
   deviceAllowChanges: 'Autoriser le changement de secrets pendant 30 minutes',
   deviceEnd: 'Mettre fin à cette connexion',
   deviceLogins: 'Connexions',
+  lostDevice: 'Ordinateur ou téléphone perdu ?',
+  lostDeviceNote:
+    'Supprimez sa clé d’accès. Cela met fin à toutes les connexions avec elle, dans les navigateurs et en ligne de commande.',
   grantsOwner: 'Tout ce que vous pouvez faire ici, membres compris',
   grantsDeveloper: 'Modifier clients, clés API et webhooks ; lire requêtes, sessions et livraisons',
   grantsFinance: 'Lire le portefeuille et le relevé ; fixer plafonds de dépense et alertes',

@@ -162,6 +162,7 @@ export function devicePages({ logins, limit, noteDevice }: Dependencies): PageRo
         },
         ...(own.length > 0 ? own.map(sectionOf) : [{ title: m.deviceLogins, note: m.none }]),
         ...others.map(sectionOf),
+        { title: m.lostDevice, note: m.lostDeviceNote, links: [{ text: m.passkeys, to: '/passkeys' }] },
       ],
     };
   }
