@@ -173,6 +173,7 @@ export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
   const bindInput = createInputBinding(findForeign);
   const calls = createMemberCalls({ sessions, browser, limit, recordCall, bindInput });
   const responses = createResponses(browser);
+  const partnerName = async (partnerId: string) => (await showPartner(partnerId)).name;
   const { noteSignIn, noteDevice } = createActionNotes(recordCall);
   const capacity = createCapacity({
     most: mostInFlight,
@@ -194,12 +195,12 @@ export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
       environment,
       clock,
       admitToken: calls.admitToken,
-      partnerName: async (partnerId) => (await showPartner(partnerId)).name,
+      partnerName,
       noteEnd: (found, request) =>
         noteDevice('end', found, { request, name: found.session.device?.name ?? '' }),
     }),
     pages: [
-      passkeyRoutes({ signIn, sessions, browser, calls, responses, noteSignIn }),
+      passkeyRoutes({ signIn, sessions, browser, calls, responses, partnerName, noteSignIn }),
       pageRoutes({
         router,
         browser,

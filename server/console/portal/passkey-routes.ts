@@ -16,6 +16,7 @@ interface Dependencies {
   browser: Browser;
   calls: MemberCalls;
   responses: Responses;
+  partnerName: (partnerId: string) => Promise<string>;
   /** Writes the audit entry of a sign-in. */
   noteSignIn: (member: Member, request: FastifyRequest) => Promise<void>;
 }
@@ -50,7 +51,7 @@ const isRejection = (error: unknown): error is ApiError =>
 
 /** Sign-in, invitation and sign-out: the pages that need no session. */
 export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
-  const { signIn, sessions, browser, calls, responses, noteSignIn } = dependencies;
+  const { signIn, sessions, browser, calls, responses, partnerName, noteSignIn } = dependencies;
   const { root } = browser;
 
   /** Shows the sign-in page. @param error the rejection of a passkey, after which the page is shown again */
@@ -79,6 +80,7 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
       hasPasskey: true,
       passkey: JSON.stringify(options),
       csrf: issueToken(nonce),
+      company: await partnerName(member.partnerId),
       email: member.email ?? '',
       role: member.invitation?.role ?? member.role,
       // Members do not see the names of operators.

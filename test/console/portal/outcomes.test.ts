@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isFirstAnswerNear } from '../../../server/console/portal/views/deliveries.ts';
 import { createPartner, type TestPartner } from '../../harness/partner.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
-import { type SignedInMember, signedIn } from './signed-in.ts';
+import { createPortalBrowser, openInvitation, type SignedInMember, signedIn } from './signed-in.ts';
 
 let server: TestServer;
 let partner: TestPartner;
@@ -159,4 +159,15 @@ it('the page of the command line says how to end all sign-ins of a lost device',
   const { html } = await owner.browser.open('/devices');
   expect(html).toContain('Remove its passkey. That ends all sign-ins with it');
   expect(html).toMatch(/<ul class="links"><li><a href="\/portal\/passkeys">/);
+});
+
+it('the page of an invitation names the company', async () => {
+  const { partnerId } = await createPartner(server, { name: 'Fern & Events' });
+  const { link } = await server.admin.members.invite.mutate({
+    partnerId,
+    email: 'a@shop.example',
+    role: 'owner',
+  });
+  const { html } = await openInvitation(createPortalBrowser(server), link);
+  expect(html).toContain('Fern &amp; Events');
 });
