@@ -171,3 +171,10 @@ it('the page of an invitation names the company', async () => {
   const { html } = await openInvitation(createPortalBrowser(server), link);
   expect(html).toContain('Fern &amp; Events');
 });
+
+it('the question before a member is removed names no mode, because members have none', async () => {
+  const { id } = await signedIn(server, partner.partnerId, 'viewer', 'asked');
+  const { html } = await submit(`/members/${id}`, { act: 'remove' });
+  expect(html).toContain('The person is signed out');
+  expect(html).not.toContain('This is live mode');
+});

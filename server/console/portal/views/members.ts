@@ -128,6 +128,7 @@ const askAbout =
     if (status !== 'active') return undefined;
     return {
       text: m[text],
+      isOfCompany: true,
       facts: [
         [m.email, { text: email ?? id }],
         [m.role, { text: m[role] }],

@@ -41,7 +41,7 @@ const again = (given: Given, form: Pick<Form, 'act' | 'submit' | 'danger'>): For
 
 /** The page that asks. The gentle way comes first, then the way back, and what was asked for comes last. */
 export function askingView(
-  { text: consequence, facts = [], table, gentle }: Question,
+  { text: consequence, isOfCompany = false, facts = [], table, gentle }: Question,
   given: Given,
   { m, to }: { m: Messages; to: string },
 ): View {
@@ -51,7 +51,7 @@ export function askingView(
     sections: [
       {
         title: m.askTitle,
-        note: `${m.askLive} ${consequence}`,
+        note: isOfCompany ? consequence : `${m.askLive} ${consequence}`,
         facts,
         ...(table ? { table } : {}),
         links: [{ text: m.goBack, to }],

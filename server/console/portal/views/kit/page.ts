@@ -182,6 +182,8 @@ export type Action = (context: PageContext, given: Given) => Promise<ActionResul
 /** What a member reads before something live ends: the consequence, what is concerned, and a gentler way. */
 export interface Question {
   text: string;
+  /** Whether it is about no mode, such as a member. */
+  isOfCompany?: boolean;
   facts?: Section['facts'];
   table?: Section['table'];
   /** Other values of the form, or another action of the page, which do not end it yet. */
