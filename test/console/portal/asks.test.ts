@@ -24,7 +24,7 @@ const actions: Record<string, Record<string, string>> = {
   '/deliveries': { resendSpan: 'adds' },
   '/deliveries/:delivery': { resend: 'adds', now: 'sends earlier', cancel: 'asks' },
   '/bulk/:bulk': { cancel: 'asks' },
-  '/wallet': { sign: 'reads', refill: 'adds', caps: 'asks' },
+  '/wallet': { refill: 'adds', caps: 'asks' },
   '/members': { invite: 'adds' },
   '/members/:member': {
     ...{ again: 'asks', role: 'asks', remove: 'asks' },
