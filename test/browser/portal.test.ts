@@ -91,7 +91,7 @@ describeInBrowser('the portal', () => {
     const before = await keys();
     await page.goto(`${server.baseUrl}/portal/keys`);
     await page.locator('form:has(input[value=create]) button').dblclick();
-    await page.locator('.done pre').waitFor();
+    await page.locator('.done pre').first().waitFor();
     await page.reload();
     expect(await page.locator('.done').count()).toBe(0);
     expect(await keys()).toBe(before + 1);
@@ -109,7 +109,7 @@ describeInBrowser('the portal', () => {
     expect(await form.locator('[name=redirectUris]').inputValue()).toBe('http://localhost:3000/typed');
     expect(await form.locator('[name=claim_country]').isChecked()).toBe(true);
     await form.locator('button').click();
-    await page.locator('.done pre').waitFor();
+    await page.locator('.done pre').first().waitFor();
     await page.goto(`${server.baseUrl}/portal/clients`);
     expect(await form.locator('[name=name]').inputValue()).toBe('');
     await close();
