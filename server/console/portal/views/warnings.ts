@@ -164,8 +164,8 @@ const set = withoutResult(({ api, partnerId }, form) =>
   api.warnings.set({ partnerId, emails: wordsOf(form['emails']), lowBalance: thresholdIn(form) }),
 );
 
-function thresholdText(lowBalance: LowBalance | null, m: Messages): string {
-  if (lowBalance === null) return m.lowDefault;
+function thresholdText(lowBalance: SetWarnings['lowBalance'], m: Messages): string {
+  if (lowBalance === null || lowBalance === undefined) return m.lowDefault;
   if (lowBalance === 'off') return m.off;
   return 'days' in lowBalance ? `${m.daysLeft}: ${lowBalance.days}` : dollars(lowBalance.cents);
 }
