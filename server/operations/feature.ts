@@ -41,7 +41,7 @@ export function createAdmin(dependencies: Dependencies) {
   const procedures = {
     operators: createOperatorProcedures(stores.operators, clock),
     keyring: createKeyringProcedures(dependencies.rotation, clock),
-    auditLog: createAuditLogProcedures(stores.audit, dependencies.recordsOfUser),
+    auditLog: createAuditLogProcedures(stores.audit, dependencies.recordsOfUser, stores.operators.exists),
     requests: createRequestProcedures({ ...stores, clock, partnerNames: dependencies.partnerNames }),
     schema: createSchemaProcedures(dependencies.upgrade, dependencies.shards),
     secrets: createSecretProcedures(dependencies),

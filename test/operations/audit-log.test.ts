@@ -199,6 +199,19 @@ describe('the audit log', () => {
     expect(next).toEqual([all[1]]);
   });
 
+  it('refuses an actor who is no operator, and lists nothing for one who has done nothing', async () => {
+    await server.admin.operators.create.mutate({ name: 'Idle', role: 'support' });
+    const { auditLog } = server.admin;
+    for (const actor of ['Idel', 'opr_0000000000000000000000']) {
+      const message = expect.objectContaining({ message: expect.stringContaining(`No operator ${actor}`) });
+      await expect(auditLog.list.query({ actor })).rejects.toEqual(message);
+      await expect(auditLog.count.query({ actor })).rejects.toEqual(message);
+    }
+    const nobody = ['Idle', 'mem_0000000000000000000000', 'SVC_ADMIN_TOKEN', 'opr_first'];
+    for (const actor of nobody)
+      expect(await auditLog.list.query({ actor, until: '2020-01-01T00:00:00.000Z' })).toEqual([]);
+  });
+
   it('gets one entry from two simultaneous sweeps for a change that was stored without its entry', async () => {
     const store = createPartnerStore(server.db);
     const at = new Date();

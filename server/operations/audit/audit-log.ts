@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AuditLogEntry, ListAuditLog } from '../../../contracts/admin/audit-log.ts';
 import { pageFields, Total } from '../../../contracts/admin/references.ts';
-import { Mode } from '../../../contracts/identifiers.ts';
+import { identifierKind, Mode } from '../../../contracts/identifiers.ts';
 import { collection as ledgerCollection } from '../../billing/ledger/ledger-store.ts';
 import { masked, type RecordRead, seesPeople } from '../../platform/admin-api/personal-data.ts';
 import { type AdminContext, query, router } from '../../platform/admin-api/procedures.ts';
@@ -14,6 +14,7 @@ import type { Sweep } from '../../platform/database/event-draft.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { isObject } from '../../platform/http/parameters.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
+import { firstOperator } from '../operators/authentication.ts';
 import { actionsNamed } from './audit-actions.ts';
 import {
   type AuditStore,
@@ -190,7 +191,21 @@ const describeNoLookup = (role: Role): string =>
 export function createAuditLogProcedures(
   store: AuditStore,
   recordsOfUser: (user: string) => Promise<string[]>,
+  isOperator: (named: string) => Promise<boolean>,
 ) {
+  /**
+   * Checks the actor of a list without entries, because nothing was done by an operator who does not exist says nothing.
+   * @throws ApiError `not_found` if no operator has this id or name, and no entry has it
+   */
+  async function requireActor(actor: string): Promise<void> {
+    // Members and users act under their ids. Those who were deleted may have entries or none.
+    const kind = identifierKind(actor);
+    const isOther = kind !== undefined && kind !== 'operator';
+    if (isOther || actor === firstOperator.id || actor === firstOperator.name) return;
+    if ((await isOperator(actor)) || (await store.count({ actor })).total > 0) return;
+    throw new ApiError('not_found', { description: `No operator ${actor}` });
+  }
+
   /**
    * Returns the filter of a query by an operator. A user is replaced by the ids of the user's records.
    * @throws ApiError `not_permitted` if the role ops asks for a user, `not_found` if there is no such user, `bad_input` if there
@@ -210,11 +225,15 @@ export function createAuditLogProcedures(
   }
 
   return router({
-    list: query(ListAuditLog, z.array(AuditLogEntry), async (input, { operator }) =>
-      viewEntries(operator, await store.list(await filterFor(operator, input))),
-    ),
-    count: query(ListAuditLog.omit(pageFields), Total, async (input, { operator }) =>
-      store.count(await filterFor(operator, input)),
-    ),
+    list: query(ListAuditLog, z.array(AuditLogEntry), async (input, { operator }) => {
+      const entries = await store.list(await filterFor(operator, input));
+      if (entries.length === 0 && input.actor !== undefined) await requireActor(input.actor);
+      return viewEntries(operator, entries);
+    }),
+    count: query(ListAuditLog.omit(pageFields), Total, async (input, { operator }) => {
+      const total = await store.count(await filterFor(operator, input));
+      if (total.total === 0 && input.actor !== undefined) await requireActor(input.actor);
+      return total;
+    }),
   });
 }

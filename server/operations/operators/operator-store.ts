@@ -31,6 +31,10 @@ export function createOperatorStore(db: Db) {
     ...createRecordStore<Operator>(db, collection, 'operator'),
     findByHash: async (hash: string): Promise<Operator | undefined> =>
       (await operators.findOne({ hash })) ?? undefined,
+    /** Whether an operator has this id or name, also a revoked one. */
+    exists: async (named: string): Promise<boolean> =>
+      (await operators.findOne({ $or: [{ _id: named }, { name: named }] }, { projection: { _id: 1 } })) !==
+      null,
     /** Revokes all operators, because those that were revoked since a backup are present again. @returns how many were active */
     async revokeAll(at: Date): Promise<number> {
       const { modifiedCount } = await operators.updateMany(
