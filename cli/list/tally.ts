@@ -11,12 +11,18 @@ export type Group = Record<string, unknown> & { count: number; share: number };
 const groupingValue = (value: unknown): unknown =>
   isTime(value) ? value.slice(0, 'YYYY-MM-DD'.length) : (value ?? null);
 
+/** A group, and the partner of its records if the group has a name of partners. */
+interface Counted {
+  group: Group;
+  partnerId: unknown;
+}
+
 /**
- * Counts records by the values of some columns.
+ * Counts records by the values of some columns. Partners with the same name are counted apart, and their ids are added to the name.
  * @param sumColumn a column of numbers to add up for each group
  */
 export function createTally(columns: readonly string[], sumColumn?: string) {
-  const groups = new Map<string, Group>();
+  const counted = new Map<string, Counted>();
   let total = 0;
 
   function newGroup(values: readonly unknown[]): Group {
@@ -38,17 +44,24 @@ export function createTally(columns: readonly string[], sumColumn?: string) {
     add(row: object, weight = 1): void {
       const fields = row as Record<string, unknown>;
       const values = columns.map((name) => groupingValue(fields[name]));
-      const key = JSON.stringify(values);
-      const group = groups.get(key) ?? newGroup(values);
+      const partnerId = columns.includes('partnerName') ? fields['partnerId'] : undefined;
+      const key = JSON.stringify([values, partnerId]);
+      const group = counted.get(key)?.group ?? newGroup(values);
       group.count += weight;
       if (sumColumn !== undefined) group[sumColumn] = Number(group[sumColumn]) + Number(fields[sumColumn]);
-      groups.set(key, group);
+      counted.set(key, { group, partnerId });
       total += weight;
     },
     /** Returns the groups, the largest count first. Sorts groups of the same count by their values. */
     groups(): Group[] {
       const shareOf = (count: number) => Number((count / total).toFixed(6));
-      return [...groups.values()]
+      const partners = new Map<unknown, Set<unknown>>();
+      for (const { group, partnerId } of counted.values())
+        partners.set(group['partnerName'], (partners.get(group['partnerName']) ?? new Set()).add(partnerId));
+      const nameOf = ({ group: { partnerName }, partnerId }: Counted) =>
+        (partners.get(partnerName)?.size ?? 0) > 1 ? `${partnerName ?? '-'} (${partnerId})` : partnerName;
+      return [...counted.values()]
+        .map((one) => (one.partnerId === undefined ? one.group : { ...one.group, partnerName: nameOf(one) }))
         .map((group) => ({ ...group, share: shareOf(group.count) }))
         .toSorted(compareGroups);
     },
