@@ -10,7 +10,7 @@ type Driver = {
 const { Connection } = createRequire(import.meta.url)('mongodb/lib/cmap/connection.js') as Driver;
 
 const minuteMs = 60_000;
-const stepMs = 250;
+const stepMs = 500;
 
 /**
  * The most commands of a process in a minute without requests, by name and collection. Each wakes the process and the database,
