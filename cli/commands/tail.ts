@@ -37,7 +37,7 @@ export default class Tail extends AdminCommand<typeof Tail> {
     process.once('SIGINT', () => interrupted.abort());
     // The time is taken from the server's clock, because the clock of this machine may be wrong.
     const { time } = await this.api.status.query();
-    await requireRecords(this.api, this.flags);
+    await requireRecords(() => this.api, this.flags);
     const begin = this.flags.since ?? time;
     const serverAheadMs = Date.parse(time) - Date.now();
     this.writeNotice('Following requests; Ctrl-C ends.');

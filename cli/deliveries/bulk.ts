@@ -118,7 +118,7 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
     const { filter, total, live } = preview;
     for (const sentence of describeDeleted(filter.since, retentionMs.event)) this.writeNotice(sentence);
     if (total === 0) {
-      await requireRecords(this.api, { partner: filter.partnerId, key: filter.keyId });
+      await requireRecords(() => this.api, { partner: filter.partnerId, key: filter.keyId });
       if (!this.jsonEnabled()) this.writeNotice('Nothing found.');
       return preview;
     }

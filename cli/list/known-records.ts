@@ -25,9 +25,13 @@ const isReadable = (kind: string | undefined): kind is keyof typeof readers =>
 /**
  * Checks that the records exist that a filter names. A list without rows calls this, because nothing was found of a record that
  * does not exist says nothing.
+ * @param connected called only if the filter names a record, because a list of local data has no server
  * @throws CommandError `not_found` if one does not exist
  */
-export async function requireRecords(api: AdminApi, { partner, key, client, target }: Named): Promise<void> {
+export async function requireRecords(
+  connected: () => AdminApi,
+  { partner, key, client, target }: Named,
+): Promise<void> {
   if (partner !== undefined && identifierKind(partner) === undefined)
     throw new CommandError({
       code: 'not_found',
@@ -38,9 +42,9 @@ export async function requireRecords(api: AdminApi, { partner, key, client, targ
   const record = target?.replace(/:(test|live)$/, '') ?? '';
   const kind = identifierKind(record);
   await Promise.all([
-    partner && readers.partner(api, partner),
-    key && readers.apiKey(api, key),
-    client && readers.client(api, client),
-    isReadable(kind) && readers[kind](api, record),
+    partner && readers.partner(connected(), partner),
+    key && readers.apiKey(connected(), key),
+    client && readers.client(connected(), client),
+    isReadable(kind) && readers[kind](connected(), record),
   ]);
 }

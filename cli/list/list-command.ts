@@ -111,7 +111,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     const { partner, ...named } = Object.assign({}, this.args, this.flags) as Parameters<
       typeof requireRecords
     >[1];
-    await requireRecords(this.api, this.program === 'svc' ? named : { ...named, partner });
+    await requireRecords(() => this.api, this.program === 'svc' ? named : { ...named, partner });
   }
 
   /** Returns the list with only the rows that meet the conditions of --where, if there are any. */

@@ -57,7 +57,7 @@ export default class DeliveriesSchedule extends AdminCommand<typeof DeliveriesSc
     const filter = { partnerId: partner, keyId: key, mode, event, since, until };
     const schedule = await this.api.deliveries.schedule.query({ ...filter, by, limit });
     const { rows, total, exact, late } = schedule;
-    if (total === 0) await requireRecords(this.api, { partner, key });
+    if (total === 0) await requireRecords(() => this.api, { partner, key });
     const shown: (keyof ScheduleRow)[] = [...by.flatMap((column) => fieldsOf[column]), 'count'];
     if (csv) for (const line of renderCsvRows(shown, rows)) this.log(line);
     else if (rows.length > 0) this.showTable(rows, shown, { dropIfNarrow: ['partnerId'] });
