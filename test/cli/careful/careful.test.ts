@@ -90,7 +90,7 @@ describe('svcadmin for a production server, without a terminal,', () => {
       const refused = await svcadmin(server.adminUrl, command);
       expect(refused).toMatchObject({ code: 2, stdout: '' });
       expect(refused.stderr).toMatch(
-        /^LIVE: .*\nError: This needs --yes without a terminal; nothing was done\n./,
+        /^LIVE: .*\n(What is older .*\n)?Error: This needs --yes without a terminal; nothing was done\n./,
       );
       const dry = await svcadmin(server.adminUrl, [...command, '--dry-run']);
       expect(dry.code).toBe(0);
