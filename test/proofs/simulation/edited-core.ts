@@ -2,6 +2,7 @@ import * as crypto from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import * as lruCache from 'lru-cache';
+import * as mongodb from 'mongodb';
 import ts from 'typescript';
 import * as chargeContract from '../../../contracts/charge.ts';
 import * as identifiers from '../../../contracts/identifiers.ts';
@@ -11,9 +12,11 @@ import * as batchWindow from '../../../server/platform/batching/batch-window.ts'
 import * as cacheSize from '../../../server/platform/batching/cache-size.ts';
 import * as grouping from '../../../server/platform/batching/group-by.ts';
 import * as groupCommit from '../../../server/platform/batching/group-commit.ts';
+import * as turns from '../../../server/platform/batching/turns.ts';
 import * as dryRun from '../../../server/platform/database/audit/dry-run.ts';
 import * as connect from '../../../server/platform/database/connect.ts';
 import * as failures from '../../../server/platform/database/failures.ts';
+import * as jointReads from '../../../server/platform/database/reads/joint-reads.ts';
 import * as errors from '../../../server/platform/errors.ts';
 import * as windows from '../../../server/platform/http/limits/windows.ts';
 import * as ids from '../../../server/platform/ids.ts';
@@ -31,6 +34,7 @@ export interface Edit {
 /** Modules outside server/billing, which stay unchanged; paths from `server`. */
 const others: Record<string, unknown> = {
   'lru-cache': lruCache,
+  mongodb,
   'node:crypto': crypto,
   '../contracts/charge.ts': chargeContract,
   '../contracts/identifiers.ts': identifiers,
@@ -39,6 +43,7 @@ const others: Record<string, unknown> = {
   'platform/database/connect.ts': connect,
   'platform/database/audit/dry-run.ts': dryRun,
   'platform/database/failures.ts': failures,
+  'platform/database/reads/joint-reads.ts': jointReads,
   'platform/errors.ts': errors,
   'platform/ids.ts': ids,
   'platform/jobs/rendezvous-hash.ts': rendezvousHash,
@@ -46,6 +51,7 @@ const others: Record<string, unknown> = {
   'platform/batching/cache-size.ts': cacheSize,
   'platform/batching/group-by.ts': grouping,
   'platform/batching/group-commit.ts': groupCommit,
+  'platform/batching/turns.ts': turns,
   'platform/http/limits/windows.ts': windows,
 };
 
