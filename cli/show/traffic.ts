@@ -1,4 +1,5 @@
 import type { AdminApi } from '../connection/client.ts';
+import { explainStatus } from './inactive.ts';
 import {
   mostRowsPerList,
   type ReadReason,
@@ -76,10 +77,15 @@ export async function showEntry(api: AdminApi, entryId: string): Promise<Shown> 
 export async function showRequest(api: AdminApi, requestId: string): Promise<Shown> {
   const record = await api.requests.show.query({ requestId });
   const { request, changes } = record;
+  const refusal = await explainStatus(api, request);
   return {
     // A request of an operator is not in the request log. It is known by its changes in the audit log.
     record: request ?? { id: requestId, changes: changes.map(({ action }) => action) },
+    lines: refusal?.lines ?? [],
     related: withoutRepeats([
+      ...(refusal?.inactive ?? []).flatMap(({ kind, id, name, status, since }) =>
+        related(kind, id, [status, since && `since ${since}`, name].filter(Boolean).join(', ')),
+      ),
       ...related('partner', request?.partnerId),
       ...related('API key', request?.keyId),
       // The next three are as the caller sent them, so there may be no such records.
@@ -91,7 +97,7 @@ export async function showRequest(api: AdminApi, requestId: string): Promise<Sho
         ...relatedActor(operatorId),
       ]),
     ]),
-    next: request?.error ? [`error ${request.error}`] : [],
+    next: [...(refusal?.next ?? []), ...(request?.error ? [`error ${request.error}`] : [])],
   };
 }
 
