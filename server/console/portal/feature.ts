@@ -34,6 +34,7 @@ import { clientPages } from './views/clients/clients.ts';
 import { integrationPages } from './views/clients/integrations.ts';
 import { keyPages } from './views/clients/keys.ts';
 import { deliveryPages } from './views/deliveries.ts';
+import { entryPages } from './views/entry.ts';
 import type { About, PreviewConsent } from './views/kit/page.ts';
 import { logPages } from './views/log.ts';
 import { memberPages } from './views/members.ts';
@@ -83,6 +84,7 @@ export const pages = [
   ...sessionPages,
   ...userPages,
   ...walletPages,
+  ...entryPages,
   ...memberPages,
   ...logPages,
   ...newsPages,

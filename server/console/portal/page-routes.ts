@@ -13,7 +13,7 @@ import { hasFault, withFaults, withRefusedSearch } from './form-faults.ts';
 import type { SignedIn } from './member-sessions.ts';
 import { navigationOf } from './navigation.ts';
 import type { Responses } from './responses.ts';
-import { placeOf } from './views/find.ts';
+import { findPage, placeOf } from './views/find.ts';
 import { askingView, questionOf, runOf } from './views/kit/ask.ts';
 import { keepMode, modeIn, modeSwitch } from './views/kit/mode-switch.ts';
 import type {
@@ -166,7 +166,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
     const { name: partner } = await context.api.partners.show({ partnerId: context.partnerId });
     if (view.refresh !== undefined) void reply.header('refresh', String(view.refresh));
     return responses.send(request, reply, 'page', {
-      status: error?.status ?? 200,
+      status: error?.status ?? view.status ?? 200,
       title: view.title,
       // The first words of the window's title, which a screen reader reads first.
       outcome: error ? m.problem : isDone || result ? m.done : undefined,
@@ -231,13 +231,13 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
   }
 
   return async (scope) => {
-    scope.get('/find', { exposeHeadRoute: false }, async (request, reply) => {
-      if (!(await memberOrSignInPage(request, reply))) return reply;
+    scope.get(findPage.path, { exposeHeadRoute: false }, async (request, reply) => {
+      const call = await memberOrSignInPage(request, reply);
+      if (!call) return reply;
       const query = searchOf(request.query);
-      const { id = '' } = query;
-      const place = placeOf(id);
-      if (place === undefined) throw new ApiError('not_found', { description: `No page for ${id}` });
-      return reply.redirect(`${root}${keepMode(place, query)}`, 303);
+      const place = placeOf(query['id'] ?? '', call.signedIn.member.partnerId);
+      if ('why' in place) return show(findPage, call);
+      return reply.redirect(`${root}${keepMode(place.to, query)}`, 303);
     });
     for (const page of pages) {
       scope.get(page.path, { exposeHeadRoute: false }, async (request, reply) => {

@@ -1,21 +1,36 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { StatementEntry } from '../../../contracts/admin/wallets.ts';
+import { type IdentifierKind, identifierPrefixes, secretPrefixes } from '../../../contracts/identifiers.ts';
 import { placeOf } from '../../../server/console/portal/views/find.ts';
 import { createPartner, type TestPartner } from '../../harness/partner.ts';
-import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
+import { within } from '../../harness/time-limits.ts';
+import { createParty, type Party } from './party.ts';
 import { createPortalBrowser, type SignedInMember, signedIn } from './signed-in.ts';
 
 let server: TestServer;
 let partner: TestPartner;
 let member: SignedInMember;
+let own: Party;
+let other: Party;
+let entries: StatementEntry[];
+const clock = manualClock();
 beforeAll(async () => {
-  server = await startTestServer({ env: { SVC_PORTAL: 'on' } });
+  server = await startTestServer({ clock, env: { SVC_PORTAL: 'on' } });
+  own = await createParty(server, clock);
+  clock.advance(60_000);
+  other = await createParty(server, clock);
+  ({ entries } = await server.admin.wallets.statement.query({
+    partnerId: own.ids.partner,
+    mode: 'test',
+  }));
   partner = await createPartner(server);
   member = await signedIn(server, partner.partnerId, 'viewer');
-});
+}, within(60_000));
 afterAll(() => server.stop());
 
 /** Sends the search, and opens the page that it leads to. */
-async function find(id: string, { browser } = member) {
+async function find(id: string, { browser }: Pick<SignedInMember, 'browser'> = member) {
   const answer = await browser.open(`/find?id=${encodeURIComponent(id)}`);
   const location = answer.response.headers.get('location');
   return location === null ? answer : browser.open(location.replace('/portal', ''));
@@ -30,12 +45,65 @@ describe('the search by any id', () => {
     expect((await find(partner.keyId)).html).toContain(partner.keyId);
   });
 
-  it('says that a record is not found if there is none, or if another partner has it', async () => {
-    const other = await createPartner(server, { name: 'Other' });
-    for (const id of [other.clientId, 'ses_0000000000000000000000', 'opr_1', 'a b', '']) {
-      const { status, html } = await find(id);
-      expect([id, status, html.includes('Not found')]).toEqual([id, 404, true]);
+  it('leads from an id of each kind to its page, or says why the kind has no page', async () => {
+    const given = own.ids;
+    const withoutPage = {
+      user: 'Find users by sub, user_id or enrollment_id.',
+      passkey: 'Find users by sub, user_id or enrollment_id.',
+      operator: 'This is the id of an operator of the service.',
+    };
+    const kinds = Object.keys(identifierPrefixes) as IdentifierKind[];
+    expect(kinds.filter((kind) => !(kind in given || kind in withoutPage))).toEqual([]);
+    for (const kind of kinds.filter((kind): kind is keyof typeof given & IdentifierKind => kind in given)) {
+      const { status, html } = await find(given[kind], own.members.owner);
+      expect([kind, status]).toEqual([kind, 200]);
+      if (kind !== 'partner') expect([kind, html.includes(given[kind])]).toEqual([kind, true]);
     }
+    for (const [kind, reason] of Object.entries(withoutPage)) {
+      const id = `${identifierPrefixes[kind as IdentifierKind]}${'0'.repeat(22)}`;
+      const { status, html } = await find(id, own.members.owner);
+      expect([kind, status, html.includes(reason), html.includes(id)]).toEqual([kind, 404, true, false]);
+    }
+  });
+
+  it('answers alike for an id of another partner and for an unknown one of each kind', async () => {
+    const { auditEntry: _auditEntry, warning: _warning, ...ids } = other.ids;
+    for (const [kind, id] of Object.entries(ids)) {
+      const unknown = id.replace(/.{6}$/, 'zzzzzz');
+      const [foreign, missing] = [await find(id, own.members.owner), await find(unknown, own.members.owner)];
+      const textOf = ({ html }: typeof foreign, given: string) =>
+        html.replaceAll(given, 'ID').replace(/<code>[^<]*<\/code>|name="csrf" value="[^"]*"/g, '');
+      expect([kind, foreign.status]).toEqual([kind, 404]);
+      expect([kind, missing.status]).toEqual([kind, 404]);
+      expect(textOf(foreign, id)).toBe(textOf(missing, unknown));
+    }
+  });
+
+  it('says that a secret is no id, and does not show it', async () => {
+    for (const prefix of Object.values(secretPrefixes)) {
+      const secret = `${prefix}${'s'.repeat(49)}`;
+      const { status, html } = await find(secret, own.members.viewer);
+      expect([prefix, status, html.includes('This is a secret')]).toEqual([prefix, 404, true]);
+      expect(html).not.toContain(secret);
+    }
+    expect((await find('a b', own.members.viewer)).html).toContain('This is no id.');
+  });
+
+  it('shows an entry with its session and the statement of its day, to roles that may read the wallet', async () => {
+    const { entry: entryId } = own.ids;
+    const charge = entries.find(({ sessionId }) => sessionId !== null);
+    const { html } = await find(charge?.id ?? '', own.members.owner);
+    expect(html).toContain(`href="/portal/sessions/${own.ids.session}"`);
+    const [, day] = /href="\/portal(\/wallet\?mode=test&amp;from=[^"]*)"/.exec(html) ?? [];
+    const statement = await own.members.owner.browser.open((day ?? '').replaceAll('&amp;', '&'));
+    expect(statement.html).toContain(`href="/portal/wallet/entries/${charge?.id}?mode=test"`);
+    // Finance may not open sessions.
+    const finance = await find(charge?.id ?? '', own.members.finance);
+    expect(finance.html).not.toContain('href="/portal/sessions/');
+    expect(finance.html).toContain(own.ids.session);
+    expect((await find(entryId, own.members.developer)).status).toBe(403);
+    const session = await find(own.ids.session, own.members.developer);
+    expect(session.html).not.toContain('href="/portal/wallet/entries/');
   });
 
   it('needs a signed-in member', async () => {
@@ -44,16 +112,13 @@ describe('the search by any id', () => {
   });
 
   it.each([
-    ['evt_1', '/deliveries?eventId=evt_1'],
-    ['dlv_1', '/deliveries/dlv_1'],
-    ['enr_1', '/users/enr_1'],
-    ['blk_1', '/bulk/blk_1'],
-    ['A'.repeat(43), `/users?sub=${'A'.repeat(43)}`],
-    ['req-1', '/requests/req-1'],
-    ['opr_1', undefined],
-    ['../log', undefined],
+    ['evt_1', { to: '/deliveries?eventId=evt_1' }],
+    ['rev_txn_1', { to: '/wallet/entries/rev_txn_1' }],
+    ['A'.repeat(43), { to: `/users?sub=${'A'.repeat(43)}` }],
+    ['req-1', { to: '/requests/req-1' }],
+    ['../log', { why: 'isNoId' }],
   ])('knows the page of %s: %s', (id, place) => {
-    expect(placeOf(id)).toBe(place);
+    expect(placeOf(id, 'ptr_1')).toEqual(place);
   });
 });
 

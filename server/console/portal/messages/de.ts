@@ -218,6 +218,14 @@ export const de: Messages = {
     'Dieses Formular stammt aus einer anderen Anmeldung oder von einer anderen Website. Öffnen Sie die Seite neu und senden Sie es von dort.',
   noRecord: 'Ihr Unternehmen hat keinen solchen Eintrag.',
   noPage: 'Das Portal hat keine solche Seite.',
+  isUserOfOperator:
+    'Solche Kennungen benutzt nur der Betreiber des Dienstes für Nutzer; Sie sehen keine. Sie finden Nutzer mit sub, user_id oder enrollment_id.',
+  isOperator:
+    'Das ist die Kennung eines Mitarbeiters des Betreibers. Was der Support an Ihrem Unternehmen geändert hat, lesen Inhaber im Protokoll.',
+  isSecret:
+    'Das ist ein Geheimnis und keine Kennung; es wurde nicht gesucht. Den API-Schlüssel, den Client oder die Integration dazu finden Sie in den Listen an den letzten vier Zeichen.',
+  isNoId:
+    'Das ist keine Kennung. Eine Kennung hat Buchstaben, Ziffern, - und _, zum Beispiel ses_… oder txn_….',
   checkInput: 'Bitte korrigieren Sie Ihre Eingabe:',
   refused: 'Das wurde abgelehnt:',
   about: 'Betrifft',
@@ -300,6 +308,8 @@ export const de: Messages = {
   explanation: 'Der Fehler in der Dokumentation',
   code: 'Autorisierungscode',
   charge: 'Abbuchung',
+  refund: 'Erstattung',
+  statementOfDay: 'Auszug dieses Tages',
   usageNote: 'Die letzten 30 Tage. Tage ohne Abbuchung stehen nicht in der Tabelle.',
   fundNote: 'Das Guthaben ist vorausbezahlt. Zahlen Sie auf dem mit dem Betreiber vereinbarten Weg ein.',
   inviteAgain: 'Neu einladen',

@@ -210,6 +210,13 @@ export const en = {
     'This form is from another sign-in, or another site. Open the page again and send it from there.',
   noRecord: 'There is no such record of your company.',
   noPage: 'The portal has no such page.',
+  isUserOfOperator:
+    'The operator of the service uses such ids for users, and you see none. Find users by sub, user_id or enrollment_id.',
+  isOperator:
+    'This is the id of an operator of the service. Owners read in the audit log what support changed of your company.',
+  isSecret:
+    'This is a secret and not an id, and it was not searched. Find its API key, client or integration by the last four characters in the lists.',
+  isNoId: 'This is no id. An id has letters, digits, - and _, such as ses_… or txn_….',
   checkInput: 'Please correct what you entered:',
   refused: 'This was refused:',
   about: 'About',
@@ -286,6 +293,8 @@ export const en = {
   explanation: 'The error in the documentation',
   code: 'Authorization code',
   charge: 'Charge',
+  refund: 'Refund',
+  statementOfDay: 'Statement of this day',
   usageNote: 'The last 30 days. Days without a charge are not in the table.',
   fundNote: 'The wallet is prepaid. Pay in by the way that you agreed with the operator.',
   inviteAgain: 'Make a new invitation',

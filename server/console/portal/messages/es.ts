@@ -216,6 +216,13 @@ export const es: Messages = {
     'Este formulario es de otro inicio de sesión o de otro sitio. Abra la página de nuevo y envíelo desde allí.',
   noRecord: 'Su empresa no tiene ese registro.',
   noPage: 'El portal no tiene esa página.',
+  isUserOfOperator:
+    'Solo el operador del servicio usa estos identificadores para los usuarios; usted no ve ninguno. Busque a los usuarios por sub, user_id o enrollment_id.',
+  isOperator:
+    'Es el identificador de un operador del servicio. Los propietarios leen en el registro de auditoría lo que el soporte ha cambiado en su empresa.',
+  isSecret:
+    'Es un secreto y no un identificador; no se ha buscado. Encuentre su clave de API, su cliente o su integración en las listas, por los cuatro últimos caracteres.',
+  isNoId: 'No es un identificador. Un identificador tiene letras, cifras, - y _, por ejemplo ses_… o txn_….',
   checkInput: 'Corrija lo que ha escrito:',
   refused: 'Esto fue rechazado:',
   about: 'Se refiere a',
@@ -293,6 +300,8 @@ export const es: Messages = {
   explanation: 'El error en la documentación',
   code: 'Código de autorización',
   charge: 'Cargo',
+  refund: 'Reembolso',
+  statementOfDay: 'Extracto de este día',
   usageNote: 'Los últimos 30 días. Los días sin cargos no están en la tabla.',
   fundNote: 'El saldo es de prepago. Ingrese fondos por la vía acordada con el operador.',
   inviteAgain: 'Crear otra invitación',

@@ -219,6 +219,14 @@ export const fr: Messages = {
     'Ce formulaire vient d’une autre connexion ou d’un autre site. Rouvrez la page et envoyez-le de là.',
   noRecord: 'Votre entreprise n’a pas cet élément.',
   noPage: 'Le portail n’a pas cette page.',
+  isUserOfOperator:
+    'Seul l’opérateur du service utilise ces identifiants pour les utilisateurs ; vous n’en voyez pas. Trouvez les utilisateurs par sub, user_id ou enrollment_id.',
+  isOperator:
+    'C’est l’identifiant d’un opérateur du service. Les propriétaires lisent dans le journal d’audit ce que le support a changé chez vous.',
+  isSecret:
+    'C’est un secret et non un identifiant ; il n’a pas été cherché. Trouvez sa clé d’API, son client ou son intégration dans les listes, par les quatre derniers caractères.',
+  isNoId:
+    'Ce n’est pas un identifiant. Un identifiant a des lettres, des chiffres, - et _, par exemple ses_… ou txn_….',
   checkInput: 'Corrigez votre saisie :',
   refused: 'Ceci a été refusé :',
   about: 'Concerne',
@@ -298,6 +306,8 @@ export const fr: Messages = {
   explanation: 'L’erreur dans la documentation',
   code: 'Code d’autorisation',
   charge: 'Débit',
+  refund: 'Remboursement',
+  statementOfDay: 'Relevé de ce jour',
   usageNote: 'Les 30 derniers jours. Les jours sans débit ne sont pas dans le tableau.',
   fundNote: 'Le portefeuille est prépayé. Alimentez-le par le moyen convenu avec l’opérateur.',
   inviteAgain: 'Créer une nouvelle invitation',

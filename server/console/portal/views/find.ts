@@ -1,4 +1,6 @@
-import { type IdentifierKind, identifierKind } from '../../../../contracts/identifiers.ts';
+import { type IdentifierKind, identifierKind, secretPrefixes } from '../../../../contracts/identifiers.ts';
+import type { Messages } from '../messages/en.ts';
+import type { PageRow } from './kit/page.ts';
 import { queryOf } from './kit/text.ts';
 
 /** The pages of records, by the kind of their ids. */
@@ -10,22 +12,54 @@ const pathOfKind: Partial<Record<IdentifierKind, string>> = {
   enrollment: '/users',
   delivery: '/deliveries',
   bulkJob: '/bulk',
+  entry: '/wallet/entries',
   member: '/members',
+};
+
+/** Why a kind of ids has no page. */
+const reasonOfKind: Partial<Record<IdentifierKind, keyof Messages>> = {
+  // The same for all partners. A page about it would let two partners find out which of their users are the same person.
+  user: 'isUserOfOperator',
+  passkey: 'isUserOfOperator',
+  operator: 'isOperator',
 };
 
 /** A subject has 43 characters (base64url of 32 bytes). */
 const subject = /^[\w-]{43}$/;
 const plainId = /^[\w-]{1,128}$/;
 
+const isSecret = (text: string) => Object.values(secretPrefixes).some((prefix) => text.startsWith(prefix));
+
 /**
  * Finds the page that shows a record by any id: of a record, a subject, or a request. An id that does not exist is answered by
  * that page.
- * @returns the path within the portal; undefined if no page has such ids
+ * @returns `to`: the path within the portal; `why`: the message that says why no page has such ids
  */
-export function placeOf(id: string): string | undefined {
-  if (!plainId.test(id)) return undefined;
-  const kind = identifierKind(id);
-  if (kind === 'event') return `/deliveries?${queryOf({ eventId: id })}`;
-  if (kind !== undefined) return pathOfKind[kind] && `${pathOfKind[kind]}/${id}`;
-  return subject.test(id) ? `/users?${queryOf({ sub: id })}` : `/requests/${id}`;
+export function placeOf(id: string, partnerId: string): { to: string } | { why: keyof Messages } {
+  if (subject.test(id)) return { to: `/users?${queryOf({ sub: id })}` };
+  if (isSecret(id)) return { why: 'isSecret' };
+  if (!plainId.test(id)) return { why: 'isNoId' };
+  if (id === partnerId) return { to: '/' };
+  // The id of a refund is that of its charge, with `rev_` before it.
+  const kind = identifierKind(id.replace(/^rev_/, ''));
+  if (kind === 'event') return { to: `/deliveries?${queryOf({ eventId: id })}` };
+  if (kind !== undefined) {
+    const path = pathOfKind[kind];
+    return path ? { to: `${path}/${id}` } : { why: reasonOfKind[kind] ?? 'noRecord' };
+  }
+  return { to: `/requests/${id}` };
 }
+
+/** `/portal/find`: says why an id leads to no page. It leads to the page of any other id. */
+export const findPage: PageRow = {
+  path: '/find',
+  needs: 'partners.show',
+  view: async ({ m, partnerId, query: { id = '' } }) => {
+    const place = placeOf(id, partnerId);
+    return {
+      title: m.notFound,
+      status: 404,
+      sections: [{ title: m.notFound, note: m['why' in place ? place.why : 'noRecord'] }],
+    };
+  },
+};

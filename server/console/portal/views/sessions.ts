@@ -1,7 +1,8 @@
+import { entryPage } from './entry.ts';
 import { checkedByProcedure, modeOf, select } from './kit/forms.ts';
 import { listView, pageSize } from './kit/list.ts';
 import type { PageContext, PageRow, View } from './kit/page.ts';
-import { anyOption, link, linkIfAny, options, tableOf, text, time } from './kit/text.ts';
+import { anyOption, link, linkIfAllowed, linkIfAny, options, tableOf, text, time } from './kit/text.ts';
 
 /** The states that a search offers: first the outcomes, then the steps of a session. */
 const states = ['open', 'complete', 'failed', 'expired', 'pending', 'authenticated', 'verified'];
@@ -42,7 +43,8 @@ async function list(context: PageContext): Promise<View> {
   });
 }
 
-async function show({ api, m, params }: PageContext): Promise<View> {
+async function show(context: PageContext): Promise<View> {
+  const { api, m, params } = context;
   const session = await api.sessions.show({ sessionId: params['session'] ?? '' });
   const { failure, code } = session;
   return {
@@ -62,7 +64,7 @@ async function show({ api, m, params }: PageContext): Promise<View> {
           [m.expires, time(session.expiresAt)],
           [m.reason, failure ? { text: `${failure.reason}: ${failure.text}`, tone: 'bad' } : text(null)],
           [m.code, text(code?.state)],
-          [m.charge, text(code?.charge?.id)],
+          [m.charge, linkIfAllowed(context, code?.charge?.id, entryPage)],
         ],
         links: [{ text: m.requests, to: `/requests?session=${session.id}` }],
       },

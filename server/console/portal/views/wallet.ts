@@ -4,6 +4,7 @@ import type { Mode } from '../../../../contracts/identifiers.ts';
 import { isAllowed } from '../calls/scope.ts';
 import { afterFirst } from '../document-parts.ts';
 import { barsOf } from '../usage.ts';
+import { entryPage, movedAmount, sessionPage } from './entry.ts';
 import { asking } from './kit/ask.ts';
 import { checkedByProcedure, hidden, modeOf, numberIn, timeIn } from './kit/forms.ts';
 import type {
@@ -18,7 +19,7 @@ import type {
   Section,
   View,
 } from './kit/page.ts';
-import { link, queryOf, tableOf, text, time, toned } from './kit/text.ts';
+import { link, linkIfAllowed, queryOf, tableOf, text, time } from './kit/text.ts';
 
 const chartDays = 30;
 /** The size of the chart of usage, in units of its view box. */
@@ -136,14 +137,14 @@ async function statement(context: PageContext, mode: Mode): Promise<Section> {
     ],
     table: tableOf(entries, [
       [m.time, ({ at }) => time(at)],
-      [m.entry, ({ id }) => text(id)],
+      [m.entry, ({ id }) => link(id, `${entryPage.path}/${id}`)],
       [m.kind, ({ kind }) => text(kind)],
-      [m.amount, ({ amount }) => toned(dollars(amount), amount < 0 ? undefined : 'good')],
+      [m.amount, ({ amount }) => movedAmount(amount)],
       [m.balance, ({ balanceAfter }) => text(dollars(balanceAfter))],
       [
         m.about,
         ({ sessionId, reference, reason }) =>
-          sessionId ? link(sessionId, `/sessions/${sessionId}`) : text(reference ?? reason),
+          sessionId ? linkIfAllowed(context, sessionId, sessionPage) : text(reference ?? reason),
       ],
     ]),
     next: nextQuery && `/wallet?${nextQuery}`,

@@ -100,6 +100,8 @@ export interface View {
   sections: readonly Section[];
   /** Seconds after which the browser reloads the page. */
   refresh?: number | undefined;
+  /** The HTTP status, if it is not 200. */
+  status?: number;
 }
 
 /** Renders the consent page of a client with these settings. */

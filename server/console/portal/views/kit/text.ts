@@ -1,4 +1,5 @@
-import type { Cell, Section } from './page.ts';
+import { isAllowed } from '../../calls/scope.ts';
+import type { Cell, PageContext, Section } from './page.ts';
 
 /** A time in UTC, such as `2026-07-01 09:00:00`; a dash without a time. */
 const timeText = (at: string | null | undefined): string => (at ? at.slice(0, 19).replace('T', ' ') : '–');
@@ -20,6 +21,13 @@ export const link = (id: string, to: string, note?: string): Cell => ({ text: id
 /** A link to the page of a record below `listPath`; a dash if there is no record. */
 export const linkIfAny = (id: string | null | undefined, listPath: string): Cell =>
   id ? link(id, `${listPath}/${id}`) : text(null);
+
+/** The same for a page that only some roles may open. Others read the id. @param page the path of the list, and its procedure */
+export const linkIfAllowed = (
+  { role }: Pick<PageContext, 'role'>,
+  id: string | null | undefined,
+  { path, needs }: { path: string; needs: string },
+): Cell => (id && isAllowed(role, needs) ? link(id, `${path}/${id}`) : text(id));
 
 /** The columns of a table. Each has a heading, and a function that makes its cell for one row. */
 export type Columns<Row> = readonly (readonly [heading: string, cellOf: (row: Row) => Cell])[];
