@@ -33,7 +33,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomRequestId } from '../../platform/ids.ts';
-import { type LedgerPage, refundIdOf, walletIdOf } from '../ledger/ledger-page.ts';
+import { type LedgerPage, ownerOfWallet, refundIdOf, walletIdOf } from '../ledger/ledger-page.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { collection as ledgerCollection } from '../ledger/ledger-store.ts';
 import type { ManualEntries } from '../manual-entries.ts';
@@ -110,7 +110,8 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     const reports: Report[] = [];
     for (const id of await ids) {
       const report = await makeReport(id);
-      if (!report) throw new ApiError('not_found', { description: `No wallet ${id}` });
+      if (!report)
+        throw new ApiError('not_found', { description: `No partner ${ownerOfWallet(id).partnerId}` });
       reports.push(report);
     }
     return reports;

@@ -91,6 +91,8 @@ export function createIntegrations({ store, sealing, clock, findClient, partnerN
     const found = await findClient(clientId);
     if (!found) throw new ApiError('not_found', { description: `No client ${clientId}` });
     if (found.client.partnerId !== partnerId) {
+      if (!(await partnerNames([partnerId])).has(partnerId))
+        throw new ApiError('not_found', { description: `No partner ${partnerId}` });
       throw new ApiError('refused', { description: `Client ${clientId} belongs to another partner` });
     }
     if (found.client.kind === 'storefront') return found.client;

@@ -23,7 +23,9 @@ export function createRevenueProcedures({ ledger, revenue, partnerNames }: Depen
   /** Returns the sums of a wallet in a period by month and kind. @throws ApiError `not_found` for an unknown partner */
   async function monthsOf(walletId: string, from: Date, to: Date | undefined) {
     const head = await ledger.head(walletId);
-    if (!head) throw new ApiError('not_found', { description: `No wallet ${walletId}` });
+    // Every partner has both wallets from its creation on.
+    if (!head)
+      throw new ApiError('not_found', { description: `No partner ${ownerOfWallet(walletId).partnerId}` });
     // Most wallets of an installation have no entries in the period, or none after it.
     if (head.at < from) return [];
     const first = await findFirstPage(head, ledger, ({ at }) => at >= from);
