@@ -131,8 +131,33 @@ function describeDelivery(delivery: Delivery, context: TimelineContext): string[
   ];
 }
 
+/** Advises what ends the wait of a due delivery. */
+function adviseWait(reason: WaitReason, keyId: string, adviseCommand: CommandAdvice): string {
+  const doctor = adviseCommand('status', 'svcadmin doctor');
+  switch (reason) {
+    case 'paused':
+      return `To end the pause: ${adviseCommand('webhooks.resume', `svcadmin webhooks resume ${keyId}`)}`;
+    case 'endpoint_busy':
+      return `The receiver answers slowly. Its times: ${adviseCommand('webhooks.health', `svcadmin webhooks health ${keyId}`)}`;
+    case 'server_busy':
+      return `Find the receivers that answer slowly: ${adviseCommand('webhooks.health', 'svcadmin webhooks health')}. Or start another worker`;
+    case 'secret_unreadable':
+      return `Start the worker again with all of SVC_MASTER_KEY. If it has them, make a new secret: ${adviseCommand('webhooks.rotateSecret', `svcadmin webhooks rotate-secret ${keyId}`)}`;
+    case 'endpoint_unreadable':
+      return `Look at the database and the log of the worker: ${doctor}`;
+    case 'no_worker':
+      return `Start a process with the role worker in SVC_ROLES, then check: ${doctor}`;
+    case 'not_taken_up':
+      return `The worker may hang or lack a connection. Look at its log, start it again, then check: ${doctor}`;
+  }
+}
+
 /** Returns what the operator can do now; null if nothing is needed. */
-function advise(event: StoredEvent, last: Delivery | undefined, adviseCommand: CommandAdvice): string | null {
+function advise(
+  event: StoredEvent,
+  last: Delivery | undefined,
+  { adviseCommand, waits }: TimelineContext,
+): string | null {
   if (!last)
     return 'The event has no delivery; the next sweep should make one. If it does not, tell the developers.';
   const resend = adviseCommand('deliveries.resend', `svcadmin deliveries resend ${last._id}`);
@@ -143,6 +168,8 @@ function advise(event: StoredEvent, last: Delivery | undefined, adviseCommand: C
     const { error = 'http' as const, status = null } = attempt ?? {};
     return `${adviseReceiver({ ...attempt, error, status })}, then: ${resend}`;
   }
+  const wait = waits.get(last._id);
+  if (wait) return adviseWait(wait, event.keyId, adviseCommand);
   if (last.status !== 'skipped') return null;
   switch (skipReasonOf(last)) {
     case 'key_revoked':
@@ -176,6 +203,6 @@ export function describeTimeline(
       `${iso(event.createdAt)}: ${event.type} happened${recordId ? ` (${recordId})` : ''}, for key ${event.keyId} of partner ${event.partnerId}, ${event.mode} mode.`,
       ...deliveries.flatMap((delivery) => describeDelivery(delivery, context)),
     ],
-    advice: status === 'delivered' ? null : advise(event, deliveries.at(-1), context.adviseCommand),
+    advice: status === 'delivered' ? null : advise(event, deliveries.at(-1), context),
   };
 }

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { skipReasons, waitReasons } from '../../../contracts/delivery-reasons.ts';
+import type { SkipReason, WaitReason } from '../../../contracts/webhooks.ts';
+import { adviseCommand } from '../../../server/platform/admin-api/roles.ts';
+import { randomId } from '../../../server/platform/ids.ts';
+import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
+import { composeDelivery, composeEvent } from '../../../server/webhooks/delivery/events.ts';
+import { describeTimeline } from '../../../server/webhooks/operators/timeline.ts';
+import { draft, idKey } from '../system.ts';
+
+const at = new Date();
+const event = composeEvent(draft(randomId('apiKey'), at), idKey);
+const delivery = composeDelivery(event, { id: randomId('delivery'), trigger: 'event', dueAt: at, now: at });
+
+const adviceFor = (last: Delivery, waits = new Map<string, WaitReason>()) =>
+  describeTimeline(event, [last], {
+    adviseCommand: (path, command) => adviseCommand('owner', path, command),
+    now: new Date(at.getTime() + 60_000),
+    waits,
+  }).advice;
+
+describe('the advice of a timeline', () => {
+  it.each(Object.keys(waitReasons) as WaitReason[])(
+    'names a command if an attempt waits for %s',
+    (reason) => {
+      expect(adviceFor(delivery, new Map([[delivery._id, reason]]))).toMatch(/svcadmin [a-z]+/);
+    },
+  );
+
+  it.each(Object.keys(skipReasons) as SkipReason[])(
+    'names a command if a delivery is skipped for %s',
+    (reason) => {
+      const skipped = {
+        ...delivery,
+        status: 'skipped',
+        endedAt: at,
+        skipped: { reason },
+      } as unknown as Delivery;
+      expect(adviceFor(skipped)).toMatch(/svcadmin [a-z]+/);
+    },
+  );
+
+  it('names none if nothing is needed', () => {
+    expect(adviceFor(delivery)).toBeNull();
+  });
+});
