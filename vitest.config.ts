@@ -9,6 +9,8 @@ const root = new URL('.', import.meta.url).pathname;
 const server = { deps: { external: [/\/dist\//] } };
 const shared = {
   isolate: false,
+  // Tests make much garbage: a young generation of 64 MB takes a tenth off their processor time.
+  execArgv: ['--max-semi-space-size=64'],
   ...{ root, server, disableConsoleIntercept: true, testTimeout: limits.test, hookTimeout: limits.test },
   runner: 'test/harness/tier-runner.ts',
   setupFiles: ['test/harness/after-file.ts'],
