@@ -32,10 +32,14 @@ export interface Remote {
   stop(): Promise<void>;
 }
 
+/** Options of Node for our servers and for those of others: those of `npm start`. */
+export const nodeFlags = ['--max-semi-space-size=64'] as const;
+
 /** In the bench: starts a program at `path`, relative to bench/. */
 export function startProgram(path: string, args: readonly string[] = []): Remote {
   const program = fileURLToPath(new URL(path.replace(/\.ts$/, '.js'), import.meta.url));
-  const child: ChildProcess = fork(program, args, { env: { ...process.env, NODE_ENV: 'production' } });
+  const env = { ...process.env, NODE_ENV: 'production' };
+  const child: ChildProcess = fork(program, args, { execArgv: [...nodeFlags], env });
   const waiting = new Map<number, { resolve: (output: never) => void; reject: (error: Error) => void }>();
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let calls = 0;

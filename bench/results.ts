@@ -48,7 +48,8 @@ Written by the bench; run it again to replace it.
 - Each figure of requests is the median of ${rounds} interleaved rounds (every server once, then every server again) of about ${seconds} s, after a warm-up.
 
 How to read it: figures of shared machines vary from run to run; **ratios within one run** are what counts.
-All processes share the machine's cores: server, database and load generator. Every request of the exchange rows
+All processes share the machine's cores: server, database and load generator. Node has the options of \`npm start\`, also
+for the peers. Every request of the exchange rows
 redeems a fresh code by \`authorization_code\` with PKCE and \`client_secret_post\`, exactly once; codes are prepared
 before the clock starts. Every write that an answer relies on is confirmed from the journal (\`w: 1, j: true\`).
 Each exchange of ours also charges the partner's wallet and is written to its ledger, and after every round tokens =

@@ -5,6 +5,7 @@ import type { IdTokenAlg } from '../../contracts/openid.ts';
 import type { DatabaseServer } from '../database.ts';
 import type { Load } from '../load/load.ts';
 import { freePort, launch, type Program, root, temporaryDirectory } from '../processes.ts';
+import { nodeFlags } from '../remote.ts';
 import { oursWith } from '../subject-names.ts';
 import { type Contender, manyPartners, tokenRequest, userinfoRequest } from './contender.ts';
 import { insertCodes } from './our-codes.ts';
@@ -86,7 +87,11 @@ export async function startOurs(settings: Settings): Promise<Ours> {
       SVC_HELP_ADDRESS: 'help@bench.example',
       ...environment,
     };
-    const args = [...(n === 0 ? nodeOptions : []), resolve(beside ?? root, 'dist/server/main.js')];
+    const args = [
+      ...nodeFlags,
+      ...(n === 0 ? nodeOptions : []),
+      resolve(beside ?? root, 'dist/server/main.js'),
+    ];
     return launch({ args, env, ready: () => answers(`http://127.0.0.1:${port}/readyz`) });
   }
 
