@@ -1,6 +1,6 @@
 // The reporter of `npm run update:tiers`, which runs all tests that are not slow by their name, one file after the other.
-// It writes those that are slow by their time into test/slow-tests.json.
-import { readFileSync, writeFileSync } from 'node:fs';
+// It writes those that are slow by their time into test/slow-tests.json. With names of files, it changes only their entries.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { DefaultReporter, type TestModule } from 'vitest/node';
 import { guardTestsPath, longestQuickMs, type SlowTests, slowTestsPath } from './test-tiers.ts';
 
@@ -37,9 +37,12 @@ export default class TiersReporter extends DefaultReporter {
   override onTestRunEnd(...ended: Parameters<DefaultReporter['onTestRunEnd']>): void {
     super.onTestRunEnd(...ended);
     const [modules] = ended;
+    const ran = new Set(modules.map(({ relativeModuleId }) => relativeModuleId));
+    const others = Object.entries(before).filter(([file]) => !ran.has(file) && existsSync(file));
     const rows = modules
       .map((module): [string, SlowTests[string]] => [module.relativeModuleId, slowOf(module)])
       .filter(([, slow]) => slow === true || slow.length > 0)
+      .concat(others)
       .sort(([one], [other]) => (one < other ? -1 : 1));
     writeFileSync(slowTestsPath, `${JSON.stringify(Object.fromEntries(rows), null, 1)}\n`);
   }
