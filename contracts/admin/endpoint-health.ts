@@ -4,9 +4,11 @@ import { reference } from './references.ts';
 
 /**
  * The state of a webhook endpoint. `paused`: the events wait. `dead`: for at least 15 minutes and three attempts, no attempt has
- * succeeded. `failing`: the last attempt failed. `held`: this service cannot make the attempts that are due. `idle`: there was no attempt within a day.
+ * succeeded. `failing`: the last attempt failed. `held`: this service cannot make the attempts that are due.
+ * `slow`: the last attempt succeeded, but the p95 of those that succeeded is at least half of what one may take. `idle`: there was
+ * no attempt within a day.
  */
-export const EndpointState = z.enum(['dead', 'failing', 'held', 'paused', 'ok', 'idle']);
+export const EndpointState = z.enum(['dead', 'failing', 'held', 'paused', 'slow', 'ok', 'idle']);
 export type EndpointState = z.infer<typeof EndpointState>;
 
 /** How often, and when, an endpoint gave one kind of answer. */

@@ -12,7 +12,7 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
   static override summary =
     'Show how webhook endpoints do: share of success, since when they fail, their queue.';
   static override description =
-    'Without a key or a partner: the endpoints with failed or waiting deliveries, the worst first. The figures are of the attempts of at most 500 deliveries within a day.';
+    'Without a key or a partner: the endpoints with failed or waiting deliveries, the worst first. The figures are of the attempts of at most 500 deliveries within a day. An endpoint is `slow` if the last attempt succeeded, but more than one success in twenty took at least half of the time allowed.';
   static override examples = [
     '<%= config.bin %> webhooks health',
     '<%= config.bin %> webhooks health key_…',
@@ -74,13 +74,14 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
     });
   }
 
-  /** Shows the endpoint of one key with all its answers. If it fails, adds advice. */
+  /** Shows the endpoint of one key with all its answers. If it fails or is slow, adds advice. */
   #showEndpoint({ answers, successShare, ...fields }: ListedHealth): void {
     this.showRecord({ ...fields, successShare: formatShare(successShare) });
     this.showTable(answers, ['answer', 'count', 'firstAt', 'lastAt']);
-    const latest = latestAnswer(answers);
-    if (fields.failingSince === null || !latest || this.jsonEnabled()) return;
-    const advice = adviseAnswer(latest.answer);
-    if (advice !== undefined) this.writeNotice(`${advice}, then: svcadmin webhooks test ${fields.keyId}`);
+    // A slow receiver gets the advice that it would get after a timeout, before there is one.
+    const fault = fields.state === 'slow' ? 'timeout' : fields.failingSince && latestAnswer(answers)?.answer;
+    const advice = fault ? adviseAnswer(fault) : undefined;
+    if (advice !== undefined && !this.jsonEnabled())
+      this.writeNotice(`${advice}, then: svcadmin webhooks test ${fields.keyId}`);
   }
 }

@@ -66,6 +66,16 @@ describe('svcadmin webhooks health', () => {
     expect(one.stderr).toContain("The receiver's own code fails");
     expect(one.stderr).toContain(`then: svcadmin webhooks test ${key}`);
   });
+
+  it('says that an endpoint is slow before it times out, with the advice that a timeout would have', async () => {
+    const key = await keyWithEndpoint('/ok');
+    await svcadmin.json('webhooks', 'test', key);
+    const last = { $set: { 'attempts.0.durationMs': 9_900 } };
+    await server.db.collection('deliveries').updateOne({ keyId: key }, last);
+    const { stdout, stderr } = await svcadmin.run(['webhooks', 'health', key]);
+    expect(stdout).toMatch(/State +slow/);
+    expect(stderr).toContain('answer at once and work afterwards');
+  });
 });
 
 describe('svcadmin', () => {

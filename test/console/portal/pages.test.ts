@@ -237,6 +237,21 @@ describe('an owner in the portal', () => {
     await server.admin.keys.revoke.mutate({ keyId });
   });
 
+  it('says of an endpoint that answers just in time that it is slow', async () => {
+    const receiver = await createReceiver();
+    const { partnerId } = partner;
+    const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
+    await server.admin.webhooks.set.mutate({ keyId, url: receiver.url });
+    await submit(owner(), `/webhooks/${keyId}`, { act: 'test' });
+    const note = 'Answer at once, and work afterwards';
+    const open = async () => (await members.owner.browser.open(`/webhooks/${keyId}`)).html;
+    expect(await open()).not.toContain(note);
+    const last = { $set: { 'attempts.0.durationMs': 9_900 } };
+    await server.db.collection('deliveries').updateOne({ keyId }, last);
+    expect(await open()).toMatch(new RegExp(`${note}[^]*>slow<`));
+    await server.admin.keys.revoke.mutate({ keyId });
+  });
+
   it('sets a webhook URL, prepares and switches its secret, and sees deliveries with their bodies', async () => {
     const path = `/webhooks/${partner.keyId}`;
     const prepared = await submit(owner(), path, { act: 'prepare' });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { attemptTimeoutMs } from '../../../contracts/webhooks.ts';
 import { defaultLimits } from '../../../server/webhooks/delivery/backlog.ts';
 import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
 import {
@@ -16,6 +17,7 @@ const ok = (minutes: number): EndedAttempt => ({ at: minutesAgo(minutes), status
 const broken = (minutes: number): EndedAttempt => ({
   ...{ at: minutesAgo(minutes), status: 500, error: 'http', durationMs: 100 },
 });
+const lasting = (minutes: number, durationMs: number): EndedAttempt => ({ ...ok(minutes), durationMs });
 const facts = (change: Partial<EndpointFacts>): EndpointFacts => ({
   ...{ keyId: 'key', partnerId: 'ptr', mode: 'live', attempts: [], queued: 0, inFlight: 0, allInFlight: 0 },
   isWorked: true,
@@ -30,6 +32,20 @@ describe('the health of an endpoint', () => {
   it.each([
     ['idle without attempts', { attempts: [] }, 'idle'],
     ['ok if the last attempt succeeded', { attempts: [broken(30), ok(1)] }, 'ok'],
+    ['slow if it answers just within the budget', { attempts: [lasting(1, 9_900)] }, 'slow'],
+    ['slow from half of the budget on', { attempts: [lasting(1, attemptTimeoutMs / 2)] }, 'slow'],
+    ['ok below half of the budget', { attempts: [lasting(1, attemptTimeoutMs / 2 - 1)] }, 'ok'],
+    [
+      'ok if one answer of twenty is slow',
+      { attempts: [lasting(30, 9_900), ...Array.from({ length: 19 }, () => ok(1))] },
+      'ok',
+    ],
+    [
+      'ok if it answers fast again after a timeout',
+      { attempts: [{ at: minutesAgo(9), error: 'timeout', durationMs: attemptTimeoutMs }, ok(1)] },
+      'ok',
+    ],
+    ['failing, not slow, if a slow attempt failed', { attempts: [lasting(9, 9_900), broken(1)] }, 'failing'],
     ['failing if the last attempt failed', { attempts: [ok(30), broken(20), broken(1)] }, 'failing'],
     ['failing for less than 15 minutes', { attempts: [broken(14), broken(3), broken(1)] }, 'failing'],
     [
@@ -91,9 +107,10 @@ describe('the health of an endpoint', () => {
     const longer = diagnose({ keyId: 'longer', attempts: [broken(90), broken(3), broken(1)] });
     const test = diagnose({ keyId: 'test', mode: 'test', attempts: [broken(99), broken(3), broken(1)] });
     const fine = diagnose({ keyId: 'fine', attempts: [ok(1)] });
+    const slow = diagnose({ keyId: 'slow', attempts: [lasting(1, 9_900)] });
     const failing = diagnose({ keyId: 'failing', attempts: [ok(9), broken(5)] });
-    const sorted = [fine, test, failing, dead, longer].toSorted(worstFirst);
-    expect(sorted.map(({ keyId }) => keyId)).toEqual(['longer', 'dead', 'failing', 'test', 'fine']);
+    const sorted = [fine, slow, test, failing, dead, longer].toSorted(worstFirst);
+    expect(sorted.map(({ keyId }) => keyId)).toEqual(['longer', 'dead', 'failing', 'test', 'slow', 'fine']);
   });
 });
 

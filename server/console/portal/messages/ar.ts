@@ -146,6 +146,8 @@ export const ar: Messages = {
   health: 'الصحة',
   lastSuccess: 'آخر نجاح',
   failingSince: 'يفشل منذ',
+  slowNote:
+    'أكثر من إجابة واحدة من كل عشرين تستغرق نصف الوقت المسموح على الأقل. أجب فورًا ثم نفّذ العمل بعد ذلك.',
   answers: 'أكثر الردود تكرارًا',
   deliveries: 'عمليات التسليم',
   event: 'الحدث',

@@ -156,6 +156,8 @@ export const de: Messages = {
   health: 'Zustand',
   lastSuccess: 'Letzter Erfolg',
   failingSince: 'Fehlerhaft seit',
+  slowNote:
+    'Mehr als eine von zwanzig Antworten braucht mindestens die Hälfte der erlaubten Zeit. Antworten Sie sofort, und arbeiten Sie danach.',
   answers: 'Häufigste Antworten',
   deliveries: 'Zustellungen',
   event: 'Ereignis',

@@ -148,6 +148,8 @@ export const en = {
   health: 'Health',
   lastSuccess: 'Last success',
   failingSince: 'Failing since',
+  slowNote:
+    'More than one answer in twenty takes at least half of the time allowed. Answer at once, and work afterwards.',
   answers: 'Most frequent answers',
   deliveries: 'Deliveries',
   event: 'Event',

@@ -155,6 +155,8 @@ export const es: Messages = {
   health: 'Salud',
   lastSuccess: 'Último éxito',
   failingSince: 'Fallando desde',
+  slowNote:
+    'Más de una de cada veinte respuestas tarda al menos la mitad del tiempo permitido. Responda de inmediato y trabaje después.',
   answers: 'Respuestas más frecuentes',
   deliveries: 'Entregas',
   event: 'Evento',

@@ -156,6 +156,8 @@ export const fr: Messages = {
   health: 'Santé',
   lastSuccess: 'Dernier succès',
   failingSince: 'En échec depuis',
+  slowNote:
+    'Plus d’une réponse sur vingt prend au moins la moitié du temps autorisé. Répondez tout de suite, et traitez ensuite.',
   answers: 'Réponses les plus fréquentes',
   deliveries: 'Livraisons',
   event: 'Événement',

@@ -10,9 +10,15 @@ const keyReference = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' 
 /** The lengths of a pause that the form offers: up to 7 days. */
 const pauseHours = ['1', '4', '24', '168'];
 type Endpoint = Awaited<ReturnType<PageContext['api']['webhooks']['show']>>;
+type Health = Awaited<ReturnType<PageContext['api']['webhooks']['health']>>[number];
 
 /** Whether an endpoint in this state receives no events, or not all of them. */
 export const needsAttention = (state: string): boolean => state === 'dead' || state === 'failing';
+
+function toneOf(state: Health['state']): 'bad' | 'good' | undefined {
+  if (needsAttention(state)) return 'bad';
+  return state === 'slow' ? undefined : 'good';
+}
 
 async function list(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
@@ -50,8 +56,9 @@ async function healthOf(context: PageContext): Promise<Section> {
   const { state, successShare, attempts, lastSuccessAt, failingSince, answers } = health;
   return {
     title: m.health,
+    note: state === 'slow' ? m.slowNote : undefined,
     facts: [
-      [m.status, toned(state, needsAttention(state) ? 'bad' : 'good')],
+      [m.status, toned(state, toneOf(state))],
       [m.successShare, percent(successShare)],
       [m.attempts, text(attempts)],
       [m.lastSuccess, time(lastSuccessAt)],

@@ -1,5 +1,6 @@
 import { EndpointHealth, type EndpointState } from '../../../../contracts/admin/endpoint-health.ts';
 import { waitReasons } from '../../../../contracts/delivery-reasons.ts';
+import { attemptTimeoutMs } from '../../../../contracts/webhooks.ts';
 import { viewAs } from '../../../platform/admin-api/view.ts';
 import { type Limits, retryLimits } from '../../delivery/backlog.ts';
 import type { Overdue } from '../../delivery/delivery.ts';
@@ -32,6 +33,8 @@ export const deadAfterMs = 15 * 60_000;
 /** With fewer failures, an endpoint does not count as dead, however long ago the first one was. */
 const fewestFailures = 3;
 const mostAnswers = 5;
+/** An endpoint counts as slow from this p95 on: a receiver that slows down further begins to time out. */
+const slowFromMs = attemptTimeoutMs / 2;
 
 /** What came back from an attempt: the HTTP status, or else the class of the error. An ended attempt has one of the two. */
 const answerOf = ({ status, error }: EndedAttempt): string =>
@@ -57,6 +60,9 @@ export function answersOf(attempts: readonly EndedAttempt[], most = mostAnswers)
 function quantile(sorted: readonly number[], share: number): number | null {
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? null;
 }
+
+const durationsOf = (attempts: readonly EndedAttempt[]): number[] =>
+  attempts.flatMap(({ durationMs }) => durationMs ?? []).toSorted((one, two) => one - two);
 
 /** Returns why due deliveries of an endpoint wait; null if none is due. A pause is reported also if none is due. */
 function causeOf(
@@ -85,7 +91,11 @@ function stateOf(
   if (heldBack?.reason) return 'held';
   if (attempts.length === 0) return 'idle';
   const [firstFailure] = failures;
-  if (!firstFailure) return 'ok';
+  if (!firstFailure) {
+    // Without the attempts that failed, so that an endpoint that timed out is `ok` as soon as it answers fast again.
+    const p95 = quantile(durationsOf(attempts.filter(isSuccess)), 0.95);
+    return p95 !== null && p95 >= slowFromMs ? 'slow' : 'ok';
+  }
   const failingMs = now - firstFailure.at.getTime();
   return failures.length >= fewestFailures && failingMs >= deadAfterMs ? 'dead' : 'failing';
 }
@@ -98,7 +108,7 @@ export function evaluateEndpoint(
   const { attempts } = facts;
   const lastSuccessIndex = attempts.findLastIndex(isSuccess);
   const failures = attempts.slice(lastSuccessIndex + 1);
-  const durations = attempts.flatMap(({ durationMs }) => durationMs ?? []).toSorted((one, two) => one - two);
+  const durations = durationsOf(attempts);
   return viewAs(EndpointHealth, {
     ...facts,
     state: stateOf(facts, failures, now),
@@ -114,7 +124,7 @@ export function evaluateEndpoint(
   });
 }
 
-const worstStateFirst: readonly EndpointState[] = ['dead', 'failing', 'held', 'paused', 'ok', 'idle'];
+const worstStateFirst: readonly EndpointState[] = ['dead', 'failing', 'held', 'paused', 'slow', 'ok', 'idle'];
 
 /** Sorts endpoints: dead and failing ones first, then live before test, then by state, then the longest failing first. */
 export function worstFirst(one: EndpointHealth, other: EndpointHealth): number {
