@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StatementEntry } from '../../../contracts/admin/wallets.ts';
 import { type IdentifierKind, identifierPrefixes, secretPrefixes } from '../../../contracts/identifiers.ts';
-import { placeOf } from '../../../server/console/portal/views/find.ts';
 import { createPartner, type TestPartner } from '../../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
@@ -109,16 +108,6 @@ describe('the search by any id', () => {
   it('needs a signed-in member', async () => {
     const { html } = await find(partner.clientId, { ...member, browser: createPortalBrowser(server) });
     expect(html).toContain('Use passkey');
-  });
-
-  it.each([
-    ['evt_1', { to: '/deliveries?eventId=evt_1' }],
-    ['rev_txn_1', { to: '/wallet/entries/rev_txn_1' }],
-    ['A'.repeat(43), { to: `/users?sub=${'A'.repeat(43)}` }],
-    ['req-1', { to: '/requests/req-1' }],
-    ['../log', { why: 'isNoId' }],
-  ])('knows the page of %s: %s', (id, place) => {
-    expect(placeOf(id, 'ptr_1')).toEqual(place);
   });
 });
 

@@ -70,8 +70,8 @@ export const support = [
   ),
   ...inFile(
     'server/console/portal/views/find.ts',
-    ['console/portal/find'],
-    [['if (!plainId.test(id)) return undefined;', '']],
+    ['console/portal/place-of-id'],
+    [["if (!plainId.test(id)) return { why: 'isNoId' };", '']],
   ),
   ...inFile(
     'server/console/portal/views/kit/mode-switch.ts',
