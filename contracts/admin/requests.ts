@@ -75,10 +75,11 @@ const sampling = { sampledSince: DateTime.nullable() };
 export const FoundRequests = searchResult(ListedRequest).extend(sampling);
 export const SampledTotal = Total.extend(sampling);
 
-/** Selects the refused exchanges since a time, of one partner or of all. */
+/** Selects the refused exchanges of a period, which ends now if it has no `until`, of one partner or of all. */
 export const ListRefused = z.strictObject({
   partnerId: reference('partner').optional(),
   since: DateTime,
+  until: DateTime.optional(),
   limit: page.limit,
 });
 export type ListRefused = z.infer<typeof ListRefused>;

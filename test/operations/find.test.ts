@@ -186,6 +186,9 @@ describe('requests list and refused', () => {
     ]);
     const own = { since, partnerId: other.partnerId };
     expect((await server.admin.requests.refused.query(own)).rows).toMatchObject([{ count: 1 }]);
+    const earlier = await server.admin.requests.refused.query({ since, until: iso(-30_000) });
+    expect(earlier.rows.map(({ error }) => error)).not.toContain('invalid_client');
+    expect(earlier.rows[0]).toMatchObject({ error: 'invalid_grant', count: 3 });
     const last = await server.admin.requests.show.query({ requestId: rows[0]?.lastRequest ?? '' });
     expect(last.request).toMatchObject({ error: 'invalid_grant', at: rows[0]?.lastAt });
     const grants = { partnerId: partner.partnerId, error: 'invalid_grant', since };

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { listFlags, moment, mostPerPage, pageFlags } from '../../flags/flags.ts';
+import { listFlags, moment, mostPerPage, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { localTime } from '../../output/format.ts';
 
@@ -17,14 +17,16 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
       default: async () => new Date(Date.now() - dayMs).toISOString(),
       defaultHelp: async () => '24h',
     }),
+    until: moment({ description: 'only before this time' }),
     limit: pageFlags.limit,
     ...listFlags,
   };
 
   async run() {
-    const { partner, since } = this.flags;
+    const { partner, since, until } = this.flags;
+    requireFromBeforeTo(since, until);
     const limit = this.needsAllRows ? mostPerPage : this.flags.limit;
-    const query = { partnerId: partner, since, limit };
+    const query = { partnerId: partner, since, until, limit };
     const { rows, countedSince } = await this.api.requests.refused.query(query);
     const incompleteNote = `Counted since ${localTime(countedSince)}: what is older is not kept, or too much for one count.`;
     return this.showList({

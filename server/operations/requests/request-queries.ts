@@ -97,7 +97,7 @@ export function createRequestProcedures({ requests, gaps, audit, clock, partnerN
     refused: query(ListRefused, RefusedExchanges, async ({ since, ...wanted }) => {
       const { rows, countedSince } = await requests.refused({ ...wanted, since: startOf(since) });
       const from = countedSince.toISOString();
-      const sampledSince = await gaps.sampledSince({ since: from, status: '4xx' });
+      const sampledSince = await gaps.sampledSince({ since: from, until: wanted.until, status: '4xx' });
       const views = rows.map((row) => ({ ...viewAs(RefusalWithoutName, row), sampledSince }));
       return { rows: await withPartnerName(views, partnerNames), countedSince: from };
     }),

@@ -251,9 +251,10 @@ export function createRequestStore(db: Db) {
     async refused({
       partnerId,
       since,
+      until,
       limit,
     }: ListRefused): Promise<{ rows: Refused[]; countedSince: Date }> {
-      const refusals = { ...givenFields({ partnerId }), at: { $gte: new Date(since) }, ...failures };
+      const refusals = { ...givenFields({ partnerId }), ...period('at', since, until), ...failures };
       const newestFirst = { at: -1, _id: -1 } as const;
       const hint = indexFor({ partnerId }, true);
       const [rows, firstUncounted] = await Promise.all([

@@ -293,6 +293,14 @@ describe('svcadmin requests refused', () => {
     expect(csv.stderr).toContain('Counted since');
     expect(csv.stdout).not.toContain('Counted since');
   });
+
+  it('counts with --until only what came before, and refuses a period that ends before it begins', async () => {
+    const count = (...period: string[]) => svcadmin.run(['requests', 'refused', '--count', ...period]);
+    expect((await count('--since', '2h')).stdout).toBe('1\n');
+    expect((await count('--since', '2h', '--until', '1h')).stdout).toBe('0\n');
+    const backwards = await count('--since', '1h', '--until', '2h');
+    expect(backwards.stderr).toMatch(/The period ends \(.+\) before it begins/);
+  });
 });
 
 describe('svcadmin keys, clients or integrations list', () => {
