@@ -132,7 +132,6 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'prices set': ['prices.set', 'prices.show'],
   'prices show': ['prices.show'],
   request: [
-    'auditLog.list',
     'clients.list',
     'clients.show',
     'integrations.show',
@@ -151,7 +150,6 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'sessions list': ['sessions.count', 'sessions.list'],
   'sessions show': ['sessions.show'],
   show: [
-    'auditLog.list',
     'bulk.show',
     'clients.list',
     'clients.show',

@@ -8,6 +8,8 @@ const shared = new Set([
   ...['program/base-command.ts', 'careful/careful-command.ts', 'connection/client.ts'],
   'list/known-records.ts',
 ]);
+/** Calls, by file, whose refusal leaves out a detail only, such as since when a client is disabled. */
+const optional: Readonly<Record<string, string>> = { 'show/inactive.ts': 'auditLog.list' };
 const call = /\bapi\s*\.\s*([a-zA-Z.\s]+?)\s*\.\s*(?:query|mutate)\(/g;
 
 /** Returns the procedures that a file calls, and those called by files of `cli` that it imports. */
@@ -15,7 +17,9 @@ async function proceduresIn(path: string, seen: Set<string>): Promise<string[]> 
   if (seen.has(path)) return [];
   seen.add(path);
   const text = await readFile(path, 'utf8');
-  const own = [...text.matchAll(call)].map(([, name = '']) => name.replace(/\s/g, ''));
+  const own = [...text.matchAll(call)]
+    .map(([, name = '']) => name.replace(/\s/g, ''))
+    .filter((name) => name !== optional[relative(cli, path)]);
   const imports = [...text.matchAll(/from '(\.[^']+)'/g)]
     .map(([, target = '']) => join(dirname(path), target))
     .filter((target) => target.startsWith(cli) && !shared.has(relative(cli, target)));

@@ -8,6 +8,7 @@ import { createPartner, type TestPartner } from '../../harness/partner.ts';
 import { startReceiver } from '../../harness/receiver.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
+import { newStart, startUrl } from '../../journey/pkce.ts';
 import { type MemberLine, memberLine } from './member-line.ts';
 
 const clock = manualClock();
@@ -154,6 +155,19 @@ describe('a member of a partner with svc', () => {
     const id = refused.headers.get('x-request-id') ?? '';
     await expect.poll(async () => (await svc.run(['requests', 'show', id])).code).toBe(0);
     expect(await svc.json('requests', 'list', '--status', '4xx')).toMatchObject([{ id }]);
+  });
+
+  it('learns from svc requests show that its client is disabled, without what the audit log knows', async () => {
+    const { clientId, redirectUri } = partner;
+    await server.admin.clients.disable.mutate({ clientId });
+    const start = { baseUrl: server.baseUrl, clientId, redirectUri, scope: 'age_18_plus', ...newStart() };
+    const refused = await fetch(startUrl(start));
+    const id = refused.headers.get('x-request-id') ?? '';
+    await expect.poll(async () => (await svc.run(['requests', 'show', id])).code).toBe(0);
+    const { stdout, stderr } = await svc.run(['requests', 'show', id]);
+    await server.admin.clients.enable.mutate({ clientId });
+    expect(stdout).toMatch(new RegExp(`Refused because the client .* \\(${clientId}\\) is disabled\\.`));
+    expect(stderr).toContain(`Next: svc clients enable ${clientId}`);
   });
 
   it('gets exit code 1 and the right base URL from svc trigger flow if --url is another address', async () => {
