@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { eventNames } from '../../contracts/event-names.ts';
 import { usageError } from '../errors/failure.ts';
-import { modeFilter, moment } from './flags.ts';
+import { modeFilter, spanFlags } from './flags.ts';
 
 /** Flags that select events or deliveries. */
 export const eventFilters = {
@@ -9,8 +9,7 @@ export const eventFilters = {
   key: Flags.string({ description: 'only of this API key' }),
   mode: modeFilter,
   event: Flags.option({ options: eventNames })({ description: 'only this event' }),
-  since: moment({ description: 'only since this time' }),
-  until: moment({ description: 'only before this time' }),
+  ...spanFlags,
 };
 
 /** A flag for a status or a class of statuses, in lower case. */

@@ -177,6 +177,12 @@ export const moment = Flags.custom<string>({
   },
 });
 
+/** Flags for a span of time. `requireFromBeforeTo` checks its order. */
+export const spanFlags = {
+  since: moment({ description: 'only since this time' }),
+  until: moment({ description: 'only before this time' }),
+};
+
 const oneTime = { exactlyOne: ['at', 'in'] };
 
 /** Flags for the time of an attempt. */

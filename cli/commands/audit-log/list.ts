@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import type { AuditLogEntry } from '../../../contracts/admin/audit-log.ts';
-import { moment, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
+import { pageFlags, requireFromBeforeTo, spanFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { formatValue } from '../../output/format.ts';
 import { commandProcedures } from '../../roles/procedures.ts';
@@ -21,8 +21,7 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
     }),
     actor: Flags.string({ description: 'only by this operator: id or name' }),
     action: Flags.string({ description: 'only these: a command, an action such as users.show, or a topic' }),
-    since: moment({ description: 'only since this time' }),
-    until: moment({ description: 'only before this time' }),
+    ...spanFlags,
     ...pageFlags,
   };
 

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { retentionMs } from '../../../contracts/retention.ts';
 import { requestFilters } from '../../flags/filters.ts';
-import { moment, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
+import { pageFlags, requireFromBeforeTo, spanFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class RequestsList extends ListCommand<typeof RequestsList> {
@@ -15,8 +15,7 @@ export default class RequestsList extends ListCommand<typeof RequestsList> {
   static override flags = {
     ...requestFilters,
     session: Flags.string({ description: 'only of this session' }),
-    since: moment({ description: 'only since this time' }),
-    until: moment({ description: 'only before this time' }),
+    ...spanFlags,
     ...pageFlags,
   };
 

@@ -1,5 +1,12 @@
 import { Flags } from '@oclif/core';
-import { listFlags, moment, mostPerPage, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
+import {
+  listFlags,
+  moment,
+  mostPerPage,
+  pageFlags,
+  requireFromBeforeTo,
+  spanFlags,
+} from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { localTime } from '../../output/format.ts';
 
@@ -17,7 +24,7 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
       default: async () => new Date(Date.now() - dayMs).toISOString(),
       defaultHelp: async () => '24h',
     }),
-    until: moment({ description: 'only before this time' }),
+    until: spanFlags.until,
     limit: pageFlags.limit,
     ...listFlags,
   };
