@@ -33,7 +33,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomRequestId } from '../../platform/ids.ts';
-import { type LedgerPage, ownerOfWallet, refundIdOf, walletIdOf } from '../ledger/ledger-page.ts';
+import { type LedgerPage, refundIdOf, walletIdOf } from '../ledger/ledger-page.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { collection as ledgerCollection } from '../ledger/ledger-store.ts';
 import type { ManualEntries } from '../manual-entries.ts';
@@ -43,6 +43,7 @@ import { createLimitProcedures, type LimitDependencies } from './limits/admin-li
 import { refill } from './refill.ts';
 import type { SignStatement as Sign } from './signed-statement.ts';
 import { readStatement, readStatementParts, type Statement } from './statement.ts';
+import { unknownPartner } from './unknown-partner.ts';
 import { readUsage } from './usage.ts';
 import { type Ceilings, viewEntryDetail, viewMoved, viewPrices, viewStatement, viewWallet } from './views.ts';
 import type { WalletList } from './wallet-list.ts';
@@ -92,8 +93,9 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
 
   /** Reads a wallet from the last page of its ledger. Each partner has a wallet in both modes. */
   async function walletOf({ partnerId, mode }: WalletReference): Promise<Wallet> {
-    const head = await store.head(walletIdOf(partnerId, mode));
-    if (!head) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
+    const walletId = walletIdOf(partnerId, mode);
+    const head = await store.head(walletId);
+    if (!head) throw unknownPartner(walletId);
     return head;
   }
 
@@ -110,8 +112,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     const reports: Report[] = [];
     for (const id of await ids) {
       const report = await makeReport(id);
-      if (!report)
-        throw new ApiError('not_found', { description: `No partner ${ownerOfWallet(id).partnerId}` });
+      if (!report) throw unknownPartner(id);
       reports.push(report);
     }
     return reports;

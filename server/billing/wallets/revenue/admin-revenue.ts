@@ -6,10 +6,10 @@ import {
 import { Mode } from '../../../../contracts/identifiers.ts';
 import { query, router } from '../../../platform/admin-api/procedures.ts';
 import { type PartnerNames, withPartnerName } from '../../../platform/database/partner-names.ts';
-import { ApiError } from '../../../platform/errors.ts';
 import { opposite, ownerOfWallet, walletIdOf } from '../../ledger/ledger-page.ts';
 import type { LedgerStore } from '../../ledger/ledger-store.ts';
 import { findFirstPage } from '../statement.ts';
+import { unknownPartner } from '../unknown-partner.ts';
 import type { RevenueStore } from './revenue-store.ts';
 
 interface Dependencies {
@@ -23,9 +23,7 @@ export function createRevenueProcedures({ ledger, revenue, partnerNames }: Depen
   /** Returns the sums of a wallet in a period by month and kind. @throws ApiError `not_found` for an unknown partner */
   async function monthsOf(walletId: string, from: Date, to: Date | undefined) {
     const head = await ledger.head(walletId);
-    // Every partner has both wallets from its creation on.
-    if (!head)
-      throw new ApiError('not_found', { description: `No partner ${ownerOfWallet(walletId).partnerId}` });
+    if (!head) throw unknownPartner(walletId);
     // Most wallets of an installation have no entries in the period, or none after it.
     if (head.at < from) return [];
     const first = await findFirstPage(head, ledger, ({ at }) => at >= from);
