@@ -13,7 +13,7 @@ import { hasFault, withFaults, withRefusedSearch } from './form-faults.ts';
 import type { SignedIn } from './member-sessions.ts';
 import { navigationOf } from './navigation.ts';
 import type { Responses } from './responses.ts';
-import { findPage, placeOf } from './views/find.ts';
+import { findPath, notFoundPage, placeOf } from './views/find.ts';
 import { askingView, questionOf, runOf } from './views/kit/ask.ts';
 import { keepMode, modeIn, modeSwitch } from './views/kit/mode-switch.ts';
 import type {
@@ -231,12 +231,12 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
   }
 
   return async (scope) => {
-    scope.get(findPage.path, { exposeHeadRoute: false }, async (request, reply) => {
+    scope.get(findPath, { exposeHeadRoute: false }, async (request, reply) => {
       const call = await memberOrSignInPage(request, reply);
       if (!call) return reply;
       const query = searchOf(request.query);
       const place = placeOf(query['id'] ?? '', call.signedIn.member.partnerId);
-      if ('why' in place) return show(findPage, call);
+      if ('why' in place) return show(notFoundPage(place.why), call);
       return reply.redirect(`${root}${keepMode(place.to, query)}`, 303);
     });
     for (const page of pages) {

@@ -1,5 +1,6 @@
 import { type IdentifierKind, identifierKind, secretPrefixes } from '../../../../contracts/identifiers.ts';
 import type { Messages } from '../messages/en.ts';
+import { entryPage } from './entry.ts';
 import type { PageRow } from './kit/page.ts';
 import { queryOf } from './kit/text.ts';
 
@@ -12,13 +13,13 @@ const pathOfKind: Partial<Record<IdentifierKind, string>> = {
   enrollment: '/users',
   delivery: '/deliveries',
   bulkJob: '/bulk',
-  entry: '/wallet/entries',
+  entry: entryPage.path,
   member: '/members',
 };
 
 /** Why a kind of ids has no page. */
 const reasonOfKind: Partial<Record<IdentifierKind, keyof Messages>> = {
-  // The same for all partners. A page about it would let two partners find out which of their users are the same person.
+  // The id of a user is the same for all partners. With pages about it, two partners could find out which users they share.
   user: 'isUserOfOperator',
   passkey: 'isUserOfOperator',
   operator: 'isOperator',
@@ -50,16 +51,15 @@ export function placeOf(id: string, partnerId: string): { to: string } | { why: 
   return { to: `/requests/${id}` };
 }
 
-/** `/portal/find`: says why an id leads to no page. It leads to the page of any other id. */
-export const findPage: PageRow = {
-  path: '/find',
+export const findPath = '/find';
+
+/** The page that says why an id leads to no page. @param why as `placeOf` returns it */
+export const notFoundPage = (why: keyof Messages): PageRow => ({
+  path: findPath,
   needs: 'partners.show',
-  view: async ({ m, partnerId, query: { id = '' } }) => {
-    const place = placeOf(id, partnerId);
-    return {
-      title: m.notFound,
-      status: 404,
-      sections: [{ title: m.notFound, note: m['why' in place ? place.why : 'noRecord'] }],
-    };
-  },
-};
+  view: async ({ m }) => ({
+    title: m.notFound,
+    status: 404,
+    sections: [{ title: m.notFound, note: m[why] }],
+  }),
+});
