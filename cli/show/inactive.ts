@@ -17,7 +17,10 @@ export interface Inactive {
   next: string;
 }
 
-/** Errors that the status of a record causes. `/verify/start` has one error for all, and names the client as the cause. */
+/**
+ * Errors that only the status of a record causes. `/verify/start` has one error for all faults; if the client is the fault, its
+ * description begins with `client_id`.
+ */
 const statusErrors: ReadonlySet<string> = new Set<ErrorCode>([
   'client_inactive',
   'integration_inactive',
@@ -28,7 +31,7 @@ const isRefusedByStatus = ({ error, description, route }: RequestView): boolean 
   error !== null &&
   (statusErrors.has(error) || (route === '/verify/start' && (description ?? '').startsWith('client_id: ')));
 
-/** Returns `instead` if a call fails with one of these codes. */
+/** Returns the result of a call, or `instead` if the call fails with one of these codes. */
 async function unless<T>(codes: readonly Failure['code'][], call: Promise<T>, instead: T): Promise<T> {
   return call.catch((error: unknown) => {
     if (codes.includes(toFailure(error, { url: '' }).code)) return instead;
@@ -40,7 +43,7 @@ async function unless<T>(codes: readonly Failure['code'][], call: Promise<T>, in
 const find = <T>(call: Promise<T>): Promise<T | undefined> =>
   unless<T | undefined>(['not_found', 'bad_input'], call, undefined);
 
-/** Returns when an operator last changed a record in this way. Members cannot read the audit log. */
+/** Returns when an operator last made this change to a record. Null for members, who cannot read the audit log. */
 async function lastChange(api: AdminApi, target: string, action: string): Promise<string | null> {
   const entries = api.auditLog.list.query({ target, action, limit: mostRowsPerList });
   const changes = await unless(['not_permitted', 'route_not_found'], entries, []);

@@ -8,7 +8,7 @@ const shared = new Set([
   ...['program/base-command.ts', 'careful/careful-command.ts', 'connection/client.ts'],
   'list/known-records.ts',
 ]);
-/** Calls, by file, whose refusal leaves out a detail only, such as since when a client is disabled. */
+/** By file, a call that a role may lack: the command then leaves out a detail, such as since when a client is disabled. */
 const optional: Readonly<Record<string, string>> = { 'show/inactive.ts': 'auditLog.list' };
 const call = /\bapi\s*\.\s*([a-zA-Z.\s]+?)\s*\.\s*(?:query|mutate)\(/g;
 

@@ -157,7 +157,7 @@ describe('a member of a partner with svc', () => {
     expect(await svc.json('requests', 'list', '--status', '4xx')).toMatchObject([{ id }]);
   });
 
-  it('learns from svc requests show that its client is disabled, without what the audit log knows', async () => {
+  it('learns from svc requests show that its client is disabled, but not since when', async () => {
     const { clientId, redirectUri } = partner;
     await server.admin.clients.disable.mutate({ clientId });
     const start = { baseUrl: server.baseUrl, clientId, redirectUri, scope: 'age_18_plus', ...newStart() };
