@@ -68,7 +68,7 @@ export function createCommandLine(
     start,
     async json<T>(...args: string[]) {
       const { code, stdout, stderr } = await run([...args, '--json']);
-      if (code !== 0) throw new Error(`${program} ${args.join(' ')} exited ${code}: ${stderr}`);
+      if (code !== 0) throw new Error(`${program} ${args.join(' ')} exited ${code}: ${stderr}${stdout}`);
       return JSON.parse(stdout) as T;
     },
   };
