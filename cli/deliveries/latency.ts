@@ -32,16 +32,19 @@ function spanOf(durations: readonly number[]): Span {
   return { attempts: sorted.length, p50: quantile(sorted, 0.5), p95: quantile(sorted, 0.95) };
 }
 
-/** Collects the durations of attempts by endpoint. @param start the beginning of the span, in RFC 3339 */
-export function createLatencies(start: string) {
+/** Collects the durations of attempts by endpoint, for a span in RFC 3339, which ends now if it has no `until`. */
+export function createLatencies({ since, until }: { since: string; until: string | undefined }) {
   const endpoints = new Map<string, { of: Measured; durations: number[]; earlier: number[] }>();
   return {
     add(delivery: Measured): void {
       const { keyId, attempts } = delivery;
       const endpoint = endpoints.get(keyId) ?? { of: delivery, durations: [], earlier: [] };
       endpoints.set(keyId, endpoint);
-      for (const { at, durationMs } of attempts)
-        if (durationMs !== null) (at >= start ? endpoint.durations : endpoint.earlier).push(durationMs);
+      for (const { at, durationMs } of attempts) {
+        // Attempts of a delivery of the span may be later than the span.
+        if (durationMs === null || (until !== undefined && at >= until)) continue;
+        (at >= since ? endpoint.durations : endpoint.earlier).push(durationMs);
+      }
     },
     /** Returns the endpoints, the slowest first. */
     rows(): Latency[] {

@@ -1,7 +1,14 @@
 import { Flags } from '@oclif/core';
 import { retentionMs } from '../../../contracts/retention.ts';
 import { createLatencies } from '../../deliveries/latency.ts';
-import { listFlags, modeFilter, moment, mostPerPage } from '../../flags/flags.ts';
+import {
+  listFlags,
+  modeFilter,
+  moment,
+  mostPerPage,
+  requireFromBeforeTo,
+  spanFlags,
+} from '../../flags/flags.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { readPages } from '../../list/pages.ts';
 import { describeDeleted } from '../../list/totals.ts';
@@ -24,18 +31,21 @@ export default class DeliveriesLatency extends ListCommand<typeof DeliveriesLate
     key: Flags.string({ description: 'only of this API key' }),
     mode: modeFilter,
     since: moment({
-      description: 'beginning of the span, which ends now',
+      description: 'beginning of the span',
       default: async () => new Date(Date.now() - dayMs).toISOString(),
       defaultHelp: async () => '24h',
     }),
+    until: spanFlags.until,
     ...listFlags,
   };
 
   async run() {
-    const { partner, key, mode, since } = this.flags;
-    const before = new Date(2 * Date.parse(since) - Date.now()).toISOString();
-    const filter = { partnerId: partner, keyId: key, mode, since: before };
-    const latencies = createLatencies(since);
+    const { partner, key, mode, since, until } = this.flags;
+    requireFromBeforeTo(since, until);
+    const end = until === undefined ? Date.now() : Date.parse(until);
+    const before = new Date(2 * Date.parse(since) - end).toISOString();
+    const filter = { partnerId: partner, keyId: key, mode, since: before, until };
+    const latencies = createLatencies({ since, until });
     let read = 0;
     const pages = readPages((page) => this.api.deliveries.list.query({ ...filter, ...page }), {
       all: true,

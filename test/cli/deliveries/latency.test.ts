@@ -19,13 +19,14 @@ describe('latencies of endpoints', () => {
   });
 
   it('have the median and the p95 of the span and of the span before, the slowest endpoint first', () => {
-    const latencies = createLatencies('2026-07-02');
+    const latencies = createLatencies({ since: '2026-07-02', until: '2026-07-03' });
     for (let n = 1; n <= 100; n += 1) latencies.add(delivery('key_a', [['2026-07-02T01', n]]));
     latencies.add(delivery('key_a', [['2026-07-01T01', 48]]));
     latencies.add(
       delivery('key_b', [
         ['2026-07-02T01', 500],
         ['2026-07-02T02', null],
+        ['2026-07-03T00', 900],
       ]),
     );
     latencies.add(delivery('key_c', [['2026-07-01T01', 10]]));
@@ -62,6 +63,14 @@ describe('latencies of endpoints', () => {
     ]);
     const slower = ['deliveries', 'latency', '--since', '1h', '--where', 'change>2'];
     expect(await svcadmin.json(...slower)).toEqual([]);
+    expect(await svcadmin.json('deliveries', 'latency', '--since', '1h', '--until', '18m')).toMatchObject([
+      { attempts: 1, p95: 200, before: { attempts: 1, p95: 300 }, change: 0.67 },
+    ]);
+    expect(await svcadmin.json('deliveries', 'latency', '--since', '30m', '--until', '18m')).toMatchObject([
+      { attempts: 1, p95: 200, before: { attempts: 0 }, change: null },
+    ]);
+    const backwards = await svcadmin.run(['deliveries', 'latency', '--since', '1h', '--until', '2h']);
+    expect(backwards.stderr).toMatch(/The period ends \(.+\) before it begins/);
   });
 });
 
