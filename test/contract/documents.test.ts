@@ -5,15 +5,17 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../contracts/openapi/operations.ts';
+import { recordingLogger } from '../harness/log-lines.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { renderErrors } from './error-reference.ts';
 import { expectGenerated } from './generated.ts';
 
 let server: TestServer;
 let address: string;
+const log = recordingLogger();
 beforeAll(async () => {
   // The document contains the server's own address.
-  server = await startTestServer({ env: { SVC_BASE_URL: 'http://localhost:8080' } });
+  server = await startTestServer({ env: { SVC_BASE_URL: 'http://localhost:8080' }, logger: log.logger });
   address = server.publicUrl;
 });
 afterAll(() => server.stop());
@@ -21,6 +23,8 @@ afterAll(() => server.stop());
 describe('the OpenAPI document', () => {
   it('is served at /docs/openapi.json, equal to the file docs/openapi.json', async () => {
     const served: unknown = await (await fetch(`${address}/docs/openapi.json`)).json();
+    // Before the file is written: an answer without the document says nothing of its cause.
+    expect(log.lines.flatMap(({ err }) => (err as Error | undefined)?.message ?? [])).toEqual([]);
     await expectGenerated('docs/openapi.json', `${JSON.stringify(served, null, 2)}\n`);
   });
 

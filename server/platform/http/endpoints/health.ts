@@ -8,15 +8,18 @@ const Ready = z.strictObject({ ready: z.boolean(), reasons: z.array(z.string()) 
 /** Probes are frequent, so their requests are not logged; a change of readiness is. */
 const logLevel = 'silent';
 
-/** `GET /healthz`: the process is alive. `GET /readyz`: whether it can serve, and why not. */
+/**
+ * `GET /healthz`: the process is alive. `GET /readyz`: whether it can serve, and why not. `hide` leaves them out of the OpenAPI
+ * document.
+ */
 export function healthRoutes(readiness: Pick<Readiness, 'check'>): FastifyPluginAsyncZod {
   return async (scope) => {
-    scope.get('/healthz', { logLevel, schema: { response: { 200: Health } } }, async () => ({
+    scope.get('/healthz', { logLevel, schema: { response: { 200: Health }, hide: true } }, async () => ({
       status: 'ok' as const,
     }));
     scope.get(
       '/readyz',
-      { logLevel, schema: { response: { 200: Ready, 503: Ready } } },
+      { logLevel, schema: { response: { 200: Ready, 503: Ready }, hide: true } },
       async (_request, reply) => {
         const reasons = (await readiness.check()).map(({ text }) => text);
         const ready = reasons.length === 0;
