@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { eventSchemas } from '../../contracts/events.ts';
 import { reasons } from '../../contracts/reasons.ts';
 
 /** The part of JSON Schema that the OpenAPI document uses. */
@@ -15,20 +16,17 @@ export interface Schema {
   description?: string;
 }
 
+/** The schemas of the events, in the order of their names. */
+export const eventTypes = Object.values(eventSchemas).map((schema) => schema.meta()?.id ?? '');
+
 /** The schemas that a partner's program reads or sends, in the order of the output. */
 export const shown = [
   ...(['ClaimName', 'ClaimsMap', 'ClaimsMeta', 'TokenResponse'] as const),
   ...(['OpenidTokenResponse', 'UserinfoResponse'] as const),
   ...(['SessionResponse', 'StorefrontRequest', 'StorefrontResponse'] as const),
-  ...([
-    'SessionCompletedEvent',
-    'SessionFailedEvent',
-    'EnrollmentCreatedEvent',
-    'VerifiedAccessEvent',
-  ] as const),
+  ...eventTypes,
   ...(['OAuthErrorCode', 'OAuthError', 'GeneralError'] as const),
 ];
-export const eventTypes = shown.filter((name) => name.endsWith('Event'));
 
 const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')) as {
   components: { schemas: Record<string, Schema> };
