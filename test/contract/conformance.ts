@@ -158,6 +158,6 @@ export async function conform(endpoint: string, response: Response): Promise<Ans
 /** Checks the body of a webhook against the OpenAPI document. */
 export function conformEvent(type: string, body: unknown): void {
   const schema = document.webhooks[type]?.post.requestBody.content['application/json'].schema;
-  if (!schema) throw new Error(`the document has no event ${type}`);
+  if (!schema) throw new Error(`docs/openapi.json has no event ${type}: run npm run update:docs`);
   expect(compile(schema).safeParse(body).error).toBeUndefined();
 }

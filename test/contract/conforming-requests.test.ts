@@ -177,7 +177,7 @@ describe('a request generated from the OpenAPI document', () => {
 
   it.each(cases)('is never answered as malformed by %s', async (endpoint, operation) => {
     const { answers } = callers[endpoint] ?? {};
-    if (!answers) throw new Error(`no caller for ${endpoint}`);
+    if (!answers) throw new Error(`add ${endpoint} to the callers of this file`);
     // All limits have empty windows, and each admits more requests a minute than this test sends.
     harness.next();
     await fc.assert(

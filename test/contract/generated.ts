@@ -8,5 +8,5 @@ export async function expectGenerated(path: string, text: string): Promise<void>
   const file = new URL(path, root);
   if (process.env['UPDATE_DOCS']) await writeFile(file, text);
   const committed = await readFile(file, 'utf8').catch(() => '');
-  expect(committed, `${path} is not up to date: run the tests with UPDATE_DOCS=1`).toBe(text);
+  expect(committed, `${path} is not up to date: run npm run update:docs`).toBe(text);
 }
