@@ -1,10 +1,11 @@
+import type { BillableKind } from '../../contracts/charge.ts';
 import { formatCents } from '../flags/amounts.ts';
 
 const amounts = ['amount', 'sum', 'balance', 'balanceAfter', 'balanceBefore', 'spentPerDay', 'below'];
 /** Prices have the names of the billable events. */
-const prices = ['token', 'storefront', 'checkbox'];
+const prices: Readonly<Record<BillableKind, true>> = { token: true, storefront: true, checkbox: true };
 /** The names of fields that contain cents. */
-const moneyFields: ReadonlySet<string> = new Set([...amounts, ...prices]);
+const moneyFields: ReadonlySet<string> = new Set([...amounts, ...Object.keys(prices)]);
 /** Whether a field contains cents. */
 export const isMoney = (name: string): boolean => moneyFields.has(name);
 const dateTimes = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g;

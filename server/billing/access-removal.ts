@@ -1,6 +1,7 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
 import { expiredGrantsRead, type GrantStore, type Traces } from './grant-store.ts';
+import { kindsWithoutCode } from './ledger/ledger-store.ts';
 import type { RevocationStore } from './revocation-store.ts';
 
 interface Dependencies {
@@ -8,6 +9,8 @@ interface Dependencies {
   revocations: Pick<RevocationStore, 'add'>;
   clock: Pick<Clock, 'now'>;
 }
+
+const withoutCode: ReadonlySet<string> = new Set(kindsWithoutCode);
 
 /** Removes the grants of erased users, and grants whose retention has ended, from the ledger. The charges are not changed. */
 export function createAccessRemoval({ grants, revocations, clock }: Dependencies) {
@@ -30,14 +33,14 @@ export function createAccessRemoval({ grants, revocations, clock }: Dependencies
     },
 
     /**
-     * Revokes the accesses of the given charges, and the accesses that checkboxes bought for the enrollments until `chargedUntil`.
+     * Revokes the accesses of the given charges, and those of charges without a code for the enrollments until `chargedUntil`.
      * Expired accesses are skipped. The grants are not removed. Idempotent.
      */
     async end(traces: Traces, chargedUntil: Date): Promise<void> {
       const now = new Date(clock.now());
-      // The charge of a code is named. A checkbox has no code, so its charges are found by enrollment and time.
+      // The charge of a code is named. Others are found by enrollment and time.
       const mustEnd = ({ id, kind, at }: { id: string; kind: string; at: Date }) =>
-        traces.ids.includes(id) || (kind === 'checkbox' && at <= chargedUntil);
+        traces.ids.includes(id) || (withoutCode.has(kind) && at <= chargedUntil);
       const valid = (await grants.ofPerson(traces)).filter(
         (entry) => mustEnd(entry) && entry.grant.expiresAt > now,
       );

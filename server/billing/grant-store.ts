@@ -1,7 +1,7 @@
 import type { Db, Filter } from 'mongodb';
 import { anyOf, type Read } from '../platform/database/reads/joint-reads.ts';
 import type { Grant, LedgerEntry, LedgerPage } from './ledger/ledger-page.ts';
-import { filterOfPages, collection as ledgerCollection } from './ledger/ledger-store.ts';
+import { filterOfPages, kindsWithoutCode, collection as ledgerCollection } from './ledger/ledger-store.ts';
 
 /** The ids by which the grants of one user are found in the ledger of one wallet. */
 export interface Traces {
@@ -26,10 +26,14 @@ export function createGrantStore(db: Db) {
 
   return {
     async ofPerson({ walletId, ids, enrollmentIds }: Traces): Promise<EntryWithGrant[]> {
-      // The charges of codes are found by their ids. A checkbox has no code, so its charges are found by enrollment.
+      // The charges of codes are found by their ids, and others by enrollment.
       const filters: Filter<LedgerPage>[] = [
         { walletId, 'entries.id': { $in: [...ids] } },
-        { walletId, 'entries.kind': 'checkbox', 'entries.grant.enrollmentId': { $in: [...enrollmentIds] } },
+        ...kindsWithoutCode.map((kind) => ({
+          walletId,
+          'entries.kind': kind,
+          'entries.grant.enrollmentId': { $in: [...enrollmentIds] },
+        })),
       ];
       const found = await Promise.all(
         filters.map((filter) => ledger.find(filter).project<LedgerPage>({ entries: 1 }).toArray()),

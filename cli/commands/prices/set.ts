@@ -1,4 +1,5 @@
 import { Args, Flags } from '@oclif/core';
+import { BillableKind } from '../../../contracts/charge.ts';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { describeChanges } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
@@ -25,7 +26,7 @@ export default class PricesSet extends CarefulCommand<typeof PricesSet> {
   ];
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
   static override flags = {
-    kind: Flags.option({ options: ['token', 'storefront', 'checkbox'] as const })({
+    kind: Flags.option({ options: BillableKind.options })({
       description: 'kind of billable event',
       required: true,
     }),

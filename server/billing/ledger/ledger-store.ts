@@ -21,6 +21,14 @@ const pagesPerBatch = 32;
 /** How many wallets `findAnywhere` searches with one command. */
 const walletsPerSearch = 1_000;
 
+/** How erasure and withdrawal find the charges of a user. The id of a charge follows from its code, if it has one. */
+const foundBy: Readonly<Record<BillableKind, 'code' | 'enrollment'>> = {
+  token: 'code',
+  storefront: 'code',
+  checkbox: 'enrollment',
+};
+export const kindsWithoutCode = BillableKind.options.filter((kind) => foundBy[kind] === 'enrollment');
+
 export const indexes: IndexDeclaration[] = [
   // An id occurs once in all pages of a wallet. This makes charges exactly-once.
   { collection, key: { walletId: 1, 'entries.id': 1 }, unique: true },
@@ -30,12 +38,14 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { purgeGrantsAt: 1 }, sparse: true },
   // Finds all wallets by their first page.
   { collection, key: { n: 1, walletId: 1 }, partialFilterExpression: { n: 0 } },
-  // Finds the accesses that checkboxes bought, for the erasure of a user. Their ids do not follow from a code of the user.
-  {
-    collection,
-    key: { walletId: 1, 'entries.grant.enrollmentId': 1 },
-    partialFilterExpression: { 'entries.kind': 'checkbox' },
-  },
+  // Finds the accesses of charges without a code, for the erasure of a user.
+  ...kindsWithoutCode.map(
+    (kind): IndexDeclaration => ({
+      collection,
+      key: { walletId: 1, 'entries.grant.enrollmentId': 1 },
+      partialFilterExpression: { 'entries.kind': kind },
+    }),
+  ),
 ];
 
 const unpublishedBefore = (at: Date) => ({ unpublished: true as const, at: { $lt: at } });

@@ -122,9 +122,11 @@ export function viewPrices(
   return {
     partnerId,
     currency: 'USD',
-    token: price('token'),
-    storefront: price('storefront'),
-    checkbox: price('checkbox'),
+    ...({
+      token: price('token'),
+      storefront: price('storefront'),
+      checkbox: price('checkbox'),
+    } satisfies Record<BillableKind, number>),
     overridden: BillableKind.options.filter((kind) => overrides[kind] !== undefined),
     planned: planned.map(({ from, ...price }) => ({ ...price, from: from.toISOString() })),
   };
