@@ -91,7 +91,7 @@ export function createWebhooks(settings: WebhookSettings) {
 
   return {
     publish: createPublish({ ...settings, events, deliveries, due }),
-    resume: due.onDue,
+    resume: due.resume,
     sweep,
     deliveries,
     context: { ...context, announce: bulkRunner.announce },

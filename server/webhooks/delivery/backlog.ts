@@ -23,7 +23,7 @@ interface Waiting {
   /** In the order in which they are leased. */
   ids: Set<string>;
   /** Which ones they are: all that are due, those that have been due longest, or any. */
-  known: 'all' | 'first' | 'any';
+  known: 'all' | 'longest due' | 'any';
 }
 
 interface Endpoint {
@@ -126,7 +126,7 @@ export function createBacklog({ limits, find }: Settings) {
   }
 
   /** Makes the next lease query the database. `any`: deliveries that have been due longer than the known ones may wait. */
-  function doubt(keyId: string, known: 'first' | 'any'): void {
+  function doubt(keyId: string, known: 'longest due' | 'any'): void {
     const endpoint = endpointOf(keyId);
     for (const lane of Object.values(endpoint.waiting)) if (lane.known !== 'any') lane.known = known;
     ready.add(endpoint);
@@ -135,7 +135,7 @@ export function createBacklog({ limits, find }: Settings) {
   /** Queries the database, unless all due ids are known, or at least the first `wanted` ones. */
   async function fill({ keyId, waiting }: Endpoint, lane: Lane, wanted: number): Promise<void> {
     const { ids, known } = waiting[lane];
-    if (wanted === 0 || known === 'all' || (known === 'first' && ids.size >= wanted)) return;
+    if (wanted === 0 || known === 'all' || (known === 'longest due' && ids.size >= wanted)) return;
     // What is stored during the query, which may miss it.
     const added = nothing();
     waiting[lane] = added;
@@ -143,7 +143,7 @@ export function createBacklog({ limits, find }: Settings) {
     const isAll = found.length < lookAhead;
     waiting[lane] = {
       ids: new Set(isAll ? [...found, ...added.ids] : found),
-      known: isAll || added.known === 'any' ? added.known : 'first',
+      known: isAll || added.known === 'any' ? added.known : 'longest due',
     };
   }
 
@@ -156,7 +156,7 @@ export function createBacklog({ limits, find }: Settings) {
       const waiting = endpoint.waiting[lane];
       // Among unknown ids the order of this one is unknown too, so the next query finds it.
       if (waiting.known === 'all' && waiting.ids.size < mostKnown) waiting.ids.add(id);
-      else if (waiting.known === 'all') waiting.known = 'first';
+      else if (waiting.known === 'all') waiting.known = 'longest due';
       ready.add(endpoint);
     },
 

@@ -145,7 +145,7 @@ export function createDue(settings: Settings) {
   const shareQuery = createGroupCommit<'due', undefined>({
     run: async (calls) => {
       // Other processes may have stored deliveries that this process does not know.
-      for (const keyId of await deliveries.dueKeys(now())) backlog.doubt(keyId, 'first');
+      for (const keyId of await deliveries.dueKeys(now())) backlog.doubt(keyId, 'longest due');
       wake();
       return calls.map(() => undefined);
     },
@@ -213,7 +213,7 @@ export function createDue(settings: Settings) {
     moveJob: dueJobs.move,
 
     /** Sends what waits for an endpoint whose pause has ended. Other processes notice the end of the pause a little later. */
-    async onDue(keyId: string): Promise<void> {
+    async resume(keyId: string): Promise<void> {
       if (worker) release(keyId);
       // By then, the other processes have noticed the end of the pause. The job makes one of them send, too.
       await schedule(new Date(clock.now() + resumedElsewhereMs));

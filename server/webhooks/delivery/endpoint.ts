@@ -35,8 +35,8 @@ export interface Recipient {
 
 /**
  * Returns the API key whose webhook URL receives an event. It is the key that owns the session. If that key is revoked, it is the
- * present key of the client (docs/choices.md). `skip` is set if the key has no URL, so that no delivery is made. For an inactive
- * key, a delivery is made, and its attempt is skipped with that reason.
+ * present key of the client (docs/choices.md). `skip` is set if the key has no URL: the delivery is then stored as skipped, without
+ * an attempt. For an inactive key, the attempt skips the delivery.
  */
 export async function eventRecipient(
   { keyId, clientId }: { keyId: string; clientId?: string },

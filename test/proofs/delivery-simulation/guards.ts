@@ -164,7 +164,7 @@ export const guards: readonly Guard[] = [
   },
   {
     title: 'a worker looks for deliveries that other processes have stored',
-    edits: [edit('delivery/due.ts', "backlog.doubt(keyId, 'first');", '')],
+    edits: [edit('delivery/due.ts', "backlog.doubt(keyId, 'longest due');", '')],
     plan: { ...calm, others: 2 },
     budget: 100,
   },

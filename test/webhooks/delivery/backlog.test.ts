@@ -41,7 +41,7 @@ function stored(firsts: number, retries: number, limits: Limits = defaultLimits)
 describe('the due deliveries of an endpoint', () => {
   it('are leased from both lanes in turn, and a retry goes first while none is in flight', async () => {
     const { backlog } = stored(60, 60);
-    backlog.doubt('key', 'first');
+    backlog.doubt('key', 'longest due');
     expect(await lease(backlog)).toEqual([['retry 0', 'first 0', 'retry 1', 'first 1', 'retry 2']]);
     backlog.free('key', 'first');
     expect(await lease(backlog)).toEqual([['first 2']]);
@@ -52,7 +52,7 @@ describe('the due deliveries of an endpoint', () => {
 
   it('leave the last slot to first attempts', async () => {
     const { backlog } = stored(0, 60);
-    backlog.doubt('key', 'first');
+    backlog.doubt('key', 'longest due');
     expect((await lease(backlog))[0]).toHaveLength(4);
     expect(await lease(backlog)).toEqual([]);
     backlog.add('key', 'first', 'first new');
@@ -61,7 +61,7 @@ describe('the due deliveries of an endpoint', () => {
 
   it('are each leased exactly once, and few queries find them: 70 first attempts and 7 retries', async () => {
     const { backlog, due, queries } = stored(70, 7);
-    backlog.doubt('key', 'first');
+    backlog.doubt('key', 'longest due');
     const all: string[] = [];
     for (;;) {
       const ids = (await lease(backlog)).flat();
@@ -85,7 +85,7 @@ describe('the due deliveries of an endpoint', () => {
         return [];
       },
     });
-    backlog.doubt('key', 'first');
+    backlog.doubt('key', 'longest due');
     expect((await lease(backlog)).flat().toSorted()).toEqual(['first new', 'retry new']);
   });
 
@@ -98,7 +98,7 @@ describe('the due deliveries of an endpoint', () => {
         return lane === 'first' ? (answers.shift() ?? []) : [];
       },
     });
-    backlog.doubt('key', 'first');
+    backlog.doubt('key', 'longest due');
     expect(await lease(backlog)).toEqual([['first 1']]);
     backlog.free('key', 'first');
     expect(await lease(backlog)).toEqual([['first 0']]);
