@@ -84,7 +84,7 @@ it('a fence takes the number of a page whose result stays unknown, so that a lat
   expect(await store.insert([draft.page])).toEqual(['page exists']);
 });
 
-it('a page is in the ledger, and not fenced, if only its fence is refused', async () => {
+it('a page that was inserted, but whose replies are all lost, is found because its number refuses the fence', async () => {
   const draft = funding('txn_1');
   const { insertPages } = await overNetwork(async (insert, pages) => {
     const results = await insert(pages);

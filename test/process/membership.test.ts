@@ -76,7 +76,8 @@ describe('servers on one database', () => {
 
   it('are each listed once in the status of the service', async () => {
     const { processes } = await first.admin.status.query();
-    expect(processes?.length).toBe(others.length + 1);
+    expect(processes).toHaveLength(others.length + 1);
+    expect(new Set(processes?.map(({ id }) => id)).size).toBe(others.length + 1);
   });
 
   it('disappear from the list of private listeners as soon as they are asked to stop, while they still answer requests', async () => {
