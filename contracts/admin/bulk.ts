@@ -105,6 +105,10 @@ export const BulkView = z.strictObject({
 });
 export type BulkView = z.infer<typeof BulkView>;
 
+export const BulkDetail = BulkView.extend({
+  keys: z.array(BulkPart.extend({ partnerName: z.string().nullable() })),
+});
+
 /** The job that a call starts, or would start in a dry run. `repeated`: an equal call has started the job, which still runs. */
 export const StartedBulk = z.strictObject({
   dryRun: z.boolean(),

@@ -23,6 +23,8 @@ export const EnrollmentView = z.strictObject({
 });
 export type EnrollmentView = z.infer<typeof EnrollmentView>;
 
+export const ListedEnrollment = EnrollmentView.extend({ partnerName: z.string().nullable() });
+
 export const EnrollmentReference = z.strictObject({ enrollmentId: reference('enrollment') });
 export const ReadEnrollment = z.strictObject({ ...EnrollmentReference.shape, ...readReason });
 /** Lists the enrollments of a partner. Those that are blocked can be listed over all partners. */

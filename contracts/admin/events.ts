@@ -25,6 +25,8 @@ export const EventView = z.strictObject({
 });
 export type EventView = z.infer<typeof EventView>;
 
+export const ListedEvent = EventView.extend({ partnerName: z.string().nullable() });
+
 /** An event with the body that every attempt sends, byte for byte. For the role ops, claims and `user_id` are masked. */
 export const EventDetail = z.strictObject({ ...EventView.shape, body: z.string() });
 export type EventDetail = z.infer<typeof EventDetail>;

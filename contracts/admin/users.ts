@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ClaimName, ClaimValue } from '../claims.ts';
 import { DateTime, Mode } from '../identifiers.ts';
-import { EnrollmentStatus, EnrollmentView } from './enrollments.ts';
+import { EnrollmentStatus, ListedEnrollment } from './enrollments.ts';
 import { OperatorReason, page, readReason, reference, wrongKindMessage } from './references.ts';
 
 /** All data that are stored about a person. */
@@ -103,4 +103,4 @@ export const FindUsers = z
 export type FindUsers = z.infer<typeof FindUsers>;
 
 /** An enrollment of a found person. */
-export const FoundUser = z.strictObject({ userId: z.string(), ...EnrollmentView.shape });
+export const FoundUser = z.strictObject({ userId: z.string(), ...ListedEnrollment.shape });

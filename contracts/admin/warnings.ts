@@ -21,6 +21,8 @@ export const WarningView = z.strictObject({
 });
 export type WarningView = z.infer<typeof WarningView>;
 
+export const ListedWarning = WarningView.extend({ partnerName: z.string().nullable() });
+
 /** Lists warnings. A warning is kept for 30 days after it is over. */
 export const ListWarnings = z.strictObject({
   partnerId: reference('partner').optional(),

@@ -4,6 +4,7 @@ import {
   EnrollmentReference,
   EnrollmentView,
   ListEnrollments,
+  ListedEnrollment,
   ReadEnrollment,
 } from '../../contracts/admin/enrollments.ts';
 import { pageFields, Total, type Unpaged } from '../../contracts/admin/references.ts';
@@ -11,6 +12,7 @@ import { maskSubject } from '../platform/admin-api/personal-data.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/database/audit/audit-entry.ts';
 import { endDryRun } from '../platform/database/audit/dry-run.ts';
+import { withPartnerName } from '../platform/database/partner-names.ts';
 import { givenFields } from '../platform/database/reads/look-through.ts';
 import { ApiError } from '../platform/errors.ts';
 import { createSourceProcedures } from '../sessions/sources/admin-sources.ts';
@@ -47,7 +49,8 @@ function enrollmentProcedures({
   enrollments,
   block,
   clock,
-}: Pick<Dependencies, 'enrollments' | 'block' | 'clock'>) {
+  partnerNames,
+}: Pick<Dependencies, 'enrollments' | 'block' | 'clock' | 'partnerNames'>) {
   async function requireEnrollment(id: string): Promise<Enrollment> {
     const enrollment = await enrollments.find(id);
     if (!enrollment) throw new ApiError('not_found', { description: `No enrollment ${id}` });
@@ -62,7 +65,7 @@ function enrollmentProcedures({
   return router({
     list: query(
       ListEnrollments,
-      z.array(EnrollmentView),
+      z.array(ListedEnrollment),
       async ({ reason, limit, after, ...wanted }, context) => {
         const last = after === undefined ? undefined : await requireEnrollment(after);
         const found = await enrollments.list(requireNarrow(wanted), { limit, after: last });
@@ -73,7 +76,10 @@ function enrollmentProcedures({
           reason,
           counts: { enrollments: found.length },
         });
-        return found.map((enrollment) => maskSubject(context.operator.role, viewEnrollment(enrollment)));
+        const views = found.map((enrollment) =>
+          maskSubject(context.operator.role, viewEnrollment(enrollment)),
+        );
+        return withPartnerName(views, partnerNames);
       },
     ),
 

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { BulkReference, BulkView, ListBulk, StartBulk, StartedBulk } from '../../contracts/admin/bulk.ts';
+import {
+  BulkDetail,
+  BulkReference,
+  BulkView,
+  ListBulk,
+  StartBulk,
+  StartedBulk,
+} from '../../contracts/admin/bulk.ts';
 import {
   DeliveryReference,
   DeliveryView,
@@ -14,8 +21,8 @@ import {
   EventDetail,
   EventReference,
   EventTimeline,
-  EventView,
   ListEvents,
+  ListedEvent,
   ReadEvent,
 } from '../../contracts/admin/events.ts';
 import {
@@ -85,7 +92,7 @@ export function createWebhookProcedures(dependencies: Dependencies) {
   const actions = createDeliveryActions(context);
   const queries = createWebhookQueries({ ...context, requireDelivery: actions.requireDelivery });
   return {
-    events: eventProcedures(queries),
+    events: eventProcedures(queries, context.partnerNames),
     deliveries: deliveryProcedures(queries, actions, context),
     bulk: bulkProcedures(context),
     jobs: jobProcedures(context),
@@ -93,10 +100,10 @@ export function createWebhookProcedures(dependencies: Dependencies) {
   };
 }
 
-function eventProcedures(queries: WebhookQueries) {
+function eventProcedures(queries: WebhookQueries, partnerNames: PartnerNames) {
   return router({
-    list: query(ListEvents, z.array(EventView), (input, { operator }) =>
-      queries.listEvents(input, operator.role),
+    list: query(ListEvents, z.array(ListedEvent), async (input, { operator }) =>
+      withPartnerName(await queries.listEvents(input, operator.role), partnerNames),
     ),
     count: query(ListEvents.omit(pageFields), Total, queries.countEvents),
     show: query(ReadEvent, EventDetail, async ({ eventId, reason }, { operator, noteRead }) => {
@@ -167,7 +174,10 @@ function bulkProcedures(context: Context) {
       },
     ),
     list: query(ListBulk, z.array(BulkView), jobs.list),
-    show: query(BulkReference, BulkView, ({ bulkId }) => jobs.show(bulkId)),
+    show: query(BulkReference, BulkDetail, async ({ bulkId }) => {
+      const job = await jobs.show(bulkId);
+      return { ...job, keys: await withPartnerName(job.keys, context.partnerNames) };
+    }),
     cancel: mutation({ target: 'bulkId', record: 'several' })(BulkReference, BulkView, ({ bulkId }, actor) =>
       jobs.cancel(bulkId, actor),
     ),

@@ -15,12 +15,16 @@ export default class BulkShow extends AdminCommand<typeof BulkShow> {
   };
 
   async run() {
-    const found = await this.api.bulk.show.query({ bulkId: this.args.job });
-    const job = this.flags.follow ? await followJob(this.api, found, createProgress(process.stderr)) : found;
+    const read = () => this.api.bulk.show.query({ bulkId: this.args.job });
+    let job = await read();
+    if (this.flags.follow) {
+      await followJob(this.api, job, createProgress(process.stderr));
+      job = await read();
+    }
     this.showRecord(job, bulkFields);
     this.showTable(
       job.keys,
-      ['keyId', 'partnerId', 'mode', 'total', 'done', 'leftOut', 'finished', 'waits'],
+      ['keyId', 'partnerId', 'partnerName', 'mode', 'total', 'done', 'leftOut', 'finished', 'waits'],
       { dropIfNarrow: ['partnerId'] },
     );
     return job;

@@ -28,18 +28,18 @@ export default class EnrollmentsList extends ListCommand<typeof EnrollmentsList>
         ),
       count: () => this.api.enrollments.count.query(wanted),
       fields: async () =>
-        Object.keys((await import('../../../contracts/admin/enrollments.ts')).EnrollmentView.shape),
+        Object.keys((await import('../../../contracts/admin/enrollments.ts')).ListedEnrollment.shape),
       columns: [
         'id',
         'mode',
         'status',
         'blockReason',
-        ...(partner ? [] : (['partnerId'] as const)),
+        ...(partner ? [] : (['partnerId', 'partnerName'] as const)),
         'clientId',
         'sub',
         'createdAt',
       ],
-      dropIfNarrow: ['clientId', 'createdAt', 'blockReason'],
+      dropIfNarrow: ['partnerId', 'clientId', 'createdAt', 'blockReason'],
     });
   }
 }

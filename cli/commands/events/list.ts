@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core';
 import { retentionMs } from '../../../contracts/retention.ts';
 import { eventFilters } from '../../flags/filters.ts';
 import { pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
-import { ListCommand } from '../../list/list-command.ts';
+import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 
 export default class EventsList extends ListCommand<typeof EventsList> {
   static override summary = 'List events, newest first, with what became of each.';
@@ -24,9 +24,9 @@ export default class EventsList extends ListCommand<typeof EventsList> {
       keptMs: retentionMs.event,
       page: (page) => this.api.events.list.query({ ...wanted, ...page }),
       count: () => this.api.events.count.query(wanted),
-      fields: async () => Object.keys((await import('../../../contracts/admin/events.ts')).EventView.shape),
-      columns: ['id', 'event', 'status', 'mode', 'keyId', 'createdAt'],
-      dropIfNarrow: ['keyId', 'mode'],
+      fields: async () => Object.keys((await import('../../../contracts/admin/events.ts')).ListedEvent.shape),
+      columns: ['id', 'event', 'status', 'partnerName', 'mode', 'keyId', 'createdAt'],
+      dropIfNarrow: [...columnsSameFor(partner), 'keyId', 'mode'],
     });
   }
 }

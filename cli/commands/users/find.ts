@@ -41,7 +41,8 @@ export default class UsersFind extends ListCommand<typeof UsersFind> {
           this.api.users.find.query({ ...wanted, ...page, ...auditReason }),
         ),
       fields: async () => Object.keys((await import('../../../contracts/admin/users.ts')).FoundUser.shape),
-      columns: ['id', 'userId', 'mode', 'status', 'partnerId', 'clientId', 'sub', 'createdAt'],
+      columns: ['id', 'userId', 'mode', 'status', 'partnerId', 'partnerName', 'clientId', 'sub', 'createdAt'],
+      dropIfNarrow: ['partnerId'],
     });
   }
 }

@@ -19,9 +19,9 @@ export default class WarningsList extends ListCommand<typeof WarningsList> {
       page: (page) => this.api.warnings.list.query({ ...wanted, ...page }),
       count: () => this.api.warnings.count.query(wanted),
       fields: async () =>
-        Object.keys((await import('../../../contracts/admin/warnings.ts')).WarningView.shape),
-      columns: ['since', 'state', 'kind', 'partnerId', 'mode', 'about', 'text'],
-      dropIfNarrow: ['about', 'mode'],
+        Object.keys((await import('../../../contracts/admin/warnings.ts')).ListedWarning.shape),
+      columns: ['since', 'state', 'kind', 'partnerId', 'partnerName', 'mode', 'about', 'text'],
+      dropIfNarrow: ['partnerId', 'about', 'mode'],
     });
   }
 }

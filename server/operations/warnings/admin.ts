@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PartnerReference } from '../../../contracts/admin/partners.ts';
 import { pageFields, Total } from '../../../contracts/admin/references.ts';
 import {
+  ListedWarning,
   ListWarnings,
   SetWarnings,
   WarningSettings,
@@ -10,6 +11,7 @@ import {
 import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
 import { viewAs } from '../../platform/admin-api/view.ts';
 import type { Actor } from '../../platform/database/audit/audit-entry.ts';
+import { type PartnerNames, withPartnerName } from '../../platform/database/partner-names.ts';
 import type { Warning } from './warning.ts';
 import type { WarningStore } from './warning-store.ts';
 
@@ -20,6 +22,7 @@ interface Dependencies {
     read(partnerId: string): Promise<WarningSettings>;
     set(wanted: SetWarnings, actor: Actor): Promise<WarningSettings>;
   };
+  partnerNames: PartnerNames;
 }
 
 const view = (warning: Warning): WarningView =>
@@ -31,9 +34,11 @@ const view = (warning: Warning): WarningView =>
   });
 
 /** Makes the procedures that `svcadmin warnings` calls. */
-export const createWarningProcedures = ({ store, settings }: Dependencies) =>
+export const createWarningProcedures = ({ store, settings, partnerNames }: Dependencies) =>
   router({
-    list: query(ListWarnings, z.array(WarningView), async (input) => (await store.list(input)).map(view)),
+    list: query(ListWarnings, z.array(ListedWarning), async (input) =>
+      withPartnerName((await store.list(input)).map(view), partnerNames),
+    ),
     count: query(ListWarnings.omit(pageFields), Total, (input) => store.count(input)),
     settings: query(PartnerReference, WarningSettings, ({ partnerId }) => settings.read(partnerId)),
     set: mutation({ target: 'partnerId', record: 'several' })(SetWarnings, WarningSettings, (input, actor) =>

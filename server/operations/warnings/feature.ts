@@ -2,6 +2,7 @@ import type { PartnersFeature } from '../../partners/feature.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Publish } from '../../platform/database/event-draft.ts';
+import type { PartnerNames } from '../../platform/database/partner-names.ts';
 import type { SendMail } from '../../platform/mail.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { Stores } from '../stores.ts';
@@ -21,13 +22,15 @@ interface Dependencies {
   publish: Publish;
   clock: Clock;
   logger: Logger;
+  partnerNames: PartnerNames;
 }
 
 /** The most API keys of a partner and mode that receive a notice. */
 const mostKeysPerPartner = 50;
 
 /** Makes the feature of warnings. It finds problems in the records of all features. */
-export function createWarnings({ stores, config, send, settings, publish, clock, logger }: Dependencies) {
+export function createWarnings(dependencies: Dependencies) {
+  const { stores, config, send, settings, publish, clock, logger, partnerNames } = dependencies;
   const store = stores.warnings.warnings;
   const { partners, keys } = stores.partners;
   const { baseUrl } = config;
@@ -53,7 +56,7 @@ export function createWarnings({ stores, config, send, settings, publish, clock,
   const sendMail = send && createWarningMailer(send, { baseUrl, hasPortal: config.portal });
   const sender = createWarningSender({ store, findRecipients, publish, sendMail });
   return {
-    procedures: createWarningProcedures({ store, settings }),
+    procedures: createWarningProcedures({ store, settings, partnerNames }),
     sweep: createWarningWatch({ store, sources: createWarningSources(stores, clock), sender, clock, logger }),
   };
 }

@@ -16,6 +16,7 @@ import type { ClaimName } from '../../../contracts/claims.ts';
 import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
 import { viewAs } from '../../platform/admin-api/view.ts';
 import { endDryRun } from '../../platform/database/audit/dry-run.ts';
+import { type PartnerNames, withPartnerName } from '../../platform/database/partner-names.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { SessionStore } from '../../sessions/session-store.ts';
 import type { EnrollmentStore } from '../enrollments/enrollment-store.ts';
@@ -42,6 +43,7 @@ export interface UserDependencies {
   holds: Pick<Holds, 'hold' | 'release'>;
   isFresh: IsFresh;
   clock: { now(): number };
+  partnerNames: PartnerNames;
 }
 
 /** The hold that keeps the records of a user; null without one. */
@@ -57,7 +59,8 @@ const viewHeld = (user: User, now: number) => ({
 
 /** Makes the procedures that `svcadmin users` calls. */
 export function createUserProcedures(dependencies: UserDependencies) {
-  const { users, enrollments, sessions, passkeys, erasure, holds, isFresh, clock } = dependencies;
+  const { users, enrollments, sessions, passkeys, erasure, holds, isFresh, clock, partnerNames } =
+    dependencies;
 
   const search = createUserSearch(dependencies);
 
@@ -119,7 +122,11 @@ export function createUserProcedures(dependencies: UserDependencies) {
         reason: input.reason,
         counts: { users: users.size, enrollments: found.length },
       });
-      return found.map((enrollment) => ({ userId: enrollment.userId, ...viewEnrollment(enrollment) }));
+      const views = found.map((enrollment) => ({
+        userId: enrollment.userId,
+        ...viewEnrollment(enrollment),
+      }));
+      return withPartnerName(views, partnerNames);
     }),
 
     removePasskey: userMutation(PasskeyReference, RemovedPasskey, async ({ userId, passkeyId }, actor) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeProgress } from '../../../cli/deliveries/progress.ts';
-import { BulkView, type StartedBulk } from '../../../contracts/admin/bulk.ts';
+import { BulkDetail, type BulkView, type StartedBulk } from '../../../contracts/admin/bulk.ts';
 import type { EndpointView } from '../../../contracts/admin/keys.ts';
 import { createBacklogStore } from '../../../server/operations/metrics/backlog-store.ts';
 import { startReceiver } from '../../harness/receiver.ts';
@@ -45,7 +45,7 @@ describe('a bulk command over deliveries', () => {
     const { stdout, stderr, code } = await svcadmin.run(['deliveries', 'resend', ...filter(key)]);
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('3 of 3, done') });
     const [id = ''] = /blk_\w+/.exec(stdout) ?? [];
-    expect(BulkView.parse(await svcadmin.json('bulk', 'show', id))).toMatchObject({
+    expect(BulkDetail.parse(await svcadmin.json('bulk', 'show', id))).toMatchObject({
       status: 'done',
       done: 3,
     });
