@@ -60,7 +60,7 @@ async function inactivePartner(api: AdminApi, partnerId: string): Promise<Inacti
       kind: 'partner',
       id,
       name,
-      status: closedAt === null ? status : 'closed',
+      status,
       since: closedAt ?? since,
       next: `partners activate ${id}`,
     },

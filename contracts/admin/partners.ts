@@ -8,8 +8,11 @@ import { Email } from './members.ts';
 import { OperatorReason, page, reference } from './references.ts';
 import { FundWallet } from './wallets.ts';
 
-/** The status of a partner: `pending` → `active` ⇄ `suspended`. Clients and keys work only if their partner is active. */
-export const PartnerStatus = z.enum(['pending', 'active', 'suspended']);
+/**
+ * The status of a partner: `pending` → `active` ⇄ `suspended`, and `closed` for one that has left. Clients and keys work only if
+ * their partner is active.
+ */
+export const PartnerStatus = z.enum(['pending', 'active', 'suspended', 'closed']);
 export type PartnerStatus = z.infer<typeof PartnerStatus>;
 
 export const PartnerView = z.strictObject({
@@ -26,7 +29,7 @@ export const PartnerView = z.strictObject({
   /** The postal address in one line. */
   address: z.string().nullable(),
   createdAt: DateTime,
-  /** When it was closed. A closed partner is suspended, and `remaindersOf` says until when its records are kept. */
+  /** When it was closed. `remaindersOf` says until when its records are kept. */
   closedAt: DateTime.nullable(),
 });
 export type PartnerView = z.infer<typeof PartnerView>;

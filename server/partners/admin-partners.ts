@@ -8,7 +8,6 @@ import {
   FoundPartner,
   ListPartners,
   PartnerReference,
-  type PartnerStatus,
   PartnerView,
   PlannedPartner,
   SearchPartners,
@@ -35,8 +34,13 @@ import { createCachedChange, type Directory } from './directory/directory.ts';
 import type { EndpointDependencies } from './keys/admin-endpoints.ts';
 import { changeDetails } from './partner-details.ts';
 import { changedPrices } from './partner-prices.ts';
-import type { Partner, PartnerStore } from './partner-store.ts';
-import { collection as partnerCollection } from './partner-store.ts';
+import {
+  type Partner,
+  type PartnerStore,
+  collection as partnerCollection,
+  statusOf,
+  withStatus,
+} from './partner-store.ts';
 import { isLastFour, type Match, type SearchStore } from './search-store.ts';
 import { viewPartner } from './views.ts';
 
@@ -65,7 +69,7 @@ const logosPerMinute = 10;
 const newestFirst = (a: Partner, b: Partner): number =>
   b.createdAt.getTime() - a.createdAt.getTime() || (a._id < b._id ? 1 : -1);
 
-/** Manages partners. A partner is `pending` until it is activated, then `active` or `suspended`. */
+/** Manages partners. A partner is `pending` until it is activated, then `active`, `suspended` or `closed`. */
 export function createPartners(dependencies: PartnerDependencies) {
   const { store, searches, findReplaced, logos, makeLogo, limit, clock, openWallets } = dependencies;
   const { directory, assertWebhookUrl, onSuspended } = dependencies;
@@ -77,11 +81,12 @@ export function createPartners(dependencies: PartnerDependencies) {
    */
   async function setStatus(
     partnerId: string,
-    to: PartnerStatus,
+    to: Partner['status'],
     by: { actor: Actor; reason?: string | undefined; mayBegin?: boolean; isClosing?: boolean },
   ): Promise<PartnerView> {
     const { actor, reason, mayBegin = true, isClosing = false } = by;
-    const partner = await change(partnerId, actor, ({ status, closedAt }, now) => {
+    const partner = await change(partnerId, actor, (current, now) => {
+      const { status, closedAt } = current;
       if (status === to && (!isClosing || closedAt)) return undefined;
       if ((status === 'pending' || closedAt) && !mayBegin)
         throw new ApiError('not_permitted', {
@@ -94,8 +99,11 @@ export function createPartners(dependencies: PartnerDependencies) {
       }
       return {
         set: { status: to, closedAt: isClosing ? new Date(now) : undefined },
-        before: { status, ...givenFields({ closedAt }) },
-        after: { status: to, ...(isClosing ? { closedAt: new Date(now) } : {}), ...givenFields({ reason }) },
+        before: { status: statusOf(current), ...givenFields({ closedAt }) },
+        after: {
+          ...(isClosing ? { status: 'closed', closedAt: new Date(now) } : { status: to }),
+          ...givenFields({ reason }),
+        },
       };
     });
     // This also runs if the status was the same: a repeated call completes one that was interrupted.
@@ -153,9 +161,9 @@ export function createPartners(dependencies: PartnerDependencies) {
 
     procedures: router({
       list: query(ListPartners, z.array(PartnerView), async ({ status, ...page }) =>
-        (await store.list({ status }, page)).map(viewPartner),
+        (await store.list(withStatus(status), page)).map(viewPartner),
       ),
-      count: query(ListPartners.omit(pageFields), Total, (filter) => store.count(filter)),
+      count: query(ListPartners.omit(pageFields), Total, ({ status }) => store.count(withStatus(status))),
       /** Finds the partners that match a text, the newest first, each with its matches. */
       search: query(SearchPartners, z.array(FoundPartner), async ({ text, status, limit, after }) => {
         const replaced = isLastFour(text) ? await findReplaced(text) : [];
@@ -163,7 +171,7 @@ export function createPartners(dependencies: PartnerDependencies) {
         const found = await store.findAll([...new Set(matches.map(({ partnerId }) => partnerId))]);
         const partners = found
           .flatMap((partner) => partner ?? [])
-          .filter((partner) => status === undefined || partner.status === status)
+          .filter((partner) => status === undefined || statusOf(partner) === status)
           .toSorted(newestFirst);
         const indexOfAfter = partners.findIndex(({ _id }) => _id === after);
         if (after !== undefined && indexOfAfter === -1)

@@ -9,6 +9,7 @@ import {
   type AuditedRecord,
   createFindTogether,
   createRecordStore,
+  type RecordFilter,
   recordIndexes,
 } from '../platform/database/records.ts';
 import type { IndexDeclaration } from '../platform/database/schema/indexes.ts';
@@ -17,7 +18,8 @@ import type { BrandPage, BrandRequest } from './brands/brand-requests.ts';
 /** A company that verifies its users with us. */
 export interface Partner extends AuditedRecord {
   name: string;
-  status: PartnerStatus;
+  /** A closed partner is `suspended` here, so that what refuses a suspended one refuses it. `statusOf` tells them apart. */
+  status: Exclude<PartnerStatus, 'closed'>;
   /** When it was closed, that is, suspended for good. */
   closedAt?: Date;
   contacts?: string[];
@@ -34,6 +36,16 @@ export interface Partner extends AuditedRecord {
   /** A member's change of the logo, and since when it waits for an operator. */
   brandRequest?: BrandRequest;
   brandWaitsSince?: Date;
+}
+
+/** Returns the status of a partner as people see it. */
+export const statusOf = ({ status, closedAt }: Pick<Partner, 'status' | 'closedAt'>): PartnerStatus =>
+  closedAt ? 'closed' : status;
+
+/** Returns the filter for the partners whose `statusOf` is this one, or for all. */
+export function withStatus(status: PartnerStatus | undefined): RecordFilter<Partner> {
+  if (status === 'closed') return { $nor: [{ closedAt: null }] };
+  return status === 'suspended' ? { status, $nor: [{ closedAt: { $exists: true } }] } : { status };
 }
 
 export const collection = 'partners';

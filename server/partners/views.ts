@@ -7,7 +7,7 @@ import type { Branded } from './brands/brand-requests.ts';
 import { type Client, sourcesOf } from './clients/client-store.ts';
 import { type ApiKey, type OldKeySecret, pauseAt } from './keys/key-store.ts';
 import { isLive } from './keys/secrets.ts';
-import type { Partner } from './partner-store.ts';
+import { type Partner, statusOf } from './partner-store.ts';
 
 const time = (date: Date | undefined): string | null => date?.toISOString() ?? null;
 
@@ -19,6 +19,7 @@ export const viewPartner = (partner: Partner): PartnerView =>
   viewAs(PartnerView, {
     ...partner,
     id: partner._id,
+    status: statusOf(partner),
     contacts: partner.contacts ?? [],
     brandRequest: viewRequest(partner.brandRequest),
   });

@@ -111,17 +111,18 @@ describe('GET /ops', () => {
     expect(page).toMatch(/svcadmin request req_/);
   });
 
-  it('names suspended partners that call, refusals far above normal, live endpoints that fail, and open warnings', async () => {
+  it('names suspended and closed partners that call, refusals far above normal, live endpoints that fail, and open warnings', async () => {
     const { db, admin } = server;
     // The page shows figures of some seconds ago.
     clock.ahead += 10_000;
-    const [away, busy, usual, failing] = await Promise.all(
-      ['Away Inc', 'Surge Inc', 'Usual Inc', 'Retry Inc'].map((name) =>
+    const [away, gone, busy, usual, failing] = await Promise.all(
+      ['Away Inc', 'Gone Inc', 'Surge Inc', 'Usual Inc', 'Retry Inc'].map((name) =>
         admin.partners.create.mutate({ name }),
       ),
     );
     await admin.partners.activate.mutate({ partnerId: away?.id ?? '' });
     await admin.partners.suspend.mutate({ partnerId: away?.id ?? '' });
+    await admin.partners.close.mutate({ partnerId: gone?.id ?? '', reason: 'end of contract' });
     let id = 0;
     const refused = (partnerId: string | undefined, count: number, minutesAgo: number) =>
       Array.from({ length: count }, () => ({
@@ -132,6 +133,7 @@ describe('GET /ops', () => {
       .collection<{ _id: string }>('requestLog')
       .insertMany([
         ...refused(away?.id, 1, 1),
+        ...refused(gone?.id, 1, 1),
         ...refused(busy?.id, 30, 1),
         ...refused(busy?.id, 96, 600),
         ...refused(usual?.id, 30, 1),
@@ -155,6 +157,7 @@ describe('GET /ops', () => {
     const page = await (await open(basic(adminToken))).text();
     const [, problems = ''] = page.split('Open problems');
     expect(problems).toContain('Away Inc is suspended, and sent 1 requests in 15 minutes');
+    expect(problems).toContain('Gone Inc is closed, and sent 1 requests in 15 minutes');
     expect(problems).toContain('30 requests of Surge Inc were refused in 15 minutes; 1 are normal');
     expect(problems).toContain('Live webhooks to Retry Inc fail: 503');
     expect(problems).toContain('Retry Inc: A secret ends soon');

@@ -38,17 +38,17 @@ describe('partners of the service', () => {
     expect(await server.admin.partners.show.query({ partnerId })).toEqual({ ...created, status: 'active' });
   });
 
-  it('are closed with a reason and then suspended; support activates a closed one again, ops does not', async () => {
+  it('are closed with a reason; support activates a closed one again, ops does not', async () => {
     const { id: partnerId } = await activePartner();
     const { partners, auditLog } = server.admin;
     const closed = await partners.close.mutate({ partnerId, reason: 'end of contract' });
-    expect(closed).toMatchObject({ status: 'suspended', closedAt: expect.any(String) });
+    expect(closed).toMatchObject({ status: 'closed', closedAt: expect.any(String) });
     expect(await partners.close.mutate({ partnerId, reason: 'again' })).toEqual(closed);
     expect(await partners.suspend.mutate({ partnerId })).toEqual(closed);
     const entries = await auditLog.list.query({ target: partnerId, action: 'partners.close' });
     expect(entries.at(-1)).toMatchObject({
       before: { status: 'active' },
-      after: { status: 'suspended', closedAt: closed.closedAt, reason: 'end of contract' },
+      after: { status: 'closed', closedAt: closed.closedAt, reason: 'end of contract' },
     });
     const { token } = await server.admin.operators.create.mutate({ name: 'Kim', role: 'ops' });
     const ops = server.as(token);
@@ -65,8 +65,31 @@ describe('partners of the service', () => {
     await partners.suspend.mutate({ partnerId: suspended });
     for (const partnerId of [pending, suspended]) {
       const closed = await partners.close.mutate({ partnerId, reason: 'end of contract' });
-      expect(closed).toMatchObject({ status: 'suspended', closedAt: expect.any(String) });
+      expect(closed).toMatchObject({ status: 'closed', closedAt: expect.any(String) });
     }
+  });
+
+  it('are listed, counted and found by their status, a closed one not as suspended', async () => {
+    const { partners } = server.admin;
+    const named = async (): Promise<string> => {
+      const { id: partnerId } = await partners.create.mutate({ name: 'Roxy' });
+      await partners.activate.mutate({ partnerId });
+      return partnerId;
+    };
+    const [closed, suspended] = [await named(), await named()];
+    await partners.suspend.mutate({ partnerId: suspended });
+    await partners.close.mutate({ partnerId: closed, reason: 'end of contract' });
+    for (const [status, id, other] of [
+      ['closed', closed, suspended],
+      ['suspended', suspended, closed],
+    ] as const) {
+      const listed = await partners.list.query({ status, limit: 500 });
+      expect(listed).toContainEqual(expect.objectContaining({ id, status }));
+      expect(listed.map((partner) => partner.id)).not.toContain(other);
+      expect(await partners.count.query({ status })).toMatchObject({ total: listed.length });
+      expect(await partners.search.query({ text: 'roxy', status })).toMatchObject([{ id, status }]);
+    }
+    expect(await refusal(partners.list.query({ status: 'gone' as never }))).toBe('bad_input');
   });
 
   it('have a name, contacts, a VAT id and an address, which support changes one by one', async () => {

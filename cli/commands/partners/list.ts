@@ -12,7 +12,7 @@ export default class PartnersList extends ListCommand<typeof PartnersList> {
     '<%= config.bin %> partners list --search cinema',
   ];
   static override flags = {
-    status: Flags.option({ options: ['pending', 'active', 'suspended'] as const })({
+    status: Flags.option({ options: ['pending', 'active', 'suspended', 'closed'] as const })({
       description: 'only these',
     }),
     search: Flags.string({ description: 'only partners that match this text', helpValue: 'TEXT' }),

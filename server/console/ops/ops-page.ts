@@ -108,9 +108,9 @@ function openTasks(overview: Overview, help: Help) {
     add(`${partner}: ${text}`, help('warnings list', `--partner ${partnerId}`));
   for (const { partner, partnerId, count, reason, normal } of troubledCallers)
     add(
-      reason === 'suspended'
-        ? `${partner} is suspended, and sent ${about}${count} requests in ${recentMinutes} minutes`
-        : `${about}${count} requests of ${partner} were refused in ${recentMinutes} minutes; ${Math.ceil(normal)} are normal`,
+      reason === 'surge'
+        ? `${about}${count} requests of ${partner} were refused in ${recentMinutes} minutes; ${Math.ceil(normal)} are normal`
+        : `${partner} is ${reason}, and sent ${about}${count} requests in ${recentMinutes} minutes`,
       help('requests refused', `--partner ${partnerId}`),
     );
   for (const { partner, partnerId, balance } of lowWallets)

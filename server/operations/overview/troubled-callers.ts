@@ -1,4 +1,4 @@
-import type { PartnerStore } from '../../partners/partner-store.ts';
+import { type PartnerStore, statusOf } from '../../partners/partner-store.ts';
 import type { RecentError, RequestStore } from '../requests/request-store.ts';
 
 /** A partner whose requests are refused although it should send none, or much more often than usual. */
@@ -7,7 +7,7 @@ export interface TroubledCaller {
   /** The refused requests of the last minutes. */
   count: number;
   /** Why they are a problem. `surge`: far more than the partner's normal number, which `normal` has. */
-  reason: 'suspended' | 'surge';
+  reason: 'suspended' | 'closed' | 'surge';
   /** Refused requests in a span of the same length, on average over the day before. */
   normal: number;
 }
@@ -23,7 +23,7 @@ export const isSurge = (count: number, normal: number): boolean =>
   count >= fewestOfSurge && count > surgeFactor * normal;
 
 /**
- * Returns the partners with suspended access that call nevertheless, and those with far more refusals than usual.
+ * Returns the partners that call although they are suspended or closed, and those with far more refusals than usual.
  * @param errors the failed requests since `from`, by kind
  * @param failures counts the failed requests of a partner in a period
  */
@@ -35,11 +35,12 @@ export async function findTroubledCallers(
   const counts = new Map<string, number>();
   for (const { partnerId, count } of errors) counts.set(partnerId, (counts.get(partnerId) ?? 0) + count);
   const callers = await partners.findAll([...counts.keys()]);
-  const suspendedIds = new Set(callers.map((caller) => caller?.status === 'suspended' && caller._id));
+  const statuses = new Map(callers.map((caller) => [caller?._id, caller && statusOf(caller)]));
   const spans = dayMs / (to.getTime() - from.getTime());
   const found = await Promise.all(
     [...counts].map(async ([partnerId, count]): Promise<TroubledCaller | undefined> => {
-      if (suspendedIds.has(partnerId)) return { partnerId, count, reason: 'suspended', normal: 0 };
+      const reason = statuses.get(partnerId);
+      if (reason === 'suspended' || reason === 'closed') return { partnerId, count, reason, normal: 0 };
       if (!isSurge(count, 0)) return undefined;
       const before = await failures(partnerId, new Date(from.getTime() - dayMs), from);
       const normal = before / spans;

@@ -1,6 +1,7 @@
 import type { FindSecret } from '../../../contracts/admin/secrets.ts';
 import { sealedOldSecret, sealedSecret } from '../../partners/integrations/integration-store.ts';
 import { type ApiKey, sealedPreparedSecret, sealedSigningSecret } from '../../partners/keys/key-store.ts';
+import { statusOf } from '../../partners/partner-store.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Database } from '../../platform/database/connect.ts';
 import { sameText, sha256 } from '../../platform/ids.ts';
@@ -53,7 +54,10 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
   ): Promise<FoundSecret> {
     const partner = await partners.find(owner.partnerId);
     const isActive = partner?.status === 'active';
-    const partnerFault = temporaryFault(!isActive, `the partner is ${partner?.status ?? 'unknown'}`);
+    const partnerFault = temporaryFault(
+      !isActive,
+      `the partner is ${partner ? statusOf(partner) : 'unknown'}`,
+    );
     const expiredFault = permanentFault(isPast(expiresAt), 'the secret was rotated, and has expired');
     const found = [expiredFault, ...faults, partnerFault].filter((fault) => fault !== undefined);
     return {

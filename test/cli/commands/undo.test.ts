@@ -114,8 +114,8 @@ describe('svcadmin audit-log undo', () => {
     it('activates the partner again, once', async () => {
       const { request, show } = await closed('active');
       const dry = await undo(request, '--dry-run');
-      expect(dry.stdout, dry.stderr).toMatch(/Would do: .* changes back: .*suspended/);
-      expect(await show()).toEqual(['suspended', true]);
+      expect(dry.stdout, dry.stderr).toMatch(/Would do: .* changes back: .*closed/);
+      expect(await show()).toEqual(['closed', true]);
       expect(await undo(request)).toMatchObject({ code: 0 });
       expect(await show()).toEqual(['active', false]);
       expect(await undo(request)).toMatchObject({ code: 2 });
@@ -127,7 +127,7 @@ describe('svcadmin audit-log undo', () => {
         const { request, show } = await closed(status);
         for (const more of [[], ['--dry-run']])
           expect(await undo(request, ...more)).toMatchObject({ code: 2 });
-        expect(await show()).toEqual(['suspended', true]);
+        expect(await show()).toEqual(['closed', true]);
       },
     );
   });
