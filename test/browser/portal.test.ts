@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { actOnDevices, createDevice } from '../console/portal/device/device-harness.ts';
 import { type SignedInMember, signedIn } from '../console/portal/signed-in.ts';
@@ -112,6 +112,51 @@ describeInBrowser('the portal', () => {
     await page.locator('.done pre').first().waitFor();
     await page.goto(`${server.baseUrl}/portal/clients`);
     expect(await form.locator('[name=name]').inputValue()).toBe('');
+    await close();
+  });
+
+  it.each([
+    ['a form', 'after the member stopped its answer', { isStopped: true, isSignIn: false }],
+    ['a form', 'after the member came back to its page', { isStopped: false, isSignIn: false }],
+    ['the passkey form', 'after the member stopped its answer', { isStopped: true, isSignIn: true }],
+    ['the passkey form', 'after the member came back to its page', { isStopped: false, isSignIn: true }],
+  ])('sends %s again %s, and only then', async (_form, _when, { isStopped, isSignIn }) => {
+    const email = `again-${isStopped}-${isSignIn}@shop.example`;
+    const wanted = { partnerId: partner.partnerId, email, role: 'developer' } as const;
+    const { page, close } = await withAuthenticator(browser);
+    const devtools = await page.context().newCDPSession(page);
+    await page.goto((await server.admin.members.invite.mutate(wanted)).link);
+    await page.click('main button');
+    await page.waitForURL(/\/portal\/$/);
+    if (isSignIn) await page.context().clearCookies({ name: 'svc_portal' });
+    const path = isSignIn ? 'sign-in' : 'keys';
+    await page.goto(`${server.baseUrl}/portal/${path}`);
+    const posts: Route[] = [];
+    await page.route(`**/portal/${path}`, (route) =>
+      route.request().method() === 'POST' ? void posts.push(route) : route.continue(),
+    );
+    const button = page.locator('form:has(input[value=create]) button, form[data-passkey] button');
+    const { x = 0, y = 0 } = (await button.boundingBox()) ?? {};
+    // The browser runs no script for the debugger while it waits for an answer, so the mouse is used.
+    const press = () => page.mouse.click(x + 5, y + 5);
+    await press();
+    await expect.poll(() => posts.length).toBe(1);
+    // Nothing tells the page of an answer without content, as nothing told it that a member came back.
+    if (!isStopped) await posts[0]?.fulfill({ status: 204 });
+    await press();
+    if (isStopped) await devtools.send('Page.stopLoading');
+    else
+      await page.evaluate("window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))");
+    expect(posts).toHaveLength(1);
+    // The page gets to know a moment after the browser has stopped.
+    const pressAgain = () => press().then(() => posts.length);
+    await expect.poll(pressAgain).toBe(2);
+    await posts[1]?.continue();
+    await page
+      .locator(isSignIn ? 'header .who' : '.done pre')
+      .first()
+      .waitFor();
+    expect(posts).toHaveLength(2);
     await close();
   });
 

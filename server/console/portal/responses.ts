@@ -17,7 +17,9 @@ const script = loadAsset(pages, 'passkey.js', 'text/javascript; charset=utf-8');
 export const eta = new Eta({ views: pages, cache: true });
 /** Local times and buttons to copy. The pages work without it. */
 const pageScript = loadAsset(pages, 'page.js', 'text/javascript; charset=utf-8');
-export const assets = [style, script, pageScript] as const;
+/** What the other two scripts share. */
+const releaseScript = loadAsset(pages, 'release.js', 'text/javascript; charset=utf-8');
+export const assets = [style, script, pageScript, releaseScript] as const;
 
 /** The policy of a page. It allows only our own files and forms, and scripts and frames only where a page needs them. */
 const policyOf = ({ hasScript, hasFrame }: { hasScript: boolean; hasFrame: boolean }) =>
@@ -61,7 +63,8 @@ export function createResponses({ basePath, root }: Browser) {
       { status = 200, hasFrame = false, hasPasskey = false, ...data }: PageData,
     ): FastifyReply {
       const isPage = template === 'page';
-      const scripts = [...(isPage ? [pageScript] : []), ...(hasPasskey ? [script] : [])];
+      const own = [...(isPage ? [pageScript] : []), ...(hasPasskey ? [script] : [])];
+      const scripts = own.length > 0 ? [releaseScript, ...own] : [];
       const language = languageOf(request);
       const html = eta.render(`./${template}`, {
         m: languages[language],

@@ -70,7 +70,7 @@ history.replaceState(null, '', location.href);
     form?.querySelector('button')?.focus();
   }
   const busy = new Set();
-  window.addEventListener('pageshow', () => busy.clear());
+  onRelease(() => busy.clear());
   document.addEventListener('submit', (event) => {
     const form = event.target;
     if (event.defaultPrevented || form.method !== 'post') return;

@@ -5,7 +5,11 @@
   if (!form || secret === '') return;
   history.replaceState(null, '', location.pathname);
   form.elements.code.value = secret;
-  form.querySelector('button').disabled = true;
+  const button = form.querySelector('button');
+  button.disabled = true;
+  onRelease(() => {
+    button.disabled = false;
+  });
   form.submit();
 })();
 
@@ -20,7 +24,12 @@
     if (hint) hint.hidden = false;
     return;
   }
-  button.disabled = false;
+  const release = () => {
+    form.elements.answer.value = '';
+    button.disabled = false;
+  };
+  release();
+  onRelease(release);
   const answerOf = async () => {
     const options = JSON.parse(form.dataset.passkey);
     if (options.user) {
@@ -41,7 +50,7 @@
       // The authenticator has a passkey that the options exclude. The same options can be used again.
       if (existing && error?.name === 'InvalidStateError') {
         existing.hidden = false;
-        button.disabled = false;
+        release();
         return;
       }
       // The server shows the page again, with a new challenge.
