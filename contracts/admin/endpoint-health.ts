@@ -54,7 +54,10 @@ export type EndpointHealth = z.infer<typeof EndpointHealth>;
 export const ListedHealth = EndpointHealth.extend({ partnerName: z.string().nullable() });
 export type ListedHealth = z.infer<typeof ListedHealth>;
 
-/** Selects one key, or the keys of a partner. Without either, selects keys with failed or overdue deliveries. The worst come first. */
+/**
+ * Selects one key, or the keys of a partner. Without either, selects keys with failed or overdue deliveries, and those whose
+ * endpoints are slow or paused. The worst come first.
+ */
 export const ReadHealth = z.strictObject({
   keyId: reference('apiKey').optional(),
   partnerId: reference('partner').optional(),

@@ -12,7 +12,7 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
   static override summary =
     'Show how webhook endpoints do: share of success, since when they fail, their queue.';
   static override description =
-    'Without a key or a partner: the endpoints with failed or waiting deliveries, the worst first. The figures are of the attempts of at most 500 deliveries within a day. An endpoint is `slow` if the last attempt succeeded, but more than one success in twenty took at least half of the time allowed.';
+    'Without a key or a partner: the endpoints with failed or waiting deliveries, and those that are slow or paused, the worst first. The figures are of the attempts of at most 500 deliveries within a day. An endpoint is `slow` if the last attempt succeeded, but more than one success in twenty took at least half of the time allowed.';
   static override examples = [
     '<%= config.bin %> webhooks health',
     '<%= config.bin %> webhooks health key_…',

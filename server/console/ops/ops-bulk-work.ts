@@ -39,7 +39,7 @@ export async function bulkPage(api: Api, bulkId: string): Promise<RecordPage> {
   };
 }
 
-/** Reads the webhook endpoints with failed or waiting deliveries, and the bulk jobs. */
+/** Reads the webhook endpoints that need attention, and the bulk jobs. */
 export async function workPage(api: Api): Promise<RecordPage> {
   const [jobs, endpoints] = await Promise.all([
     api.bulk.list({ limit: mostRows }),
@@ -50,7 +50,7 @@ export async function workPage(api: Api): Promise<RecordPage> {
     facts: [['Bulk jobs that run', text(jobs.filter(({ status }) => status === 'running').length)]],
     tables: [
       {
-        title: 'Endpoints with failed or waiting deliveries, the worst first',
+        title: 'Endpoints that failed, are slow or paused, or have waiting deliveries, the worst first',
         headings: ['Partner', ...endpointHeadings],
         rows: endpoints.map((health) => [
           link('partner', health.partnerId, health.partnerName ?? health.partnerId),

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { SkipReason } from '../../../contracts/webhooks.ts';
+import { attemptTimeoutMs, type SkipReason } from '../../../contracts/webhooks.ts';
 import { anyOf, type Read } from '../../platform/database/reads/joint-reads.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import type { ShardDeclaration } from '../../platform/database/schema/sharding.ts';
@@ -14,8 +14,8 @@ import {
   type StoredEvent,
 } from './delivery.ts';
 import { collection as eventCollection } from './event-store.ts';
+import { keysOfWaiting } from './keys-of-deliveries-store.ts';
 import type { Verdict } from './retry-schedule.ts';
-import { keysOfWaiting } from './waiting-key-store.ts';
 
 export const collection = 'deliveries';
 const pending = { partialFilterExpression: { status: 'pending' } };
@@ -27,6 +27,14 @@ const longestDueFirst = { nextAttemptAt: 1 } as const;
 /** The index of overdue attempts by key, and the condition that it serves. Any time is later than 1970. */
 export const overdueByKey = { keyId: 1, 'overdue.since': 1 } as const;
 export const overdueOfAnyKey = { status: 'pending' as const, 'overdue.since': { $gt: new Date(0) } };
+/** An endpoint counts as slow from this p95 on, in milliseconds: a receiver that slows down further begins to time out. */
+export const slowFromMs = attemptTimeoutMs / 2;
+/** The index of slow deliveries that have arrived, by key, and the condition that it serves. */
+export const slowByKey = { keyId: 1, createdAt: -1 } as const;
+export const slowOfAnyKey = {
+  status: 'delivered' as const,
+  'attempts.durationMs': { $gte: slowFromMs },
+};
 /** With fewer due deliveries, one query finds all their keys. With more, the keys are read from the index. */
 const mostSearched = 2_000;
 
@@ -40,6 +48,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { status: 1, createdAt: -1, _id: -1 } },
   { collection, key: failedByKey, partialFilterExpression: failedOfAnyKey },
+  { collection, key: slowByKey, partialFilterExpression: slowOfAnyKey },
   { collection, key: { createdAt: -1, _id: -1 } },
   { collection, key: { forgetAnswersAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },

@@ -53,6 +53,7 @@ const declared = [
   'deliveries: createdAt desc, _id desc',
   'deliveries: eventId',
   'deliveries: forgetAnswersAt sparse',
+  'deliveries: keyId, createdAt desc where {status:delivered,attempts.durationMs:{$gte:5000}}',
   'deliveries: keyId, createdAt desc, _id desc',
   'deliveries: keyId, lane, nextAttemptAt where {status:pending}',
   'deliveries: keyId, overdue.since where {status:pending,overdue.since:{$gt:1970-01-01T00:00:00.000Z}}',

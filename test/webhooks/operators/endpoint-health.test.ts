@@ -114,6 +114,40 @@ describe('the health of an endpoint', () => {
   });
 });
 
+it('webhooks health without a key lists slow and paused endpoints, and no endpoint with one slow answer of many', async () => {
+  const system = await createSystem();
+  const [slow, fine, paused] = ['key_slow', 'key_fine', 'key_paused0'];
+  const delivered = (keyId: string, n: number, durationMs: number) => {
+    const at = new Date(Date.now() - n * 60_000);
+    return {
+      ...{ _id: `dlv_${keyId}${n}`, keyId, partnerId: 'ptr_1', mode: 'test', status: 'delivered' },
+      ...{ createdAt: at, attempts: [{ attempt: 1, dueAt: at, at, durationMs, status: 200 }] },
+    };
+  };
+  await system.db
+    .collection<{ _id: string }>('deliveries')
+    .insertMany([
+      ...[1, 2, 3].map((n) => delivered(slow, n, 6_000)),
+      ...Array.from({ length: 30 }, (_, n) => delivered(fine, n, n === 29 ? 6_000 : 10)),
+    ] as never);
+  const keys = [60, -60].map((minutes, n) => {
+    const until = new Date(Date.now() + minutes * 60_000);
+    const _id = `key_paused${n}`;
+    const mode = 'live' as const;
+    const on = { state: 'on', url: 'https://a.example', secret: 'whsec_1', secretVersion: 1 } as const;
+    system.endpoints.set(_id, { ...on, mode, ...(minutes > 0 ? { pausedUntil: until } : {}) });
+    return { _id, hash: _id, partnerId: 'ptr_1', mode, status: 'active', pause: { until } };
+  });
+  await system.db.collection<{ _id: string }>('apiKeys').insertMany(keys);
+  const { webhooks } = adminOf(system);
+  expect(await webhooks.health({})).toMatchObject([
+    { keyId: paused, mode: 'live', state: 'paused' },
+    { keyId: slow, mode: 'test', state: 'slow' },
+  ]);
+  expect(await webhooks.health({ mode: 'test' })).toMatchObject([{ keyId: slow }]);
+  expect(await webhooks.health({ limit: 1 })).toMatchObject([{ keyId: paused }]);
+});
+
 it('webhooks health computes state, success rate and answers from stored deliveries, for one key or for all failing keys', async () => {
   const [good, bad] = await Promise.all([
     createReceiver(),

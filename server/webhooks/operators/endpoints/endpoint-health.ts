@@ -1,9 +1,9 @@
 import { EndpointHealth, type EndpointState } from '../../../../contracts/admin/endpoint-health.ts';
 import { waitReasons } from '../../../../contracts/delivery-reasons.ts';
-import { attemptTimeoutMs } from '../../../../contracts/webhooks.ts';
 import { viewAs } from '../../../platform/admin-api/view.ts';
 import { type Limits, retryLimits } from '../../delivery/backlog.ts';
 import type { Overdue } from '../../delivery/delivery.ts';
+import { slowFromMs } from '../../delivery/delivery-store.ts';
 import type { KeyOwner } from './key-owner.ts';
 
 export interface EndedAttempt {
@@ -33,8 +33,6 @@ export const deadAfterMs = 15 * 60_000;
 /** With fewer failures, an endpoint does not count as dead, however long ago the first one was. */
 const fewestFailures = 3;
 const mostAnswers = 5;
-/** An endpoint counts as slow from this p95 on: a receiver that slows down further begins to time out. */
-const slowFromMs = attemptTimeoutMs / 2;
 
 /** What came back from an attempt: the HTTP status, or else the class of the error. An ended attempt has one of the two. */
 const answerOf = ({ status, error }: EndedAttempt): string =>

@@ -1,4 +1,5 @@
 import type { Db, Document } from 'mongodb';
+import type { KeyStatus } from '../../../../contracts/admin/keys.ts';
 import type { Mode } from '../../../../contracts/identifiers.ts';
 import { collection as keyCollection } from '../../../partners/keys/key-store.ts';
 import { inTurns, limitInTurns } from '../../../platform/database/reads/in-turns.ts';
@@ -10,8 +11,10 @@ import {
   failedOfAnyKey,
   overdueByKey,
   overdueOfAnyKey,
+  slowByKey,
+  slowOfAnyKey,
 } from '../../delivery/delivery-store.ts';
-import { keysOfWaiting } from '../../delivery/waiting-key-store.ts';
+import { keysOf, keysOfWaiting } from '../../delivery/keys-of-deliveries-store.ts';
 import type { EndedAttempt } from './endpoint-health.ts';
 import type { KeyOwner } from './key-owner.ts';
 
@@ -38,6 +41,17 @@ export const newestFailedOfKeys: Document[] = [
   },
 ];
 
+interface Key {
+  _id: string;
+  partnerId: string;
+  mode: Mode;
+  status: KeyStatus;
+  webhook?: object;
+  pause?: { until: Date };
+}
+
+const ownerOf = ({ _id: keyId, partnerId, mode }: Key): KeyOwner => ({ keyId, partnerId, mode });
+
 interface Wanted {
   mode?: Mode | undefined;
   limit: number;
@@ -48,7 +62,7 @@ export type HealthStore = ReturnType<typeof createHealthStore>;
 /** Reads deliveries to derive the health of endpoints. Each read uses an index and has a limit. */
 export function createHealthStore(db: Db) {
   const deliveries = db.collection<Delivery>(deliveryCollection);
-  const keys = db.collection<{ _id: string; partnerId: string; mode: Mode; webhook?: object }>(keyCollection);
+  const keys = db.collection<Key>(keyCollection);
 
   /** Keys with deliveries that have failed since a time, in turns of partners. The first key of a partner is a live one. */
   const failing = (since: Date, { mode, limit }: Wanted): Promise<KeyOwner[]> =>
@@ -63,6 +77,13 @@ export function createHealthStore(db: Db) {
         { hint: failedByKey },
       )
       .toArray();
+
+  /** Takes turns of partners, so that one with many keys hides no other. Within a turn, live keys come first. */
+  function limitOwners(owners: readonly KeyOwner[], limit: number): KeyOwner[] {
+    const rank = ({ mode }: KeyOwner) => (mode === 'live' ? 0 : 1);
+    const sorted = owners.toSorted((one, other) => rank(one) - rank(other));
+    return inTurns(sorted, ({ partnerId }) => partnerId).slice(0, limit);
+  }
 
   return {
     /** Attempts that have ended within a day, in order of time, without those that a process of ours did not complete. */
@@ -107,10 +128,7 @@ export function createHealthStore(db: Db) {
       return { count, oldest: oldest?.overdue };
     },
 
-    /**
-     * Keys with deliveries that have failed within a day, or wait for an attempt. Partners take turns, so that one with many such
-     * keys hides no other. Within a turn, live keys come first.
-     */
+    /** Keys with deliveries that have failed within a day, or wait for an attempt. */
     async troubled(now: Date, wanted: Wanted): Promise<KeyOwner[]> {
       const [failed, waiting] = await Promise.all([
         failing(new Date(now.getTime() - dayMs), wanted),
@@ -118,9 +136,21 @@ export function createHealthStore(db: Db) {
       ]);
       // A key may have both failed and waiting deliveries. The map keeps its first place.
       const owners = new Map([...failed, ...waiting].map((owner) => [owner.keyId, owner]));
-      const rank = ({ mode }: KeyOwner) => (mode === 'live' ? 0 : 1);
-      const sorted = [...owners.values()].toSorted((one, other) => rank(one) - rank(other));
-      return inTurns(sorted, ({ partnerId }) => partnerId).slice(0, wanted.limit);
+      return limitOwners([...owners.values()], wanted.limit);
+    },
+
+    /** Keys that are paused, or had a slow answer within a day. Their endpoints may be `ok` nevertheless. */
+    async suspected(now: Date, { mode, limit }: Wanted): Promise<KeyOwner[]> {
+      const since = new Date(now.getTime() - dayMs);
+      const slow = { ...slowOfAnyKey, createdAt: { $gt: since }, ...givenFields({ mode }) };
+      const [slowOwners, paused] = await Promise.all([
+        keysOf(deliveries, slow, slowByKey),
+        keys
+          .find({ 'pause.until': { $gt: now }, status: 'active', ...givenFields({ mode }) })
+          .limit(limit)
+          .toArray(),
+      ]);
+      return limitOwners([...slowOwners, ...paused.map(ownerOf)], limit);
     },
 
     async ofPartner(partnerId: string, { mode, limit }: Wanted): Promise<KeyOwner[]> {
@@ -129,7 +159,7 @@ export function createHealthStore(db: Db) {
         .sort({ createdAt: -1, _id: -1 })
         .limit(limit)
         .toArray();
-      return found.map(({ _id: keyId, mode: modeOfKey }) => ({ keyId, partnerId, mode: modeOfKey }));
+      return found.map(ownerOf);
     },
   };
 }

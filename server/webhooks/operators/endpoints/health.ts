@@ -10,6 +10,9 @@ interface Settings extends WaitingSettings {
   requireKey: RequireKey;
 }
 
+/** The most endpoints that are evaluated only because they may be slow or paused. */
+const mostSuspected = 50;
+
 export type ReadEndpointHealth = (wanted: ReadHealth) => Promise<EndpointHealth[]>;
 
 /** Reads the health of endpoints, the worst first. @throws ApiError `not_found` for a key that does not exist */
@@ -25,19 +28,17 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
     return mode === undefined || owner.mode === mode ? [owner] : [];
   }
 
-  return async (wanted) => {
-    const now = new Date(clock.now());
-    const found = await findOwners(wanted, now);
+  async function evaluate(owners: readonly KeyOwner[], now: Date): Promise<EndpointHealth[]> {
     const [inFlight, paused, isWorked] = await Promise.all([
       deliveryQueries.inFlight(),
-      pauses(found.map(({ keyId }) => keyId)),
+      pauses(owners.map(({ keyId }) => keyId)),
       hasWorker(),
     ]);
     const sumOfLanes = ({ first, retry }: InFlight): number => first + retry;
     const allInFlight = sumOfLanes(sumInFlight(inFlight.values()));
     const evaluated: EndpointHealth[] = [];
     // One endpoint after another, so that these queries do not use all connections of the pool.
-    for (const owner of found) {
+    for (const owner of owners) {
       const { keyId } = owner;
       const { count, oldest } = await health.heldBack(keyId, now);
       const facts = {
@@ -52,6 +53,28 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
       };
       evaluated.push(evaluateEndpoint(facts, { limits, now: now.getTime() }));
     }
-    return evaluated.toSorted(worstFirst);
+    return evaluated;
+  }
+
+  /** Evaluates the endpoints that have neither failed nor waiting deliveries, and returns those that are not `ok` all the same. */
+  async function findSuspected(
+    { mode }: ReadHealth,
+    { known, now }: { known: readonly KeyOwner[]; now: Date },
+  ): Promise<EndpointHealth[]> {
+    const knownIds = new Set(known.map(({ keyId }) => keyId));
+    const suspected = await health.suspected(now, { mode, limit: mostSuspected });
+    const found = await evaluate(
+      suspected.filter(({ keyId }) => !knownIds.has(keyId)),
+      now,
+    );
+    return found.filter(({ state }) => state !== 'ok' && state !== 'idle');
+  }
+
+  return async (wanted) => {
+    const now = new Date(clock.now());
+    const owners = await findOwners(wanted, now);
+    const isOfAll = wanted.keyId === undefined && wanted.partnerId === undefined;
+    const others = isOfAll ? await findSuspected(wanted, { known: owners, now }) : [];
+    return [...(await evaluate(owners, now)), ...others].toSorted(worstFirst).slice(0, wanted.limit);
   };
 }
