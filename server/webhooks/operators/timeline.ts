@@ -42,7 +42,7 @@ function describeOutcome(attempt: Attempt): string {
   return attempt.status === undefined ? 'it is under way' : `it was acknowledged with HTTP ${attempt.status}`;
 }
 
-/** An attempt that began later than this has waited for a slot. The scheduler, which polls every second, delays it less. */
+/** An attempt that began later than this had to wait. The scheduler, which polls every second, delays it less. */
 const longestUsualWaitMs = 1500;
 /** The most characters of a response in a timeline. */
 const longestExcerpt = 120;
@@ -50,8 +50,8 @@ const longestExcerpt = 120;
 function describeAttempt(attempt: Attempt): string {
   const { at, dueAt, trigger, address, durationMs, location, retryAfter, answer } = attempt;
   const waitedMs = at.getTime() - dueAt.getTime();
-  const lateness =
-    waitedMs > longestUsualWaitMs ? `, ${seconds(waitedMs)} after it was due, because no slot was free` : '';
+  // Why it waited is not stored: for a slot, a worker, a master key or the end of a pause.
+  const lateness = waitedMs > longestUsualWaitMs ? `, ${seconds(waitedMs)} after it was due` : '';
   const details = [
     address && ` at ${address}`,
     durationMs !== undefined && `, after ${seconds(durationMs)}`,

@@ -44,3 +44,15 @@ describe('the advice of a timeline', () => {
     expect(adviceFor(delivery)).toBeNull();
   });
 });
+
+it('a timeline says how late an attempt began, and names no cause that is not stored', () => {
+  const attempt = { attempt: 1, trigger: 'event' as const, dueAt: at, at: new Date(at.getTime() + 8000) };
+  const late = { ...delivery, status: 'delivered', attempts: [{ ...attempt, status: 200 }] } as Delivery;
+  const { story } = describeTimeline(event, [late], {
+    adviseCommand: (_path, command) => command,
+    now: at,
+    waits: new Map(),
+  });
+  // It may have waited for a slot, a worker, a master key or the end of a pause.
+  expect(story[1]).toContain('(immediately, 8.0 s after it was due): it was acknowledged');
+});
