@@ -9,6 +9,8 @@ export interface FailedAttempt {
   location?: string | null;
   /** The `Retry-After` header as the receiver sent it. */
   retryAfter?: string | null;
+  /** What failed, where there was no HTTP response: the code of the fault, or how far the attempt came. */
+  detail?: string | null;
   /** By how many minutes the receiver's clock is ahead of ours; negative if it is behind. */
   clockAheadMinutes?: number | null;
 }
@@ -23,6 +25,46 @@ const withoutAnswer: Record<AttemptError, string> = {
   blocked_address: 'Have the partner give a URL that leads to public addresses only, and set it',
   http: 'Have the partner look at why the receiver does not answer with HTTP',
   interrupted: 'The server was stopped in the middle',
+};
+
+const incompleteChain =
+  'The receiver does not send its whole chain of certificates, or a private authority signed it. Have the partner send the certificates between, up to a public authority';
+const ownAuthority =
+  "No public authority signed the receiver's certificate. Have the partner get one from a public authority";
+const oldProtocol =
+  'The receiver speaks no version of TLS that we accept. Have the partner allow TLS 1.2 and 1.3';
+const noCertificate =
+  'The receiver has no certificate for this host name, or no cipher that we accept. Have the partner check its TLS settings';
+
+/** The advice after an attempt without an HTTP response, by the detail, if the class of the error does not say enough. */
+const forDetail: Partial<Record<AttemptError, Readonly<Record<string, string>>>> = {
+  tls: {
+    CERT_HAS_EXPIRED: "The receiver's certificate has expired. Have the partner renew it",
+    CERT_NOT_YET_VALID:
+      "The receiver's certificate is not valid yet. Have the partner use one whose time has begun",
+    ERR_TLS_CERT_ALTNAME_INVALID:
+      "The receiver's certificate does not name the host of the URL. Have the partner check the URL, or use a certificate with this name",
+    UNABLE_TO_GET_ISSUER_CERT: incompleteChain,
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY: incompleteChain,
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: incompleteChain,
+    DEPTH_ZERO_SELF_SIGNED_CERT: ownAuthority,
+    SELF_SIGNED_CERT_IN_CHAIN: ownAuthority,
+    ERR_SSL_WRONG_VERSION_NUMBER:
+      'The port of the URL does not speak TLS. Have the partner check the port, or let the receiver answer https there',
+    ERR_SSL_UNSUPPORTED_PROTOCOL: oldProtocol,
+    ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: oldProtocol,
+    ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: noCertificate,
+    ERR_SSL_TLSV1_UNRECOGNIZED_NAME: noCertificate,
+    ECONNRESET:
+      'The connection ended during the TLS handshake. Have the partner look at what closes it: a proxy or a firewall',
+  },
+  timeout: {
+    'still at: dns': withoutAnswer.dns,
+    'still at: connect': withoutAnswer.refused,
+    ETIMEDOUT: withoutAnswer.refused,
+    'still at: tls':
+      'The receiver does not answer the TLS handshake. Have the partner check that the port of the URL speaks TLS',
+  },
 };
 
 /** The advice for single HTTP statuses. */
@@ -73,8 +115,9 @@ function adviseClock({ status, clockAheadMinutes: ahead }: FailedAttempt): strin
 
 /** Returns advice after a failed attempt. It ends without a full stop, because callers append the next command. */
 export function adviseReceiver(attempt: FailedAttempt): string {
-  if (attempt.status === null) return withoutAnswer[attempt.error];
-  return `${adviseForStatus(attempt.status, attempt)}${adviseClock(attempt)}`;
+  const { error, status, detail } = attempt;
+  if (status === null) return forDetail[error]?.[detail ?? ''] ?? withoutAnswer[error];
+  return `${adviseForStatus(status, attempt)}${adviseClock(attempt)}`;
 }
 
 /**

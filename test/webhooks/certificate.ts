@@ -12,7 +12,19 @@ tMyerZvEAMERrz1n2F8CIQCqkJ26P4dFxILvQ0KFcFhdCUeE09SUcB4MQ0uRF3a3
 CQ==
 -----END CERTIFICATE-----`;
 
-/** Its private key, which protects nothing. */
+/** A self-signed certificate for partner.example with the same key, valid on 1 January 2025 only. */
+export const expiredCertificate = `-----BEGIN CERTIFICATE-----
+MIIBcjCCARigAwIBAgICCgIwCgYIKoZIzj0EAwIwGjEYMBYGA1UEAwwPcGFydG5l
+ci5leGFtcGxlMB4XDTI1MDEwMTAwMDAwMFoXDTI1MDEwMjAwMDAwMFowGjEYMBYG
+A1UEAwwPcGFydG5lci5leGFtcGxlMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE
+YO1S4fHQba67HSQPb4zSUlbikBnzxLnJ6a/LPvRhIKO9zNvIjQ4ZlvzfoxvEriSR
+k4RcxpiaK7fQ5HcP9eq0N6NOMEwwGgYDVR0RBBMwEYIPcGFydG5lci5leGFtcGxl
+MA8GA1UdEwEB/wQFMAMBAf8wHQYDVR0OBBYEFGhYmIDNWCRQHVdl+NyPcWiDn5Q1
+MAoGCCqGSM49BAMCA0gAMEUCIG0WfceooXRfaisjQ9s0As4+zWVNM3yL4S0V/ton
+Vz6lAiEAm92N3lxWrXiPPq31uPozXn/BX2oyGzZ8J0VOCzEs5DU=
+-----END CERTIFICATE-----`;
+
+/** The private key of both, which protects nothing. */
 export const certificateKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgQtVZy10flU9/ApKe
 YimB4O2M8PtzKG2IkawHcNAVh3+hRANCAARg7VLh8dBtrrsdJA9vjNJSVuKQGfPE
