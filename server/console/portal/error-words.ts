@@ -1,5 +1,7 @@
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import type { ApiError } from '../../platform/errors.ts';
+import type { Language } from '../../platform/http/browser/language.ts';
+import { type Fault, faultsOf } from './fault-words.ts';
 import type { Messages } from './messages/en.ts';
 
 /** The messages that say everything, so that no detail is shown. */
@@ -20,9 +22,18 @@ const messages: Partial<Record<ErrorCode, keyof Messages>> = {
   invalid_request: 'checkInput',
 };
 
-/** The text of an error in the member's language. `detail` is the description of the error, which exists in English only. */
-export function describeError({ code, message }: ApiError, m: Messages): { text: string; detail?: string } {
+/** The text of an error in the member's language, with what `faultsOf` tells. */
+export function describeError(
+  error: ApiError,
+  m: Messages,
+  language: Language,
+): { text: string; detail?: Fault } {
+  const { code, message } = error;
   const complete = completeMessages[code];
   if (complete) return { text: m[complete] };
-  return { text: m[messages[code] ?? 'refused'], detail: message };
+  const faults = faultsOf(error, language);
+  const isEnglish = faults.some((fault) => fault.isEnglish);
+  const texts = [...new Set(faults.map(({ text }) => text))];
+  const detail = { text: isEnglish ? message : texts.join(' '), isEnglish };
+  return { text: m[messages[code] ?? 'refused'], detail };
 }

@@ -1,14 +1,7 @@
-import { TRPCError } from '@trpc/server';
-import { ZodError } from 'zod';
 import type { ApiError } from '../../platform/errors.ts';
+import type { Language } from '../../platform/http/browser/language.ts';
+import { faultsOf } from './fault-words.ts';
 import type { Field, Given, Section } from './views/kit/page.ts';
-
-/** The first fault of each field of an input that a procedure has refused, by the name of the field. */
-function faultsByName({ cause }: ApiError): ReadonlyMap<string, string> {
-  if (!(cause instanceof TRPCError) || !(cause.cause instanceof ZodError)) return new Map();
-  const issues = cause.cause.issues.toReversed();
-  return new Map(issues.map(({ path, message }) => [String(path[0]), message]));
-}
 
 const isTyped = ({ kind = 'text' }: Field) => kind === 'text' || kind === 'lines' || kind === 'date';
 
@@ -19,14 +12,16 @@ const isTyped = ({ kind = 'text' }: Field) => kind === 'text' || kind === 'lines
 export function withFaults<Fields extends { fields: readonly Field[] }>(
   form: Fields,
   error: ApiError,
+  language: Language,
 ): Fields {
   if (!['bad_input', 'refused', 'conflict'].includes(error.code)) return form;
-  const named = faultsByName(error);
+  const faults = faultsOf(error, language);
   const typed = form.fields.filter(isTyped);
-  const isNamed = form.fields.some(({ name }) => named.has(name));
+  const faultNamed = (wanted: string) => faults.find(({ name }) => name === wanted);
+  const isNamed = form.fields.some(({ name }) => faultNamed(name));
   const faultOf = (field: Field) => {
-    if (isNamed) return named.get(field.name);
-    return typed.length === 1 && field === typed[0] ? error.message : undefined;
+    if (isNamed) return faultNamed(field.name);
+    return typed.length === 1 && field === typed[0] ? faults[0] : undefined;
   };
   const fields = form.fields.map((field) => ({ ...field, fault: faultOf(field) }));
   const first = fields.find(({ fault }) => fault !== undefined);
@@ -34,11 +29,16 @@ export function withFaults<Fields extends { fields: readonly Field[] }>(
 }
 
 /** Shows a refused search again: the form with what was typed, and no result. */
-export function withRefusedSearch(section: Section, typed: Given, error: ApiError): Section {
+export function withRefusedSearch(
+  section: Section,
+  typed: Given,
+  error: ApiError,
+  language: Language,
+): Section {
   if (!section.search) return section;
   const fields = section.search.fields.map((field) => ({ ...field, value: typed[field.name] }));
   const { title, note } = section;
-  return { title, note, search: withFaults({ ...section.search, fields }, error) };
+  return { title, note, search: withFaults({ ...section.search, fields }, error, language) };
 }
 
 /** Whether a fault stands beside a field of the page. */

@@ -150,16 +150,16 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
     const { mode } = searchOf(request.query);
     const context = search ? contextOf(call, mode === undefined ? {} : { mode }) : contextOf(call);
     const view = shown ?? (await page.view(context).catch(rethrow));
-    const { m } = context;
+    const { m, language } = context;
     // A form is shown only to roles that may call the procedure behind it: its own (`form.needs`), or the page's default for forms
     // (`changes`), or the procedure that the page itself calls (`needs`).
     const mayUse = (form: Form | false) =>
       form !== false && isAllowed(role, form.needs ?? page.changes ?? page.needs);
     if (search && view.sections.every((section) => section.search === undefined)) throw error;
     const withOutcome = (form: Form | false) =>
-      form && error && form.act === given['act'] ? withFaults(form, error) : form;
+      form && error && form.act === given['act'] ? withFaults(form, error, language) : form;
     const sections = [...(result?.sections ?? []), ...view.sections].map((section) => ({
-      ...(search && error ? withRefusedSearch(section, search, error) : section),
+      ...(search && error ? withRefusedSearch(section, search, error, language) : section),
       forms: section.forms?.filter(mayUse).map(withOutcome),
     }));
     const isDone = doneParameter in textsOf(request.query) && !error && !result && !shown;
@@ -186,7 +186,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       isDone,
       secret: result?.secret,
       result: result?.text,
-      error: error && { ...describeError(error, m), again: error.code === 'passkey_required' },
+      error: error && { ...describeError(error, m, language), again: error.code === 'passkey_required' },
       given,
     });
   }

@@ -38,7 +38,7 @@ export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
       return responses.send(request, reply, 'problem', {
         status: error.status,
         heading: error.status === 404 ? m.notFound : m.problem,
-        ...describeError(error, m),
+        ...describeError(error, m, responses.languageOf(request)),
         requestId: request.id,
       });
     });

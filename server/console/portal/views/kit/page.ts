@@ -4,6 +4,7 @@ import type { ClaimName } from '../../../../../contracts/claims.ts';
 import type { Mode } from '../../../../../contracts/identifiers.ts';
 import type { AdminRouter } from '../../../../operations/admin-router.ts';
 import type { Language } from '../../../../platform/http/browser/language.ts';
+import type { Fault } from '../../fault-words.ts';
 import type { SignedIn } from '../../member-sessions.ts';
 import type { Messages } from '../../messages/en.ts';
 import type { barsOf } from '../../usage.ts';
@@ -38,8 +39,8 @@ export interface Field {
   placeholder?: string | undefined;
   /** The heading of this field and of its neighbours with the same heading. */
   group?: string;
-  /** What is wrong with the value that was sent, in English. */
-  fault?: string | undefined;
+  /** What is wrong with the value that was sent. */
+  fault?: Fault | undefined;
   /** Whether the field has the focus when the page opens. */
   hasFocus?: boolean;
 }

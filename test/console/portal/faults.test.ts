@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { faultMessages } from '../../../server/console/portal/messages/faults.ts';
+import { createShop } from '../../api/storefront/shop.ts';
+import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { type SignedInMember, signedIn } from './signed-in.ts';
+
+let server: TestServer;
+let partnerId: string;
+/** The pages with forms, in parts: the limit of a member's requests in a minute is enough for one of them. */
+let paths: string[][];
+beforeAll(async () => {
+  server = await startTestServer({ env: { SVC_PORTAL: 'on' } });
+  const { keyId, clientId, integrationId, ...shop } = await createShop(server);
+  partnerId = shop.partnerId;
+  const lists = ['/clients', '/webhooks', '/deliveries', '/requests', '/sessions', '/users', '/log'];
+  const others = ['/keys', '/wallet', '/warnings', '/members', '/devices', '/passkeys'];
+  const records = [`/clients/${clientId}`, `/integrations/${integrationId}`, `/keys/${keyId}`];
+  paths = [lists, others, [...records, `/webhooks/${keyId}`]];
+});
+afterAll(() => server.stop());
+
+const attributeOf = (attributes: string, name: string) =>
+  new RegExp(` ${name}="([^"]*)"`).exec(attributes)?.[1];
+const mainOf = (html: string) => html.split('<main')[1] ?? '';
+
+/** The forms of a page: their values, and the names of the fields that a member can fill. */
+function formsIn(html: string) {
+  return [...mainOf(html).matchAll(/<form method="(get|post)"[^>]*>(.*?)<\/form>/gs)].map(
+    ([, method, body = '']) => {
+      const fields = [
+        ...body.matchAll(/<(?:input|select|textarea)([^>]*)>(?:<option value="([^"]*)")?/g),
+      ].map(([, attributes = '', option = '']) => ({
+        name: attributeOf(attributes, 'name') ?? '',
+        value: attributeOf(attributes, 'value') ?? option,
+        type: attributeOf(attributes, 'type') ?? 'text',
+      }));
+      return {
+        isSearch: method === 'get',
+        values: Object.fromEntries(fields.map(({ name, value }) => [name, value])),
+        filled: fields.filter(({ type }) => ['text', 'date'].includes(type)).map(({ name }) => name),
+      };
+    },
+  );
+}
+
+const badValues = ['', '\u202e@ ,', 'y'.repeat(3_000), '-1', 'http://10.0.0.1/#x'];
+
+/** Sends each form of a page with a bad value in each of its fields. @returns the pages that answer */
+async function sendBadInput({ browser }: SignedInMember, path: string, language: string) {
+  const headers = { 'accept-language': language };
+  const pages: { sent: string; status: number; html: string }[] = [];
+  for (const form of formsIn((await browser.open(path, headers)).html))
+    for (const name of form.filled)
+      for (const bad of badValues) {
+        const values = { ...form.values, [name]: bad };
+        const { status, html } = form.isSearch
+          ? await browser.open(`${path}?${new URLSearchParams(values)}`, headers)
+          : await browser.post(path, values, headers);
+        pages.push({
+          sent: `${path} ${form.values['act'] ?? 'search'} ${name}=${bad.slice(0, 20)}`,
+          status,
+          html,
+        });
+      }
+  return pages;
+}
+
+describe.each(Object.keys(faultMessages))('bad input in the portal in %s', (language) => {
+  it('is refused without English, in every form', async () => {
+    const english: string[] = [];
+    let refused = 0;
+    for (const [n, part] of paths.entries()) {
+      const owner = await signedIn(server, partnerId, 'owner', `${language}${n}`);
+      for (const path of part)
+        for (const { sent, status, html } of await sendBadInput(owner, path, language)) {
+          if (status < 400) continue;
+          refused += 1;
+          const [, text] = / lang="en" dir="ltr">([^<]*)/.exec(mainOf(html)) ?? [];
+          if (text !== undefined || !html.includes('class="error"'))
+            english.push(`${sent}: ${status} ${text}`);
+        }
+    }
+    expect(english).toEqual([]);
+    expect(refused).toBeGreaterThan(100);
+  });
+});
+
+it('a fault names the value or the limit, and stands beside its field', async () => {
+  const { browser, csrf } = await signedIn(server, partnerId, 'owner', 'values');
+  const headers = { 'accept-language': 'de' };
+  const invite = { csrf: await csrf(), act: 'invite', email: 'x', role: 'viewer' };
+  const { html } = await browser.post('/members', invite, headers);
+  expect(html).toMatch(/class="fault">Geben Sie eine E-Mail-Adresse ein/);
+  const caps = { csrf: await csrf(), act: 'caps', perMinute: '-1', perHour: '5' };
+  expect((await browser.post('/wallet?mode=test', caps, headers)).html).toMatch(
+    /class="fault">Der kleinste Wert ist 0\./,
+  );
+});
+
+it('a refusal that no typed value causes stays English, and is marked as such', async () => {
+  const { browser, csrf } = await signedIn(server, partnerId, 'owner', 'refused');
+  const rotate = { csrf: await csrf(), act: 'switch', last4: 'abcd' };
+  const path = paths.flat().at(-1) ?? '';
+  const { html } = await browser.post(path, rotate, { 'accept-language': 'de' });
+  expect(html).toMatch(/Abgelehnt|abgelehnt/);
+  expect(html).toMatch(/<span lang="en" dir="ltr">API key key_\w+ has no /);
+});
+
+it('every message for a fault is translated into each language', () => {
+  const all = Object.values(faultMessages).flatMap((messages) => Object.values(messages));
+  expect(new Set(all).size).toBe(all.length);
+  const values = Object.values(faultMessages).map((messages) =>
+    Object.values(messages).map((text) => /\{1\}/.test(text)),
+  );
+  expect(new Set(values.map((one) => JSON.stringify(one))).size).toBe(1);
+});
