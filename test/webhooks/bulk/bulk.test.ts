@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { BulkView, StartBulk } from '../../../contracts/admin/bulk.ts';
 import { randomId } from '../../../server/platform/ids.ts';
-import { type BulkJob, nextPart } from '../../../server/webhooks/bulk/bulk-job.ts';
+import { createLogger } from '../../../server/platform/telemetry/logging.ts';
+import { type BulkJob, nextPart, viewBulkJob } from '../../../server/webhooks/bulk/bulk-job.ts';
 import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
 import { createReceiver } from '../../harness/receiver.ts';
 import { adminOf, createSystem, draft, type System, until } from '../system.ts';
@@ -176,9 +177,12 @@ describe('a bulk resend', () => {
         eventId: `e${at}`,
       })),
     );
-    await expect(start(system, { action: 'resend', filter: { since } })).rejects.toMatchObject({
+    const filter = { since };
+    await expect(start(system, { action: 'resend', filter })).rejects.toMatchObject({
       cause: { code: 'refused' },
     });
+    await stored(system).deleteOne({ keyId: 'k500' });
+    expect(await start(system, { action: 'resend', filter, dryRun: true })).toMatchObject({ keys: 500 });
   });
 });
 
@@ -245,6 +249,35 @@ describe('pending deliveries', () => {
     const over = start(idle, { action: 'reschedule', filter: { keyId }, at: past(10).toISOString() });
     await expect(over).rejects.toMatchObject({ cause: { code: 'refused' } });
   });
+});
+
+it('a worker without bulk jobs logs no fault', async () => {
+  const faults: unknown[] = [];
+  const logger = Object.assign(createLogger('silent'), { warn: (fault: unknown) => faults.push(fault) });
+  const system = await createSystem({ logger });
+  await system.context.announce('bulk_unknown');
+  await system.stop();
+  expect(faults).toEqual([]);
+});
+
+it('a part of a bulk job waits for its endpoint only if the endpoint is behind and the part is not finished', () => {
+  const part = { keyId: 'key', partnerId: 'ptr', mode: 'test' as const, total: 1, done: 0, leftOut: 0 };
+  const filter = { since, until: new Date().toISOString() };
+  const job: BulkJob = {
+    ...{ _id: 'bulk_1', createdAt: past(9), purgeAt: past(-9), operatorId: 'opr_1', operatorName: 'Ada' },
+    ...{ action: 'resend', filter, rate: 20, status: 'running', total: 3, exact: true },
+    ...{ revision: 1, audit: [] },
+    parts: [
+      { ...part, nextAt: past(1), finished: false, isBehind: true },
+      { ...part, nextAt: past(1), finished: true, isBehind: true },
+      { ...part, nextAt: past(1), finished: false, isBehind: false },
+    ],
+  };
+  expect(viewBulkJob(job, Date.now()).keys.map(({ waits }) => waits)).toEqual([
+    'endpoint_behind',
+    null,
+    null,
+  ]);
 });
 
 it('nextPart returns the unfinished part of a bulk job that is due first, and nothing if all are finished', () => {
