@@ -2,8 +2,9 @@ import { Flags } from '@oclif/core';
 import type { RevenueRow } from '../../contracts/admin/revenue.ts';
 import { formatCents } from '../flags/amounts.ts';
 import { modeFilter, requestedColumns } from '../flags/flags.ts';
-import { periodFlags, readPeriod } from '../flags/period.ts';
+import { describePeriod, periodFlags, readPeriod } from '../flags/period.ts';
 import { createTally } from '../list/tally.ts';
+import { describeFilters } from '../list/totals.ts';
 import { renderCsvRows } from '../output/csv.ts';
 import { AdminCommand } from '../program/base-command.ts';
 
@@ -35,7 +36,8 @@ export default class RevenueCommand extends AdminCommand<typeof RevenueCommand> 
     const { by, csv } = this.flags;
     const columns = requestedColumns(by, groupable);
     const tally = createTally(columns, 'amount');
-    for await (const row of this.#readRows()) tally.add(row, row.count);
+    const period = this.#readPeriod();
+    for await (const row of this.#readRows(period)) tally.add(row, row.count);
     const groups = tally
       .groups()
       .map(({ share: _share, ...group }) => group)
@@ -45,16 +47,28 @@ export default class RevenueCommand extends AdminCommand<typeof RevenueCommand> 
     else if (groups.length > 0) this.showTable(groups, shape);
     if (!this.jsonEnabled()) {
       const sum = groups.reduce((total, { amount }) => total + Number(amount), 0);
-      this.writeNotice(`${formatCents(sum)} USD in all.`);
+      const result = groups.length === 0 ? 'No charge and no refund' : `${formatCents(sum)} USD in all`;
+      this.writeNotice(`${result}, ${describePeriod(period, 'UTC')}${this.#describeFilters()}.`);
     }
     return groups;
   }
 
-  /** Reads the wallets page by page, because the server adds up a limited number at once. */
-  async *#readRows(): AsyncGenerator<RevenueRow> {
-    const { month, from, to, mode, partner } = this.flags;
+  #describeFilters(): string {
+    const { mode, partner } = this.flags;
+    const filters = Object.entries({ mode, partner }).filter(([, value]) => value !== undefined);
+    return filters.length === 0 ? '' : `, only ${describeFilters(filters)}`;
+  }
+
+  /** Returns the given period, or the present month. */
+  #readPeriod() {
+    const { month, from, to } = this.flags;
     const isOpen = month === undefined && from === undefined;
-    const period = readPeriod({ month, to, from: isOpen ? firstOfThisMonth() : from }, 'UTC');
+    return readPeriod({ month, to, from: isOpen ? firstOfThisMonth() : from }, 'UTC');
+  }
+
+  /** Reads the wallets page by page, because the server adds up a limited number at once. */
+  async *#readRows(period: ReturnType<typeof readPeriod>): AsyncGenerator<RevenueRow> {
+    const { mode, partner } = this.flags;
     for (let after: string | null | undefined; after !== null; ) {
       const { rows, stoppedAfter } = await this.api.revenue.show.query({
         from: period.from ?? '',

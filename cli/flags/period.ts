@@ -2,6 +2,7 @@ import { Flags } from '@oclif/core';
 import { usageError } from '../errors/failure.ts';
 import { parseMoment } from './durations.ts';
 import { notAMoment, requireFromBeforeTo } from './flags.ts';
+import { timeInZone } from './zones.ts';
 
 /** Flags for a period of entries: a month, or two times. */
 export const periodFlags = {
@@ -47,4 +48,10 @@ export function readPeriod(
   const period = { from: requireMoment(from, zone), to: requireMoment(to, zone) };
   requireFromBeforeTo(period.from, period.to);
   return period;
+}
+
+/** Writes a period with its zone, such as `2026-06-01 00:00:00 to now (UTC)`. Its ends are RFC 3339 in UTC. */
+export function describePeriod({ from, to }: Period, zone: string): string {
+  const [begin, end] = [from, to].map((iso) => iso && timeInZone(iso, zone));
+  return `${begin ?? 'the beginning'} to ${end ?? 'now'} (${zone})`;
 }

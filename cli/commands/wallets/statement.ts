@@ -1,9 +1,10 @@
 import { Args, Flags } from '@oclif/core';
 import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
+import { nounFor } from '../../careful/previews.ts';
 import type { AdminApi } from '../../connection/client.ts';
 import { formatCents } from '../../flags/amounts.ts';
 import { mode, requestedColumns } from '../../flags/flags.ts';
-import { periodFlags, readPeriod } from '../../flags/period.ts';
+import { describePeriod, periodFlags, readPeriod } from '../../flags/period.ts';
 import { requireZone, timeInZone } from '../../flags/zones.ts';
 import { createTally, type Group } from '../../list/tally.ts';
 import { renderCsvRows } from '../../output/csv.ts';
@@ -17,11 +18,6 @@ interface Query {
   mode: 'test' | 'live';
   from: string | undefined;
   to: string | undefined;
-}
-
-function describePeriod({ from, to }: Query, zone: string): string {
-  const [begin, end] = [from, to].map((iso) => iso && timeInZone(iso, zone));
-  return `Period   ${begin ?? 'the beginning'} to ${end ?? 'now'} (${zone})`;
 }
 
 export default class WalletsStatement extends AdminCommand<typeof WalletsStatement> {
@@ -64,10 +60,11 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     const statement = await this.readPages(query);
     const { opening, closing, currency, entries } = statement;
     const inZone = entries.map(({ at, ...entry }) => ({ ...entry, at: timeInZone(at, zone) }));
-    if (this.flags.by !== undefined) return this.showSums(entries, { by: this.flags.by, zone });
+    if (this.flags.by !== undefined)
+      return this.showSums(entries, { by: this.flags.by, zone, period: describePeriod(query, zone) });
     if (this.flags.csv) for (const line of renderStatement(statement)) this.log(line);
     else {
-      this.log(describePeriod(query, zone));
+      this.log(`Period   ${describePeriod(query, zone)}`);
       this.log(`Opening  ${formatCents(opening)} ${currency}`);
       this.showTable(inZone, ['seq', 'at', 'id', 'kind', 'amount', 'balanceAfter', 'reference', 'reason'], {
         dropIfNarrow: ['reason', 'reference', 'seq', 'id'],
@@ -82,7 +79,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
   /** Shows the number and the sum of the entries of each group. Days are those of the zone. */
   private async showSums(
     entries: Statement['entries'],
-    { by, zone }: { by: string; zone: string },
+    { by, zone, period }: { by: string; zone: string; period: string },
   ): Promise<readonly Omit<Group, 'share'>[]> {
     const { StatementEntry } = await import('../../../contracts/admin/wallets.ts');
     const columns = requestedColumns(by, Object.keys(StatementEntry.shape));
@@ -97,7 +94,11 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     const groups = tally.groups().map(({ share: _share, ...group }) => group);
     const shape = [...columns, 'count', sum];
     if (this.flags.csv) for (const line of renderCsvRows(shape, groups)) this.log(line);
-    else this.showTable(groups, shape);
+    else if (groups.length > 0) this.showTable(groups, shape);
+    if (!this.jsonEnabled())
+      this.writeNotice(
+        `${entries.length === 0 ? 'Nothing found' : `${entries.length} ${nounFor(entries.length, 'entry')}`}, ${period}.`,
+      );
     return groups;
   }
 

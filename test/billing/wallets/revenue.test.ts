@@ -51,13 +51,24 @@ describe('svcadmin revenue', () => {
     const csv = await svcadmin.run([...june, '--by', 'partnerId', '--csv']);
     const lines = [`${one},2,0.70`, `${two},1,0.50`].sort();
     expect(csv.stdout.trim().split('\n')).toEqual(['partner_id,count,amount', ...lines]);
-    expect(csv.stderr).toBe('1.20 USD in all.\n');
+    expect(csv.stderr).toBe('1.20 USD in all, 2026-06-01 00:00:00 to 2026-07-01 00:00:00 (UTC).\n');
     expect(await svcadmin.json(...june, '--mode', 'live')).toEqual([]);
     expect(await svcadmin.json(...june, '--by', 'kind', '--partner', two)).toEqual([
       { kind: 'token', count: 1, amount: 50 },
     ]);
     expect((await svcadmin.run([...june, '--by', 'colour'])).code).toBe(2);
     expect((await svcadmin.run(['revenue', '--month', 'June'])).code).toBe(2);
+  });
+
+  it('says of which period and filter there is nothing, instead of a sum of zero', async () => {
+    const live = await svcadmin.run(['revenue', '--from', '2026-06-01', '--mode', 'live']);
+    expect(live.stdout).toBe('');
+    expect(live.stderr).toContain(
+      'No charge and no refund, 2026-06-01 00:00:00 to now (UTC), only --mode live.\n',
+    );
+    const presentMonth = new Date().toISOString().slice(0, 'YYYY-MM'.length);
+    const present = await svcadmin.run(['revenue', '--partner', two]);
+    expect(present.stderr).toContain(`${presentMonth}-01 00:00:00 to now (UTC)`);
   });
 
   it('reads all wallets in pages; an unknown partner is not_found', async () => {

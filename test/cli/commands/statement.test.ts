@@ -65,6 +65,12 @@ describe('svcadmin wallets statement --by', () => {
       { kind: 'funding', count: 1, amount: 10_000 },
     ]);
     const csv = await svcadmin.run(['wallets', 'statement', id, '--by', 'kind', '--csv']);
+    expect(csv.stderr).toBe('3 entries, the beginning to now (UTC).\n');
+    const later = ['--from', '2035-01-01', '--to', '2035-02-01', '--by', 'kind'];
+    expect(await svcadmin.run(['wallets', 'statement', id, ...later])).toMatchObject({
+      stdout: '',
+      stderr: 'Nothing found, 2035-01-01 00:00:00 to 2035-02-01 00:00:00 (UTC).\n',
+    });
     expect(csv.stdout).toBe('kind,count,amount\nadjustment,2,-15.00\nfunding,1,100.00\n');
     const unknown = await svcadmin.run(['wallets', 'statement', id, '--by', 'colour']);
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('colour is not a column') });
