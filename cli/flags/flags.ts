@@ -47,7 +47,12 @@ export const mostPerPage = 500;
 
 /** Flags of lists that the server returns in pages. */
 export const pageFlags = {
-  limit: Flags.integer({ description: 'maximum number of records', default: 50, min: 1, max: mostPerPage }),
+  limit: Flags.integer({
+    description: 'maximum number of records, or of groups with --by',
+    default: 50,
+    min: 1,
+    max: mostPerPage,
+  }),
   after: Flags.string({ description: 'only records after the one with this id', aliases: ['cursor'] }),
   all: Flags.boolean({ description: 'all records, however many', exclusive: ['limit'] }),
   ...listFlags,

@@ -16,7 +16,7 @@ import {
   describeTotal,
   type SampledTotal,
 } from './totals.ts';
-import { conditionColumns, knownColumns } from './where.ts';
+import { collectValues, conditionColumns, knownColumns } from './where.ts';
 
 /** A list: the source of its rows, and how they are shown. */
 interface List<Row extends object, Shown extends object> {
@@ -42,6 +42,8 @@ interface List<Row extends object, Shown extends object> {
 /** A list after the flags are applied: its pages have only the rows that meet the conditions of --where. */
 interface Source<Row extends object, Shown extends object> extends List<Row, Shown> {
   show: (row: Row) => Shown;
+  /** Returns sentences that say which values there are, for the case that no record meets the conditions. */
+  describeValues: () => readonly string[];
 }
 
 interface ListFlags extends PageFlags {
@@ -68,6 +70,11 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   protected get needsAllRows(): boolean {
     const { count = false, by, where } = this.#listFlags;
     return count || by !== undefined || where !== undefined;
+  }
+
+  /** The --limit that the person gave. Undefined for the default one. */
+  get #givenLimit(): number | undefined {
+    return this.argv.some((arg) => arg.startsWith('--limit')) ? this.#listFlags.limit : undefined;
   }
 
   /** Shows a list. @returns the rows; with --count their number; with --by the number of rows with the same values */
@@ -118,11 +125,13 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   #applyConditions<Row extends object, Shown extends object>(list: List<Row, Shown>): Source<Row, Shown> {
     const { where } = this.#listFlags;
     const { show = (row: Row) => row as unknown as Shown, columns } = list;
-    if (where === undefined) return { ...list, show };
+    if (where === undefined) return { ...list, show, describeValues: () => [] };
     // The server counts without the conditions, so its count cannot be used.
     const { count: _count, ...rest } = list;
-    const page = withConditions(list.page, { where, columns, show });
-    return { ...rest, show, page };
+    const { note, describe } = collectValues(where, columns);
+    const noted = (row: Row) => note(show(row));
+    const page = withConditions(list.page, { where, columns, show: noted });
+    return { ...rest, show, page, describeValues: describe };
   }
 
   async #showRows<Row extends object, Shown extends object>(
@@ -144,12 +153,18 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     const { next = null, isStopped = false, sampledSince = null } = lastPage ?? {};
     // A program that reads JSON knows its own --limit, but not the default one, nor that a search stopped. It needs no count.
     const { count } = isJson ? {} : source;
-    const isCutUnasked = next !== null && !this.argv.some((arg) => arg.startsWith('--limit'));
+    const isCutUnasked = next !== null && this.#givenLimit === undefined;
     if (!isJson || isStopped || isCutUnasked)
       this.writeNotice(
         await this.#describeSummary({ count }, { shown: shownCount, next, isStopped, sampledSince }),
       );
+    if (shownCount === 0) this.#writeValues(source);
     return rows;
+  }
+
+  /** Says which values there are, after no record met the conditions of --where. */
+  #writeValues({ describeValues }: Pick<Source<object, object>, 'describeValues'>): void {
+    if (!this.jsonEnabled()) for (const sentence of describeValues()) this.writeNotice(sentence);
   }
 
   /** Returns the columns to show: those of --columns; otherwise those of the list and of the conditions of --where. */
@@ -249,12 +264,14 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   async #showTotal<Row extends object>({
     count,
     page,
-  }: Pick<List<Row, object>, 'count' | 'page'>): Promise<SampledTotal> {
+    describeValues,
+  }: Pick<Source<Row, object>, 'count' | 'page' | 'describeValues'>): Promise<SampledTotal> {
     if (this.#listFlags.csv || this.#listFlags.columns !== undefined)
       throw usageError('--count prints a number: leave out --csv and --columns');
     const total = (await this.#countIfPossible(count)) ?? (await this.#countAllRows(page));
     if (total.total === 0) await this.#requireNamedRecords();
     this.log(describeTotal(total));
+    if (total.total === 0) this.#writeValues({ describeValues });
     return total;
   }
 
@@ -274,8 +291,9 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     by: string,
   ): Promise<readonly Group[]> {
     const { tally, sampledSince } = await this.#tallyRows(source, by);
-    const groups = tally
-      .groups()
+    const allGroups = tally.groups();
+    const groups = allGroups
+      .slice(0, this.#givenLimit)
       .map((group): Group => ({ ...group, ...(sampledSince && { sampledSince }) }));
     if (this.jsonEnabled()) return groups;
     const columns = [...tally.columns, 'count', 'share'];
@@ -289,10 +307,12 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
       describeCounted({
         counted: tally.total(),
         sampledSince,
-        groups: groups.length,
+        groups: allGroups.length,
+        shown: groups.length,
         filters: this.#describeFilters(),
       }),
     );
+    if (allGroups.length === 0) this.#writeValues(source);
     return groups;
   }
 

@@ -75,16 +75,19 @@ interface Counted {
   counted: number;
   sampledSince: string | null;
   groups: number;
+  /** The number of groups that are shown. */
+  shown: number;
   filters: string;
 }
 
 /** Describes the records that the groups of --by count. */
-export function describeCounted({ counted, sampledSince, groups, filters }: Counted): string {
+export function describeCounted({ counted, sampledSince, groups, shown, filters }: Counted): string {
   const filterText = filters === '' ? '' : `, only ${filters}`;
   if (counted === 0) return `Nothing found${filterText}.`;
   const about = precisionOf({ exact: true, sampledSince });
   const records = `${about}${counted === 1 ? '1 record' : `${withThousands(counted)} records`}`;
-  return `${records} in ${groups === 1 ? '1 group' : `${withThousands(groups)} groups`}${describeSampling(sampledSince)}${filterText}.`;
+  const cut = shown < groups ? `; the first ${withThousands(shown)} are shown` : '';
+  return `${records} in ${groups === 1 ? '1 group' : `${withThousands(groups)} groups`}${describeSampling(sampledSince)}${filterText}${cut}.`;
 }
 
 /**

@@ -135,3 +135,37 @@ export function createFilter(where: readonly string[], columns: readonly string[
     );
   };
 }
+
+/** A column with more values than this is not described. */
+const mostValues = 12;
+
+/**
+ * Collects the values of the columns that conditions such as `status=failed` name. If no row meets the conditions, they show
+ * that the person mistyped a value.
+ * @returns `note`, which takes and returns a row as tables show it, and `describe`, which returns a sentence for each column
+ */
+export function collectValues(where: readonly string[], columns: readonly string[]) {
+  const asked = where
+    .map(parseCondition)
+    .filter(({ operator, operand, isNegated }) => operator === '=' && operand !== '' && !isNegated);
+  const valuesOf = new Map<string, Set<string>>();
+  return {
+    note<Row extends object>(row: Row): Row {
+      for (const { column } of asked) {
+        const [exactName = ''] = requestedColumns(column, knownColumns(columns, row));
+        const values = valuesOf.get(exactName) ?? new Set();
+        valuesOf.set(exactName, values);
+        if (values.size > mostValues) continue;
+        const present = [(row as Record<string, unknown>)[exactName]]
+          .flat()
+          .filter((value) => !isAbsent(value));
+        for (const value of present) values.add(formatValue(exactName, value));
+      }
+      return row;
+    },
+    describe: (): string[] =>
+      [...valuesOf]
+        .filter(([, { size }]) => size > 0 && size <= mostValues)
+        .map(([column, values]) => `${column} has: ${[...values].sort().join(', ')}.`),
+  };
+}

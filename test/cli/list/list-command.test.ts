@@ -115,6 +115,31 @@ describe('a list command of svcadmin', () => {
     expect((await list('--by', 'status', '--count')).code).toBe(2);
   });
 
+  it('prints with --by only as many groups as --limit says, in every format, and says that there are more', async () => {
+    const cut = await list('--by', 'id', '--limit', '2');
+    expect(cut.stdout.trimEnd().split('\n')).toHaveLength(3);
+    expect(cut.stderr).toBe('1,203 records in 1,203 groups; the first 2 are shown.\n');
+    const csv = await list('--by', 'status', '--limit', '1', '--csv');
+    expect(csv.stdout.trimEnd().split('\n')).toEqual([
+      'status,count,share',
+      expect.stringMatching(/^200,1196,/),
+    ]);
+    expect(await svcadmin.json('requests', 'list', '--by', 'id', '--limit', '2')).toHaveLength(2);
+    const whole = await list('--by', 'id');
+    expect(whole.stdout.trimEnd().split('\n')).toHaveLength(many + 1);
+  });
+
+  it('names the values of a column if --where finds no record, and nothing else of a column with many', async () => {
+    const wrong = await list('--where', 'status=4O2');
+    expect(wrong.stderr).toBe('Nothing found, only --where status=4O2.\nstatus has: 200, 402.\n');
+    const counted = await list('--where', 'error=payment', '--by', 'status');
+    expect(counted.stderr).toContain('error has: payment_required.');
+    const many = await list('--where', 'id=req_1');
+    expect(many.stderr).toBe('Nothing found, only --where id=req_1.\n');
+    const found = await list('--where', 'status=402');
+    expect(found.stderr).not.toContain('status has');
+  });
+
   it('shows with --where only records that meet the conditions, over all pages', async () => {
     const paid = await list('--where', 'status!=402', '--where', 'error=', '--limit', '2', '--columns', 'id');
     expect(paid.stdout).toBe('id\nreq_0000000000000000000007\nreq_0000000000000000000008\n');
@@ -129,7 +154,7 @@ describe('a list command of svcadmin', () => {
     const groups = await svcadmin.json('requests', 'list', '--where', 'partnerName~acme', '--by', 'status');
     expect(groups).toMatchObject([{ count: many - failures }, { count: failures }]);
     const none = await list('--where', 'status=500');
-    expect(none).toMatchObject({ code: 0, stderr: 'Nothing found, only --where status=500.\n' });
+    expect(none.stderr).toBe('Nothing found, only --where status=500.\nstatus has: 200, 402.\n');
     expect(await list('--where', 'colour=red')).toMatchObject({ code: 2, stdout: '' });
   });
 
