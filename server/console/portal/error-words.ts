@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../../contracts/errors.ts';
-import type { ApiError } from '../../platform/errors.ts';
+import { ApiError } from '../../platform/errors.ts';
 import type { Language } from '../../platform/http/browser/language.ts';
 import { type Fault, faultsOf } from './fault-words.ts';
 import type { Messages } from './messages/en.ts';
@@ -37,3 +37,7 @@ export function describeError(
   const detail = { text: isEnglish ? message : texts.join(' '), isEnglish };
   return { text: m[messages[code] ?? 'refused'], detail };
 }
+
+/** The error for a path without a page. It shows the path. A long one is shortened. */
+export const noPageError = (path: string) =>
+  new ApiError('route_not_found', { description: path.slice(0, 128) });

@@ -8,12 +8,12 @@ import { issueToken } from '../../platform/http/browser/csrf.ts';
 import type { Browser } from './browser.ts';
 import type { MemberCalls } from './calls/member-calls.ts';
 import { isAllowed } from './calls/scope.ts';
-import { describeError } from './error-words.ts';
+import { describeError, noPageError } from './error-words.ts';
 import { hasFault, withFaults, withRefusedSearch } from './form-faults.ts';
 import type { SignedIn } from './member-sessions.ts';
 import { navigationOf } from './navigation.ts';
 import type { Responses } from './responses.ts';
-import { findPath, notFoundPage, placeOf } from './views/find.ts';
+import { errorPage, findPath, notFoundPage, placeOf } from './views/find.ts';
 import { askingView, questionOf, runOf } from './views/kit/ask.ts';
 import { keepMode, modeIn, modeSwitch } from './views/kit/mode-switch.ts';
 import type {
@@ -191,6 +191,13 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
     });
   }
 
+  /** Shows an error instead of a page, such as that of an unknown record: with the menu. @throws any error that is a fault of ours */
+  function showError(page: Pick<PageRow, 'path'>, call: MemberRequest, error: unknown) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    noteFailure(call.request, error);
+    return show(errorPage(error, page, pages), call, { error });
+  }
+
   /** The address to show after an action. If the action changed something, the page there says so. */
   function addressAfter({ to, isUnchanged = false }: ActionResult, request: FastifyRequest): string {
     const address = `${root}${keepMode(to ?? browser.pathOf(request), searchOf(request.query))}`;
@@ -222,7 +229,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       // After a fault of the server, the page itself could probably not be shown. So the error handler shows a simpler one.
       if (!(error instanceof ApiError) || error.status >= 500) throw error;
       noteFailure(request, error);
-      return show(page, call, { error, given });
+      return show(page, call, { error, given }).catch((fault: unknown) => showError(page, call, fault));
     }
     const { secret, text, sections } = result;
     // No address leads to these parts of a result, so they are shown in the answer to the form.
@@ -243,18 +250,24 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       scope.get(page.path, { exposeHeadRoute: false }, async (request, reply) => {
         const call = await memberOrSignInPage(request, reply);
         if (!call) return reply;
-        try {
-          return await show(page, call);
-        } catch (error) {
-          const { mode: _mode, ...search } = searchOf(request.query);
-          const isRefused = error instanceof ApiError && ['bad_input', 'not_found'].includes(error.code);
-          if (!isRefused || Object.keys(search).length === 0) throw error;
-          noteFailure(request, error);
-          return show(page, call, { error, search });
-        }
+        return show(page, call)
+          .catch((error: unknown) => {
+            const { mode: _mode, ...search } = searchOf(request.query);
+            const isRefused = error instanceof ApiError && ['bad_input', 'not_found'].includes(error.code);
+            if (!isRefused || Object.keys(search).length === 0) throw error;
+            noteFailure(request, error);
+            return show(page, call, { error, search });
+          })
+          .catch((error: unknown) => showError(page, call, error));
       });
       if (page.actions) scope.post(page.path, (request, reply) => runAction(page, request, reply));
     }
+    scope.get('/*', { exposeHeadRoute: false }, async (request, reply) => {
+      const signedIn = await calls.admit(request);
+      if (!signedIn) return reply.callNotFound();
+      const path = browser.pathOf(request);
+      return showError({ path }, { request, reply, signedIn }, noPageError(path));
+    });
     for (const row of documents)
       scope.get(row.path, { exposeHeadRoute: false }, async (request, reply) => {
         const call = await memberOrSignInPage(request, reply);

@@ -1,13 +1,12 @@
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
-import { ApiError } from '../../platform/errors.ts';
 import { followChoice } from '../../platform/http/browser/language-choice.ts';
 import { pageHeaders, serveAsset } from '../../platform/http/browser/pages.ts';
 import { codeHeader, renderErrors } from '../../platform/http/errors.ts';
 import { boundInFlight, type Capacity } from '../../platform/http/limits/in-flight.ts';
 import { acceptForms } from '../../platform/http/parameters.ts';
 import type { Browser } from './browser.ts';
-import { describeError } from './error-words.ts';
+import { describeError, noPageError } from './error-words.ts';
 import { assets, type Responses } from './responses.ts';
 
 interface Dependencies {
@@ -43,9 +42,8 @@ export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
       });
     });
     scope.setNotFoundHandler(({ url }) => {
-      // The message shows the path. A long one is shortened.
       const [path = ''] = url.split('?', 1);
-      throw new ApiError('route_not_found', { description: path.slice(0, 128) });
+      throw noPageError(path);
     });
     for (const page of pages) await scope.register(page);
   };

@@ -118,3 +118,46 @@ it('a page loads its script by the policy, and says each time with its date for 
     /<time class="whole" datetime="[\d-]{10}T[\d:.]+Z">[\d-]{10} [\d:]{8}<\/time>/,
   );
 });
+
+describe('a page that cannot be shown', () => {
+  const open = async (path: string, { browser }: Pick<SignedInMember, 'browser'> = own.members.owner) => {
+    const { status, html } = await browser.open(path);
+    const [menu = '', main = ''] = html.split('<main');
+    const [, current] = /href="([^"]*)" aria-current="page"/.exec(menu) ?? [];
+    return { status, current, hasMenu: menu.includes('<nav aria-label="Pages"'), main };
+  };
+
+  it.each([
+    ['/clients/cli_0000000000000000000000', '/portal/clients'],
+    ['/integrations/int_0000000000000000000000', '/portal/clients'],
+    ['/bulk/blk_0000000000000000000000', '/portal/deliveries'],
+    ['/wallet/entries/txn_0000000000000000000000', '/portal/wallet'],
+    ['/requests/req_0000000000000000000000?x=1', '/portal/requests'],
+  ])('has the menu for the unknown record %s, and says where to look', async (path, list) => {
+    const { status, current, hasMenu, main } = await open(path);
+    expect([status, current, hasMenu]).toEqual([404, list, true]);
+    expect(main).toContain(/\/(\w+)(\?|$)/.exec(path)?.[1]);
+    expect(main).toContain('find any id with the field at the top of the page');
+    expect(main).toContain(`<a href="${list}">`);
+  });
+
+  it('has the menu for a role that may not open it, which leads to no list that it may not open', async () => {
+    const { status, hasMenu, main } = await open(`/deliveries/${own.ids.delivery}`, own.members.finance);
+    expect([status, hasMenu]).toEqual([403, true]);
+    expect(main).toContain('Your role does not allow this');
+    expect(main).not.toContain('href="/portal/deliveries"');
+  });
+
+  it('has the menu after a form about a record that does not exist', async () => {
+    const { browser, csrf } = own.members.owner;
+    const path = '/keys/key_0000000000000000000000';
+    const { status, html } = await browser.post(path, { csrf: await csrf(), act: 'rotate', keepOld: '0' });
+    expect([status, html.includes('<nav aria-label="Pages"')]).toEqual([404, true]);
+  });
+
+  it('has the menu for an unknown path, and none if no member is signed in', async () => {
+    expect(await open('/nothing')).toMatchObject({ status: 404, hasMenu: true });
+    const stranger = { browser: createPortalBrowser(server) };
+    expect(await open('/nothing', stranger)).toMatchObject({ status: 404, hasMenu: false });
+  });
+});

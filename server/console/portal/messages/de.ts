@@ -219,6 +219,7 @@ export const de: Messages = {
   formTooOld:
     'Dieses Formular stammt aus einer anderen Anmeldung oder von einer anderen Website. Öffnen Sie die Seite neu und senden Sie es von dort.',
   noRecord: 'Ihr Unternehmen hat keinen solchen Eintrag.',
+  whereToLook: 'Suchen Sie in der Liste, oder jede Id mit dem Feld oben auf der Seite.',
   noPage: 'Das Portal hat keine solche Seite.',
   isUserOfOperator:
     'Solche Kennungen benutzt nur der Betreiber des Dienstes für Nutzer; Sie sehen keine. Sie finden Nutzer mit sub, user_id oder enrollment_id.',

@@ -211,6 +211,7 @@ export const en = {
   formTooOld:
     'This form is from another sign-in, or another site. Open the page again and send it from there.',
   noRecord: 'There is no such record of your company.',
+  whereToLook: 'Look in the list, or find any id with the field at the top of the page.',
   noPage: 'The portal has no such page.',
   isUserOfOperator:
     'The operator of the service uses such ids for users, and you see none. Find users by sub, user_id or enrollment_id.',

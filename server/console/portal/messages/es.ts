@@ -217,6 +217,7 @@ export const es: Messages = {
   formTooOld:
     'Este formulario es de otro inicio de sesión o de otro sitio. Abra la página de nuevo y envíelo desde allí.',
   noRecord: 'Su empresa no tiene ese registro.',
+  whereToLook: 'Busque en la lista, o cualquier identificador con el campo de arriba.',
   noPage: 'El portal no tiene esa página.',
   isUserOfOperator:
     'Solo el operador del servicio usa estos identificadores para los usuarios; usted no ve ninguno. Busque a los usuarios por sub, user_id o enrollment_id.',

@@ -220,6 +220,7 @@ export const fr: Messages = {
   formTooOld:
     'Ce formulaire vient d’une autre connexion ou d’un autre site. Rouvrez la page et envoyez-le de là.',
   noRecord: 'Votre entreprise n’a pas cet élément.',
+  whereToLook: 'Cherchez dans la liste, ou tout identifiant avec le champ en haut de la page.',
   noPage: 'Le portail n’a pas cette page.',
   isUserOfOperator:
     'Seul l’opérateur du service utilise ces identifiants pour les utilisateurs ; vous n’en voyez pas. Trouvez les utilisateurs par sub, user_id ou enrollment_id.',

@@ -1,4 +1,6 @@
 import { type IdentifierKind, identifierKind, secretPrefixes } from '../../../../contracts/identifiers.ts';
+import type { ApiError } from '../../../platform/errors.ts';
+import { isAllowed } from '../calls/scope.ts';
 import type { Messages } from '../messages/en.ts';
 import { entryPage } from './entry.ts';
 import type { PageRow } from './kit/page.ts';
@@ -49,6 +51,47 @@ export function placeOf(id: string, partnerId: string): { to: string } | { why: 
     return path ? { to: `${path}/${id}` } : { why: reasonOfKind[kind] ?? 'noRecord' };
   }
   return { to: `/requests/${id}` };
+}
+
+/** The lists that link to records whose own topic has no list. */
+const listOfTopic: Readonly<Record<string, string>> = { integrations: '/clients', bulk: '/deliveries' };
+
+/** The list in which a page's record would be; undefined for a page that is no record. */
+function listOf({ path }: Pick<PageRow, 'path'>, pages: readonly PageRow[]): PageRow | undefined {
+  const [, topic = ''] = path.split('/');
+  const list = listOfTopic[topic] ?? `/${topic}`;
+  return pages.find((page) => page.path === list);
+}
+
+/**
+ * The page that is shown instead of one that cannot be, below the error. It has the menu, and says where to look.
+ * @param page the page that was asked for
+ */
+export function errorPage(
+  { status }: ApiError,
+  page: Pick<PageRow, 'path'>,
+  pages: readonly PageRow[],
+): PageRow {
+  const list = listOf(page, pages);
+  return {
+    path: list?.path ?? page.path,
+    needs: 'partners.show',
+    view: async ({ m, role, request }) => {
+      const title = status === 404 ? m.notFound : m.problem;
+      const found = list?.nav && isAllowed(role, list.needs) ? [{ text: m[list.nav], to: list.path }] : [];
+      return {
+        title,
+        sections: [
+          {
+            title,
+            note: status === 404 ? m.whereToLook : undefined,
+            facts: [[m.request, { text: request.id, isCommand: true }]],
+            links: [...found, { text: m.overview, to: '/' }],
+          },
+        ],
+      };
+    },
+  };
 }
 
 export const findPath = '/find';
