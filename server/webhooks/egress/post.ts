@@ -40,6 +40,8 @@ export interface PostSettings {
   route?: Partial<Route>;
   /** Time limit for the whole attempt, from name resolution to the body, in milliseconds; default 10,000. */
   budget?: number;
+  /** Milliseconds for which a connection waits for the next request; default 4,000. */
+  kept?: number;
   /** The certificate authority to trust instead of those of the system. */
   ca?: string;
 }
@@ -85,11 +87,12 @@ export function createPost({
   rules,
   route: replacements,
   budget = attemptTimeoutMs,
+  kept,
   ca,
 }: PostSettings): Post {
   const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...replacements };
 
-  const connections = createConnections();
+  const connections = createConnections(kept);
 
   /** Makes one request. A failure is a result too, so it does not throw. */
   async function send(request: PostRequest, dial: Dial): Promise<SendResult> {

@@ -85,8 +85,8 @@ function connect({ open }: Connecting, give: Give | undefined): undefined {
  * of the same key, to the same origin, whose host name has the same checked addresses as when it was made.
  */
 class KeptConnections extends Agent {
-  constructor() {
-    super({ keepAlive: true, maxFreeSockets: mostKept, timeout: keptMs });
+  constructor(timeout: number) {
+    super({ keepAlive: true, maxFreeSockets: mostKept, timeout });
   }
 
   // `Agent` passes the options of the request, which `sendOnce` has set.
@@ -99,7 +99,8 @@ class KeptConnections extends Agent {
   }
 }
 export type Connections = Agent;
-export const createConnections = (): Connections => new KeptConnections();
+/** @param kept milliseconds for which a connection waits for the next request */
+export const createConnections = (kept = keptMs): Connections => new KeptConnections(kept);
 
 /** Keeps the beginning of what arrives for a request, besides the parser. */
 function keepHead(outgoing: ClientRequest): () => Buffer {

@@ -68,6 +68,15 @@ describe('a connection to an endpoint', () => {
     expect(seen.requests).toBe(2);
   });
 
+  it('is closed if no request follows in time', async () => {
+    const { port, seen } = await countingReceiver();
+    const post = createPost({ rules, kept: 20 });
+    await post({ ...request, url: `http://localhost:${port}/` });
+    const [socket] = seen.sockets;
+    if (socket?.readyState === 'open') await once(socket, 'end');
+    expect(socket?.readableEnded).toBe(true);
+  });
+
   it('is replaced by a new one if the receiver has closed it, and the attempt succeeds', async () => {
     const { port, seen } = await countingReceiver();
     const post = createPost({ rules });
