@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { AdminCommand } from '../program/base-command.ts';
-import { explainStatus } from '../show/inactive.ts';
+import { explainStatus } from '../show/refusal.ts';
 
 export default class Request extends AdminCommand<typeof Request> {
   static override summary = 'Show a request by the X-Request-Id of its answer.';
@@ -14,16 +14,16 @@ export default class Request extends AdminCommand<typeof Request> {
   async run() {
     const record = await this.api.requests.show.query({ requestId: this.args.request });
     if (record.request) this.showRecord(record.request);
-    const refusal = await explainStatus(this.api, record.request);
-    for (const line of refusal?.lines ?? []) this.log(line);
+    const { lines, next } = explainStatus(record);
+    for (const line of lines) this.log(line);
     for (const { at, operatorName, action, target } of record.changes)
       this.showRecord({ at, operator: operatorName, action, target });
-    if (!this.jsonEnabled()) for (const command of this.#next(refusal?.next)) this.writeNotice(command);
-    return refusal ? { ...record, inactive: refusal.inactive } : record;
+    if (!this.jsonEnabled()) for (const command of this.#next(next)) this.writeNotice(command);
+    return record;
   }
 
   /** Members have the commands of clients only. Support activates their account. */
-  #next(commands: readonly string[] = []): string[] {
+  #next(commands: readonly string[]): string[] {
     return commands
       .filter((command) => this.program === 'svcadmin' || command.startsWith('clients '))
       .map((command) => `Next: ${this.config.bin} ${command}`);

@@ -1,5 +1,5 @@
 import type { AdminApi } from '../connection/client.ts';
-import { explainStatus } from './inactive.ts';
+import { explainStatus } from './refusal.ts';
 import {
   mostRowsPerList,
   type ReadReason,
@@ -76,14 +76,14 @@ export async function showEntry(api: AdminApi, entryId: string): Promise<Shown> 
 
 export async function showRequest(api: AdminApi, requestId: string): Promise<Shown> {
   const record = await api.requests.show.query({ requestId });
-  const { request, changes } = record;
-  const refusal = await explainStatus(api, request);
+  const { request, inactive, changes } = record;
+  const { lines, next } = explainStatus(record);
   return {
     // A request of an operator is not in the request log. It is known by its changes in the audit log.
     record: request ?? { id: requestId, changes: changes.map(({ action }) => action) },
-    lines: refusal?.lines ?? [],
+    lines,
     related: withoutRepeats([
-      ...(refusal?.inactive ?? []).flatMap(({ kind, id, name, status, since }) =>
+      ...(inactive ?? []).flatMap(({ kind, id, name, status, since }) =>
         related(kind, id, [status, since && `since ${since}`, name].filter(Boolean).join(', ')),
       ),
       ...related('partner', request?.partnerId),
@@ -97,7 +97,7 @@ export async function showRequest(api: AdminApi, requestId: string): Promise<Sho
         ...relatedActor(operatorId),
       ]),
     ]),
-    next: [...(refusal?.next ?? []), ...(request?.error ? [`error ${request.error}`] : [])],
+    next: [...next, ...(request?.error ? [`error ${request.error}`] : [])],
   };
 }
 

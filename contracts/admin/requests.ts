@@ -40,12 +40,28 @@ const RequestId = z
 
 export const RequestReference = z.strictObject({ requestId: RequestId });
 
+/** A record that is off, so that requests of its partner's programs are refused. */
+export const InactiveRecord = z.strictObject({
+  kind: z.enum(['partner', 'client', 'API key', 'integration']),
+  id: z.string(),
+  name: z.string(),
+  status: z.string(),
+  /** Since when it is off. Null if the audit log does not have the change. */
+  since: DateTime.nullable(),
+  /** The command that ends the refusals, without the name of the program. */
+  next: z.string(),
+});
+export type InactiveRecord = z.infer<typeof InactiveRecord>;
+
 /** A request of the public API, the changes of a call of the admin API, or both. */
 export const RequestHistory = z.strictObject({
   id: z.string(),
   request: RequestView.nullable(),
+  /** The records whose status refused the request, if they still would. Null if a status did not refuse it. */
+  inactive: z.array(InactiveRecord).nullable(),
   changes: z.array(AuditLogEntry),
 });
+export type RequestHistory = z.infer<typeof RequestHistory>;
 
 export const ListRequests = z.strictObject({
   partnerId: reference('partner').optional(),

@@ -10,7 +10,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import { type AuthenticationDependencies, createAuthentication } from './operators/authentication.ts';
 import { createOperatorProcedures } from './operators/operators.ts';
 import { createRequestLog, type RequestLogDependencies } from './requests/request-log.ts';
-import { createRequestProcedures } from './requests/request-queries.ts';
+import { createRequestProcedures, type RequestDependencies } from './requests/request-queries.ts';
 import { createSchemaProcedures } from './schema/admin-schema.ts';
 import { createSecretProcedures, type SecretDependencies } from './secrets/secrets.ts';
 import { createStatusProcedure, type StatusSources } from './status.ts';
@@ -19,6 +19,7 @@ import type { AdminStores } from './store.ts';
 interface Dependencies
   extends Pick<AuthenticationDependencies, 'firstToken' | 'databaseFault'>,
     Pick<RequestLogDependencies, 'flushEvery' | 'existing'>,
+    Pick<RequestDependencies, 'findInactive'>,
     Pick<SecretDependencies, 'findSecret'> {
   stores: AdminStores;
   clock: Clock;
@@ -42,7 +43,7 @@ export function createAdmin(dependencies: Dependencies) {
     operators: createOperatorProcedures(stores.operators, clock),
     keyring: createKeyringProcedures(dependencies.rotation, clock),
     auditLog: createAuditLogProcedures(stores.audit, dependencies.recordsOfUser, stores.operators.exists),
-    requests: createRequestProcedures({ ...stores, clock, partnerNames: dependencies.partnerNames }),
+    requests: createRequestProcedures({ ...dependencies, ...stores }),
     schema: createSchemaProcedures(dependencies.upgrade, dependencies.shards),
     secrets: createSecretProcedures(dependencies),
     status: createStatusProcedure({ ...dependencies, ...status }),

@@ -320,6 +320,6 @@ describe('the procedure requests.show', () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const [entry] = await server.admin.auditLog.list.query({ target: id });
     const shown = await server.admin.requests.show.query({ requestId: entry?.requestId ?? '' });
-    expect(shown).toEqual({ id: entry?.requestId, request: null, changes: [entry] });
+    expect(shown).toEqual({ id: entry?.requestId, request: null, inactive: null, changes: [entry] });
   });
 });

@@ -1,6 +1,7 @@
 import { pageFields } from '../../../contracts/admin/references.ts';
 import {
   FoundRequests,
+  type InactiveRecord,
   ListRefused,
   ListRequests,
   RefusedExchanges,
@@ -39,16 +40,20 @@ const viewRequest = (role: Role, record: RequestRecord): RequestView =>
 /** A row of the refused exchanges before the names of partners are added. */
 const RefusalWithoutName = RefusedView.omit({ partnerName: true, sampledSince: true });
 
-interface Sources {
+export interface RequestDependencies {
   requests: RequestStore;
   gaps: Pick<RequestGapStore, 'sampledSince'>;
   audit: Pick<AuditStore, 'ofRequest'>;
   clock: Pick<Clock, 'now'>;
   partnerNames: PartnerNames;
+  /** Returns the records whose status refused a request. Null if a status did not refuse it. */
+  findInactive: (request: RequestRecord) => Promise<InactiveRecord[] | null>;
 }
 
 /** The procedures of `svcadmin request ID`, `svcadmin requests …` and `svcadmin tail`. */
-export function createRequestProcedures({ requests, gaps, audit, clock, partnerNames }: Sources) {
+export function createRequestProcedures(dependencies: RequestDependencies) {
+  const { requests, gaps, audit, clock, partnerNames, findInactive } = dependencies;
+
   /** Returns the start of a list. Rows are not shown after their retention, although the database deletes them later. */
   function startOf(since: string | undefined): string {
     const oldest = new Date(clock.now() - requestRetentionMs).toISOString();
@@ -71,7 +76,12 @@ export function createRequestProcedures({ requests, gaps, audit, clock, partnerN
           description: `No request ${requestId}: kept for a week where it names a known client, key, integration or session, and a sample under load${scopeRemark}`,
         });
       }
-      return { id: requestId, request: found ? viewRequest(operator.role, found) : null, changes };
+      return {
+        id: requestId,
+        request: found ? viewRequest(operator.role, found) : null,
+        inactive: found ? await findInactive(found) : null,
+        changes,
+      };
     }),
 
     list: query(ListRequests, FoundRequests, async ({ after, since, ...wanted }, { operator }) => {

@@ -7,6 +7,7 @@ import { createAdmin } from '../../operations/feature.ts';
 import type { Metrics } from '../../operations/metrics/metrics.ts';
 import { createOwnRecords } from '../../operations/own-records.ts';
 import { existingNames } from '../../operations/requests/existing-names.ts';
+import { createFindInactive } from '../../operations/requests/inactive-records.ts';
 import { adminRoutes } from '../../operations/routes.ts';
 import { reportShards } from '../../operations/schema/shard-report.ts';
 import { createSecretOwners } from '../../operations/secrets/secret-owners.ts';
@@ -74,6 +75,11 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     upgrade,
     shards: () => reportShards(db),
     databaseFault,
+    findInactive: createFindInactive({
+      ...stores.partners,
+      ...stores.storefront,
+      audit: stores.admin.audit,
+    }),
     findSecret: createSecretOwners({ db, stores, sealing, clock }),
     recordsOfUser: createUserRecords(stores.verification),
   });

@@ -8,8 +8,6 @@ const shared = new Set([
   ...['program/base-command.ts', 'careful/careful-command.ts', 'connection/client.ts'],
   'list/known-records.ts',
 ]);
-/** By file, a call that a role may lack: the command then leaves out a detail, such as since when a client is disabled. */
-const optional: Readonly<Record<string, string>> = { 'show/inactive.ts': 'auditLog.list' };
 const call = /\bapi\s*\.\s*([a-zA-Z.\s]+?)\s*\.\s*(?:query|mutate)\(/g;
 
 /** Returns the procedures that a file calls, and those called by files of `cli` that it imports. */
@@ -17,9 +15,7 @@ async function proceduresIn(path: string, seen: Set<string>): Promise<string[]> 
   if (seen.has(path)) return [];
   seen.add(path);
   const text = await readFile(path, 'utf8');
-  const own = [...text.matchAll(call)]
-    .map(([, name = '']) => name.replace(/\s/g, ''))
-    .filter((name) => name !== optional[relative(cli, path)]);
+  const own = [...text.matchAll(call)].map(([, name = '']) => name.replace(/\s/g, ''));
   const imports = [...text.matchAll(/from '(\.[^']+)'/g)]
     .map(([, target = '']) => join(dirname(path), target))
     .filter((target) => target.startsWith(cli) && !shared.has(relative(cli, target)));

@@ -157,7 +157,7 @@ describe('a member of a partner with svc', () => {
     expect(await svc.json('requests', 'list', '--status', '4xx')).toMatchObject([{ id }]);
   });
 
-  it('learns from svc requests show that its client is disabled, but not since when', async () => {
+  it('learns from svc requests show that its client is disabled, and since when', async () => {
     const { clientId, redirectUri } = partner;
     await server.admin.clients.disable.mutate({ clientId });
     const start = { baseUrl: server.baseUrl, clientId, redirectUri, scope: 'age_18_plus', ...newStart() };
@@ -166,7 +166,7 @@ describe('a member of a partner with svc', () => {
     await expect.poll(async () => (await svc.run(['requests', 'show', id])).code).toBe(0);
     const { stdout, stderr } = await svc.run(['requests', 'show', id]);
     await server.admin.clients.enable.mutate({ clientId });
-    expect(stdout).toMatch(new RegExp(`Refused because the client .* \\(${clientId}\\) is disabled\\.`));
+    expect(stdout).toMatch(new RegExp(`Refused because the client .* \\(${clientId}\\) is disabled since `));
     expect(stderr).toContain(`Next: svc clients enable ${clientId}`);
   });
 

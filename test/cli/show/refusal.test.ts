@@ -57,6 +57,17 @@ describe('svcadmin show REQUEST', () => {
     }
   });
 
+  it('names a suspended partner that was closed after the request', async () => {
+    const partner = await createPartner(server);
+    const { partnerId } = partner;
+    await server.admin.partners.suspend.mutate({ partnerId });
+    const answer = await exchange(partner);
+    await show(answer);
+    await server.admin.partners.close.mutate({ partnerId, reason: 'left' });
+    const { lines } = await show(answer);
+    expect(lines).toEqual([expect.stringContaining(`(${partnerId}) is closed since `)]);
+  });
+
   it('names a disabled client that refused an exchange and a start', async () => {
     const partner = await createPartner(server);
     const { clientId } = partner;
@@ -111,6 +122,19 @@ describe('svcadmin show REQUEST', () => {
     expect(answer.status).toBe(403);
     const { lines = [] } = await show(answer);
     expect(lines).toEqual([expect.stringContaining(`(${clientId}) is disabled since `)]);
+  });
+
+  it('names no record of another partner than that of the request', async () => {
+    const [partner, other] = await Promise.all([createPartner(server), createPartner(server)]);
+    await server.admin.clients.disable.mutate({ clientId: other.clientId });
+    const answer = await exchange(other);
+    expect((await show(answer)).lines).toHaveLength(1);
+    const _id = requestIdOf(answer);
+    await server.db
+      .collection<{ _id: string }>('requestLog')
+      .updateOne({ _id }, { $set: { partnerId: partner.partnerId } });
+    const { inactive } = await server.admin.requests.show.query({ requestId: _id });
+    expect(inactive).toEqual([]);
   });
 
   it('says that a status was mended, and names no record that was switched off after the request', async () => {
