@@ -120,3 +120,16 @@ it('a replay sends an event without a delivery, and keeps its events as long as 
   const latest = new Date(Math.max(...made.map(({ purgeAt }) => purgeAt.getTime())));
   expect(await eventsOf(system).countDocuments({ purgeAt: latest })).toBe(2);
 });
+
+it('a replay sends the oldest events first, also by a second step', async () => {
+  const { system, keyId, takeSteps } = await stillSystem();
+  await store(system, keyId, 25, 'delivered');
+  const job = await start(system, { action: 'replay', filter: { keyId, since } });
+  expect(await takeSteps(job)).toHaveLength(2);
+  const made = await deliveriesOf(system).find({ bulkId: job._id }).sort({ nextAttemptAt: 1 }).toArray();
+  const events = await eventsOf(system).find().sort({ createdAt: 1 }).toArray();
+  const oldest = events.slice(0, 20).map(({ _id }) => _id);
+  const sentFirst = made.slice(0, 20).map(({ eventId }) => eventId);
+  expect(made).toHaveLength(25);
+  expect(sentFirst.sort()).toEqual(oldest.sort());
+});
