@@ -41,6 +41,8 @@ export const ScheduleView = z.strictObject({
   exact: z.boolean(),
   /** Those of them that are due already. */
   late: z.number().int(),
+  /** Those of them that wait for the end of a pause of their key, whatever time they are due. */
+  paused: z.number().int(),
   rows: z.array(ScheduleRow),
 });
 export type ScheduleView = z.infer<typeof ScheduleView>;

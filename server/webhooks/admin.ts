@@ -124,7 +124,7 @@ const viewFor = (role: Role, delivery: Delivery) => viewDelivery(visibleDelivery
 function deliveryProcedures(
   queries: WebhookQueries,
   actions: DeliveryActions,
-  { partnerNames, schedule, clock }: Pick<Context, 'partnerNames' | 'schedule' | 'clock'>,
+  { partnerNames, schedule, clock, pauses }: Pick<Context, 'partnerNames' | 'schedule' | 'clock' | 'pauses'>,
 ) {
   return router({
     list: query(ListDeliveries, z.array(ListedDelivery), async (input, { operator }) =>
@@ -133,9 +133,11 @@ function deliveryProcedures(
     count: query(ListDeliveries.omit(pageFields), Total, queries.countDeliveries),
     /** Counts what is due when, for whom and why. */
     schedule: query(ReadSchedule, ScheduleView, async (input) => {
-      const { rows, ...sums } = await schedule.read(input, new Date(clock.now()));
+      const { rows, keys, ...sums } = await schedule.read(input, new Date(clock.now()));
+      const pauseOf = await pauses(keys.map(({ _id }) => _id));
+      const paused = keys.reduce((sum, { _id, total }) => sum + (pauseOf.has(_id) ? total : 0), 0);
       const views = rows.map((row) => viewAs(ScheduleRow.omit({ partnerName: true }), row));
-      return { ...sums, rows: await withPartnerName(views, partnerNames) };
+      return { ...sums, paused, rows: await withPartnerName(views, partnerNames) };
     }),
     show: query(DeliveryReference, DeliveryView, ({ deliveryId }, { operator }) =>
       queries.showDelivery(deliveryId, operator.role),

@@ -5,6 +5,7 @@ import { eventFilters } from '../../flags/filters.ts';
 import { mostPerPage, requireFromBeforeTo, splitWords } from '../../flags/flags.ts';
 import { parsePastOrFuture } from '../../flags/moments.ts';
 import { requireRecords } from '../../list/known-records.ts';
+import { describeFilters } from '../../list/totals.ts';
 import { renderCsvRows } from '../../output/csv.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
@@ -56,16 +57,23 @@ export default class DeliveriesSchedule extends AdminCommand<typeof DeliveriesSc
     const by = columnsOf(this.flags.by);
     const filter = { partnerId: partner, keyId: key, mode, event, since, until };
     const schedule = await this.api.deliveries.schedule.query({ ...filter, by, limit });
-    const { rows, total, exact, late } = schedule;
+    const { rows, total, exact, late, paused = 0 } = schedule;
     if (total === 0) await requireRecords(() => this.api, { partner, key });
     const shown: (keyof ScheduleRow)[] = [...by.flatMap((column) => fieldsOf[column]), 'count'];
     if (csv) for (const line of renderCsvRows(shown, rows)) this.log(line);
     else if (rows.length > 0) this.showTable(rows, shown, { dropIfNarrow: ['partnerId'] });
     const atLeast = exact ? '' : 'at least ';
     this.writeNotice(
-      `${atLeast}${total} wait, ${late} of them due already.${rows.length < limit ? '' : ` The first ${limit} rows are shown; --limit shows more.`}`,
+      `${atLeast}${total} wait, ${late} of them due already${paused > 0 ? `, ${paused} until the end of a pause` : ''}${this.#describeFilters()}.${rows.length < limit ? '' : ` The first ${limit} rows are shown; --limit shows more.`}`,
     );
     return schedule;
+  }
+
+  #describeFilters(): string {
+    const { partner, key, mode, event, since, until } = this.flags;
+    const filters = Object.entries({ partner, key, mode, event, since, until });
+    const given = describeFilters(filters.filter(([, value]) => value !== undefined));
+    return given === '' ? '' : `, only ${given}`;
   }
 }
 

@@ -27,7 +27,7 @@ export async function schedulePage(api: Api, id: string): Promise<RecordPage> {
   const { filter, flags } = filterOf(id);
   // A change needs a filter.
   const toChange = flags === '' ? ' --partner PARTNER' : flags;
-  const { rows, total, exact, late } = await api.deliveries.schedule({
+  const { rows, total, exact, late, paused } = await api.deliveries.schedule({
     ...filter,
     by: ['minute', 'partner', 'mode', 'event', 'why'],
     limit: mostRows,
@@ -37,6 +37,7 @@ export async function schedulePage(api: Api, id: string): Promise<RecordPage> {
     facts: [
       ['Waiting', text(`${exact ? '' : 'at least '}${total}`)],
       ['Due already', text(late)],
+      ['Paused', text(paused)],
     ],
     tables: [
       {

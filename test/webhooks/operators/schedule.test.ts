@@ -42,7 +42,7 @@ it('deliveries schedule counts what is due by minute and partner, also when many
   const iso = (ms: number) => new Date(ms).toISOString();
   const none = { keyId: null, mode: null, event: null, why: null, attempt: null, partnerName: null };
   expect(await deliveries.schedule({})).toEqual({
-    ...{ total: lateCount + 3, exact: true, late: lateCount },
+    ...{ total: lateCount + 3, exact: true, late: lateCount, paused: 0 },
     rows: [
       {
         ...{ ...none, dueAt: iso(now - 60_000), partnerId: 'ptr_a', count: lateCount },
@@ -73,6 +73,19 @@ it('deliveries schedule counts what is due by minute and partner, also when many
     rows: [{ keyId: 'key_b', count: 1 }],
   });
   expect(await deliveries.schedule({ event: 'enrollment.created' })).toEqual({
-    ...{ total: 0, exact: true, late: 0, rows: [] },
+    ...{ total: 0, exact: true, late: 0, paused: 0, rows: [] },
   });
+});
+
+it('deliveries schedule counts apart what waits for the end of a pause, though its time is over', async () => {
+  const { system, now, hour } = await scheduled();
+  const pausedUntil = new Date(now + hour);
+  const endpoint = system.endpoints.get(system.key('https://partner.example/'));
+  if (endpoint?.state !== 'on') expect.fail('no endpoint');
+  system.endpoints.set('key_a', { ...endpoint, pausedUntil });
+  const { deliveries } = adminOf(system);
+  expect(await deliveries.schedule({})).toMatchObject({
+    ...{ total: lateCount + 3, late: lateCount, paused: lateCount },
+  });
+  expect(await deliveries.schedule({ mode: 'test' })).toMatchObject({ total: 3, late: 0, paused: 0 });
 });

@@ -24,12 +24,19 @@ interface Group extends Omit<ScheduleRow, 'dueAt' | 'firstAt' | 'lastAt' | 'part
   lastAt: Date;
 }
 
+/** The pending deliveries of an API key. */
+interface OfKey {
+  _id: string;
+  total: number;
+  late: number;
+}
+
 /** Counts pending deliveries by the time when they are due. */
 export function createScheduleStore(db: Db) {
   const deliveries = db.collection<Delivery>(deliveryCollection);
 
   return {
-    /** The groups that are due first, and the number of all deliveries and of the late ones. */
+    /** The groups that are due first, and the number of all deliveries and of the late ones, for each API key. */
     async read({ by, limit, since, until, event, ...fields }: ReadSchedule, now: Date) {
       const chosen = new Map<string, unknown>(by.map((column) => columns[column]));
       const key: Document = Object.fromEntries(chosen);
@@ -44,8 +51,8 @@ export function createScheduleStore(db: Db) {
       const read = [{ $match: wanted }, { $sort: { nextAttemptAt: 1 } }, { $limit: mostRead }];
       const options = { hint: { nextAttemptAt: 1 } };
       const isLate = { $cond: [{ $lte: ['$nextAttemptAt', now] }, 1, 0] };
-      const sums = { _id: null, total: { $sum: 1 }, late: { $sum: isLate } };
-      const [rows, [{ total, late } = { total: 0, late: 0 }]] = await Promise.all([
+      const sums = { _id: '$keyId', total: { $sum: 1 }, late: { $sum: isLate } };
+      const [rows, keys] = await Promise.all([
         deliveries
           .aggregate<Group>(
             [
@@ -66,9 +73,11 @@ export function createScheduleStore(db: Db) {
             options,
           )
           .toArray(),
-        deliveries.aggregate<{ total: number; late: number }>([...read, { $group: sums }], options).toArray(),
+        deliveries.aggregate<OfKey>([...read, { $group: sums }], options).toArray(),
       ]);
-      return { rows, total, late, exact: total < mostRead };
+      const add = (field: 'total' | 'late') => keys.reduce((sum, key) => sum + key[field], 0);
+      const total = add('total');
+      return { rows, keys, total, late: add('late'), exact: total < mostRead };
     },
   };
 }
