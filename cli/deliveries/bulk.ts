@@ -10,7 +10,7 @@ import { count, nounFor } from '../careful/previews.ts';
 import type { AdminApi } from '../connection/client.ts';
 import { usageError } from '../errors/failure.ts';
 import type { eventFilters } from '../flags/filters.ts';
-import { requireFromBeforeTo } from '../flags/flags.ts';
+import { localTimeIn, requireFromBeforeTo } from '../flags/flags.ts';
 import { requireRecords } from '../list/known-records.ts';
 import { describeDeleted } from '../list/totals.ts';
 import { localTime } from '../output/format.ts';
@@ -167,7 +167,9 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
     if (!this.isDryRun) return reschedule();
     const { id, nextAttemptAt } = await this.api.deliveries.show.query({ deliveryId });
     await this.tryOut(reschedule);
-    return this.showDryRun(id, `The attempt of ${id} that is due at ${nextAttemptAt} gets another time.`);
+    const oldTime = nextAttemptAt === null ? 'now' : localTime(nextAttemptAt);
+    const newTime = time.at === undefined ? localTimeIn(time.inSeconds ?? 0) : localTime(time.at);
+    return this.showDryRun(id, `The next attempt of ${id} is due at ${newTime} instead of ${oldTime}.`);
   }
 
   private showBulk(job: BulkView): void {

@@ -70,7 +70,7 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'keyring rotate': ['keyring.rotate'],
   'keys create': ['keys.create'],
   'keys list': ['keys.count', 'keys.list'],
-  'keys revoke': ['keys.revoke', 'keys.show'],
+  'keys revoke': ['clients.list', 'deliveries.list', 'keys.list', 'keys.revoke', 'keys.show'],
   'keys rotate': ['keys.rotate', 'keys.show'],
   'keys show': ['keys.show'],
   'limits history': ['auditLog.count', 'auditLog.list'],
@@ -212,7 +212,7 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'webhooks switch-secret': ['webhooks.show', 'webhooks.switchSecret'],
   'webhooks test': ['webhooks.show', 'webhooks.test'],
   'webhooks trigger': ['webhooks.trigger'],
-  'webhooks unset': ['webhooks.show', 'webhooks.unset'],
+  'webhooks unset': ['clients.list', 'deliveries.list', 'keys.list', 'webhooks.show', 'webhooks.unset'],
   'webhooks verify': ['webhooks.verify'],
   whoami: ['operators.whoami'],
 };

@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
+import { describeServedByKey } from '../../careful/served.ts';
 
 export default class KeysRevoke extends CarefulCommand<typeof KeysRevoke> {
   static override summary = 'Revoke an API key permanently.';
@@ -10,7 +11,8 @@ export default class KeysRevoke extends CarefulCommand<typeof KeysRevoke> {
 
   async run() {
     const { id, mode } = await this.api.keys.show.query({ keyId: this.args.key });
-    const consequence = `${id} ends at once and for good, and its clients stop until they move to another key.`;
+    const served = await describeServedByKey(this.api, id);
+    const consequence = `${id} ends at once and for good: ${served} stop. Clients work again when they move to another key.`;
     return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
       this.showRecord(await this.api.keys.revoke.mutate({ keyId: id })),
     );

@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
+import { count } from '../../careful/previews.ts';
 
 export default class UsersErase extends CarefulCommand<typeof UsersErase> {
   static override summary = 'Erase a user: claims, enrollments, and their data in kept tokens and events.';
@@ -19,7 +20,7 @@ export default class UsersErase extends CarefulCommand<typeof UsersErase> {
       // The operator sees the user only in the question, so the command itself gives the reason.
       reason: 'erasure',
     });
-    const consequence = `Erases the ${mode} user ${id}: ${claims.length} claims, ${enrollments.length} enrollments, and every token and event that tells of them. This cannot be undone.`;
+    const consequence = `Erases the ${mode} user ${id}: ${count(claims.length, 'claim')}, ${count(enrollments.length, 'enrollment')}, and every token and event that tells of them. This cannot be undone.`;
     const intent = { id, consequence, isLive: mode === 'live' };
     return this.runConfirmed(intent, async () =>
       this.showRecord(await this.api.users.erase.mutate({ userId: id })),

@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
+import { describePending } from '../../careful/served.ts';
 
 export default class WebhooksUnset extends CarefulCommand<typeof WebhooksUnset> {
   static override summary = 'Remove the webhook URL of an API key.';
@@ -8,7 +9,8 @@ export default class WebhooksUnset extends CarefulCommand<typeof WebhooksUnset> 
 
   async run() {
     const { keyId: id, url, mode } = await this.api.webhooks.show.query({ keyId: this.args.key });
-    const consequence = `Events of ${id} no longer go to ${url ?? 'anywhere'}; attempts still to come are skipped.`;
+    const pending = await describePending(this.api, id);
+    const consequence = `Events of ${id} no longer go to ${url ?? 'anywhere'}; attempts still to come are skipped: ${pending}.`;
     return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
       this.showRecord(await this.api.webhooks.unset.mutate({ keyId: id })),
     );

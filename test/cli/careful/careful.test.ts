@@ -145,6 +145,38 @@ describe('svcadmin for a development server, without a terminal,', () => {
     expect((await admin.partners.show.query({ partnerId })).status).toBe('active');
   });
 
+  it('keys revoke --dry-run and webhooks unset --dry-run name the number of clients and deliveries that stop', async () => {
+    const { admin, db } = server;
+    const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
+    const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+    await admin.webhooks.set.mutate({ keyId, url: 'https://partner.example/' });
+    const client = { name: 'Shop', redirectUris: ['https://shop.example/'], claims: ['country' as const] };
+    await admin.clients.create.mutate({ partnerId, keyId, ...client });
+    const { id: disabled } = await admin.clients.create.mutate({ partnerId, keyId, ...client });
+    await admin.clients.disable.mutate({ clientId: disabled });
+    const waiting = { keyId, partnerId, mode: 'test', type: 'vae.resolved', attempt: 1, attempts: [] };
+    await db.collection<{ _id: string }>('deliveries').insertMany(
+      ['1', '2'].map((n) => ({
+        ...{ ...waiting, _id: `dlv_${n.repeat(22)}`, eventId: `evt_${n.repeat(22)}`, trigger: 'event' },
+        ...{
+          status: 'pending',
+          nextAttemptAt: new Date(Date.now() + 3_600_000),
+          createdAt: new Date(),
+          purgeAt: new Date(Date.now() + 7_200_000),
+        },
+      })) as never,
+    );
+    const revoke = await svcadmin(server.adminUrl, ['keys', 'revoke', keyId, '--dry-run']);
+    expect(revoke.stdout).toContain('for good: 1 active client and 2 pending deliveries stop.');
+    const unset = await svcadmin(server.adminUrl, ['webhooks', 'unset', keyId, '--dry-run']);
+    expect(unset.stdout).toContain('are skipped: 2 pending deliveries.');
+    const move = ['deliveries', 'reschedule', `dlv_${'1'.repeat(22)}`, '--at', '2034-01-02T03:04Z'];
+    const refused = await svcadmin(server.adminUrl, [...move, '--dry-run']);
+    expect(refused).toMatchObject({ code: 5 });
+    const soon = await svcadmin(server.adminUrl, [...move.slice(0, 3), '--in', '0s', '--dry-run']);
+    expect(soon.stdout).toMatch(/is due at \d{4}-\S+ \S+ instead of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S+\.\n/);
+  });
+
   it('limits set --dry-run shows the present and the new spend caps', async () => {
     const [, , partnerId = ''] = await prepare(server, 'partners suspend');
     const wallet = { partnerId, mode: 'test' as const };
