@@ -90,6 +90,12 @@ const hintsOfSvc: Partial<Record<Failure['code'], (url: string) => string>> = {
   not_the_admin_api: () => 'Give the address of the service, without a path, with --url or SVC_BASE_URL.',
 };
 
+/** A user may be unknown because of an erasure. Only the audit log still has the id then. */
+function hintForUser(message: string): string | undefined {
+  const userId = /^No user (?<id>usr_[0-9A-Za-z]{22})$/.exec(message)?.groups?.['id'];
+  return userId && `\`svcadmin audit-log list --user ${userId}\` shows whether the user was erased.`;
+}
+
 function tokenHint(from: string | undefined): string {
   if (from === undefined) return 'Sign in with `svcadmin login`, or set SVCADMIN_TOKEN.';
   if (from === 'SVCADMIN_TOKEN')
@@ -103,7 +109,7 @@ function fromServer(
   message: string,
   { retryAfter, tokenFrom }: { retryAfter: unknown; tokenFrom: string | undefined },
 ): Failure {
-  const advice = code === 'operator_unknown' ? tokenHint(tokenFrom) : hints[code];
+  const advice = code === 'operator_unknown' ? tokenHint(tokenFrom) : (hints[code] ?? hintForUser(message));
   // If waiting helps, nothing else has to be done.
   const hint = typeof retryAfter === 'number' ? `Try again in ${Math.ceil(retryAfter)} s.` : advice;
   return { code, message, hint };

@@ -6,7 +6,8 @@ import { parseSeconds, parseTime } from './durations.ts';
 export const holdEnd = Flags.custom<string>({
   helpValue: '4h|2026-07-01T09:00',
   async parse(text) {
-    const seconds = parseSeconds(text);
+    // Other flags for a time to come need the plus, because `4h` alone is in the past there.
+    const seconds = parseSeconds(text.replace(/^\+/, ''));
     const iso =
       seconds === undefined
         ? parseTime(text, Date.now())

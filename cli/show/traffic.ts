@@ -1,3 +1,4 @@
+import { BillableKind } from '../../contracts/charge.ts';
 import type { AdminApi } from '../connection/client.ts';
 import { explainStatus } from './refusal.ts';
 import {
@@ -57,7 +58,10 @@ export async function showBulkJob(api: AdminApi, bulkId: string): Promise<Shown>
 
 export async function showEntry(api: AdminApi, entryId: string): Promise<Shown> {
   const record = await api.wallets.entry.query({ entryId });
-  const { partnerId, walletId, mode, at } = record;
+  const { partnerId, walletId, mode, at, kind } = record;
+  const isCharge = BillableKind.safeParse(kind).success;
+  // The newest of these changes before the charge made its price.
+  const prices = `audit-log list --target ${partnerId} --action prices.set --until ${at}`;
   return {
     record,
     related: [
@@ -70,7 +74,10 @@ export async function showEntry(api: AdminApi, entryId: string): Promise<Shown> 
       ...related('entry', record.givenBackBy, 'the refund that gave it back'),
       ...relatedActor(record.actor),
     ],
-    next: [`wallets statement ${partnerId} --mode ${mode} --from ${at.slice(0, 10)}`],
+    next: [
+      `wallets statement ${partnerId} --mode ${mode} --from ${at.slice(0, 10)}`,
+      ...(isCharge ? [prices] : []),
+    ],
   };
 }
 

@@ -94,6 +94,11 @@ describe('the exit code of svcadmin', () => {
 
   it('is 4 for an unknown record or error code', async () => {
     expect(await refused(['partners', 'show', 'ptr_none'])).toMatchObject({ exit: 4, code: 'not_found' });
+    const userId = `usr_${'0'.repeat(22)}`;
+    expect(await refused(['users', 'show', userId])).toMatchObject({ exit: 4, code: 'not_found' });
+    expect((await svcadmin.run(['users', 'show', userId])).stderr).toContain(
+      `\`svcadmin audit-log list --user ${userId}\` shows whether the user was erased.`,
+    );
     expect(await refused(['error', 'invalid_grand'])).toMatchObject({
       exit: 4,
       message: 'No error invalid_grand; did you mean invalid_grant?',

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatCents, parseDollars } from '../../../cli/flags/amounts.ts';
 import { parseMoment, parseSeconds } from '../../../cli/flags/durations.ts';
+import { holdEnd } from '../../../cli/flags/hold-end.ts';
 import { momentAt, wallTime } from '../../../cli/flags/zones.ts';
 
 describe('amounts in dollars', () => {
@@ -42,6 +43,15 @@ describe('amounts in dollars', () => {
 });
 
 describe('the value of a flag for a time', () => {
+  it('may begin with a plus if it is the end of a hold, as in other flags for a time to come', async () => {
+    const parse = (text: string) => holdEnd().parse(text, {} as never, {} as never);
+    for (const text of ['4h', '+4h']) {
+      const aheadMs = Date.parse((await parse(text)) ?? '') - Date.now();
+      expect(Math.abs(aheadMs - 4 * 3_600_000), text).toBeLessThan(60_000);
+    }
+    for (const text of ['++4h', '+', '+2026-07-01', '-4h']) await expect(parse(text), text).rejects.toThrow();
+  });
+
   it('is parsed as a duration, a time with a zone or a local date; malformed text yields undefined', () => {
     expect(['90s', '30m', '24h', '7d', '24', 'h', '1.5h'].map(parseSeconds)).toEqual([
       ...[90, 1800, 86_400, 604_800],

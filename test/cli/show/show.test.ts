@@ -129,6 +129,17 @@ describe('svcadmin show', () => {
     expect(shown.related.filter(({ kind }) => kind === 'request').length).toBeGreaterThan(2);
   });
 
+  it('names for a charge the command that shows who made its price', async () => {
+    const { entry, partner } = desk;
+    const { stderr } = await desk.run(['show', entry]);
+    const changes = /Next: svcadmin (audit-log list --target \S+ --action prices\.set --until \S+)\n/.exec(
+      stderr,
+    );
+    expect(changes?.[1]).toContain(`--target ${partner.partnerId} `);
+    const { code, stderr: nothing } = await desk.run(changes?.[1]?.split(' ') ?? []);
+    expect([code, nothing]).toEqual([0, expect.stringContaining('Nothing found, only')]);
+  });
+
   it('accepts the URL of a hosted page, prints its session, and names the next command', async () => {
     const { sessions, partner } = desk;
     const url = `https://verify.example/verify/session/${sessions.rejected}?lang=de`;
