@@ -165,6 +165,11 @@ describe('the audit log', () => {
     await expect(list).rejects.toThrow(`did you mean ${nearest}?`);
     await expect(server.admin.auditLog.count.query({ action: [action] })).rejects.toThrow(nearest);
   });
+  it('refuses an unknown action of a known topic, and names the actions of the topic', async () => {
+    const list = server.admin.auditLog.list.query({ action: 'prices change' });
+    await expect(list).rejects.toThrow('named prices change. prices has: prices.show, prices.set. Name a');
+  });
+
   it.each([' ', '.', 'xyzzy', '__proto__'])('refuses the action "%s"', async (action) => {
     expect(await refusal(server.admin.auditLog.list.query({ action }))).toBe('bad_input');
   });
