@@ -133,6 +133,21 @@ describe('a page of the portal', () => {
     expect(html).not.toContain('<svg');
   });
 
+  it('leads a partner who was just invited to the first step, and offers no form that needs an API key', async () => {
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Newcomer' });
+    const { browser } = await signedIn(server, partnerId, 'owner', 'newcomer');
+    const { html } = await browser.open('/');
+    expect(html).toContain('Your account is not active: pending');
+    expect(html).toContain('The operator activates it.');
+    const clients = await browser.open('/clients');
+    expect(clients.html).toContain('<a href="/portal/keys">Make an API key</a>');
+    expect(clients.html).not.toContain('name="redirectUris"');
+    expect((await browser.open('/deliveries')).html).not.toContain('Send a time span again');
+    const key = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
+    expect((await browser.open('/clients')).html).toMatch(new RegExp(`name="keyId".*value="${key.id}"`));
+    expect((await browser.open('/deliveries')).html).toContain('Send a time span again');
+  });
+
   it('has a heading for the check boxes of claims', async () => {
     for (const path of ['/clients', `/clients/${partner.clientId}`])
       expect((await owner.browser.open(path)).html).toMatch(

@@ -246,6 +246,8 @@ export const de: Messages = {
   overWarnings: 'In den letzten 30 Tagen behoben',
   fixLowBalance:
     'Zahlen Sie auf dem mit dem Betreiber vereinbarten Weg ein. Solange Guthaben da ist, laufen Einlösungen weiter.',
+  accountInactive: 'Ihr Konto ist nicht aktiv',
+  fixInactive: 'Der Betreiber aktiviert es. Bis dahin weist der Dienst Ihre Programme ab.',
   fixEndpoint:
     'Sehen Sie sich die letzten Antworten an, reparieren Sie den Empfänger, und senden Sie fehlgeschlagene Zustellungen erneut.',
   fixSecret: 'Stellen Sie überall auf das neue Geheimnis um, bevor das alte endet.',

@@ -236,6 +236,8 @@ export const en = {
   overWarnings: 'Over in the last 30 days',
   fixLowBalance:
     'Pay in by the way that you agreed with the operator. Until then, exchanges go on while the balance lasts.',
+  accountInactive: 'Your account is not active',
+  fixInactive: 'The operator activates it. Until then, the service refuses your programs.',
   fixEndpoint: 'Look at the last answers, mend the receiver, then send the failed deliveries again.',
   fixSecret: 'Put the new secret in use everywhere before the old one ends.',
   fixCap: 'If the use is yours, raise the spend cap. If not, rotate the client secret.',

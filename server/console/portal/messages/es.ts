@@ -242,6 +242,8 @@ export const es: Messages = {
   wantWarnings: 'Enviar los avisos a mi correo',
   overWarnings: 'Terminados en los últimos 30 días',
   fixLowBalance: 'Ingrese fondos por la vía acordada con el operador. Los canjes siguen mientras haya saldo.',
+  accountInactive: 'Su cuenta no está activa',
+  fixInactive: 'El operador la activa. Hasta entonces, el servicio rechaza sus programas.',
   fixEndpoint: 'Mire las últimas respuestas, repare el receptor y reenvíe las entregas fallidas.',
   fixSecret: 'Use el nuevo secreto en todas partes antes de que termine el anterior.',
   fixCap: 'Si el uso es suyo, suba el límite de gasto. Si no, cambie el secreto del cliente.',

@@ -64,7 +64,7 @@ const fr: FaultMessages = {
   choice: 'Choisissez l’une des options.',
   absent: 'Cet élément n’existe pas.',
   last: 'Le dernier élément ne peut pas être supprimé.',
-  ceiling: 'L’opérateur autorise au plus {1}. Demandez une limite plus élevée au support.',
+  ceiling: 'L’exploitant autorise au plus {1}. Demandez une limite plus élevée au support.',
   passkeyName: 'Donnez à la clé d’accès un nom d’au plus 120 caractères.',
   deviceCode: 'Aucune connexion n’attend ce code : il est faux, déjà utilisé ou vieux de plus de 10 minutes.',
   endedLogin: 'Cette connexion est terminée.',

@@ -247,6 +247,8 @@ export const fr: Messages = {
   overWarnings: 'Résolus ces 30 derniers jours',
   fixLowBalance:
     'Alimentez le compte par le moyen convenu avec l’opérateur. Les échanges continuent tant que le solde suffit.',
+  accountInactive: 'Votre compte n’est pas actif',
+  fixInactive: 'L’exploitant l’active. D’ici là, le service refuse vos programmes.',
   fixEndpoint:
     'Regardez les dernières réponses, réparez le récepteur, puis renvoyez les livraisons échouées.',
   fixSecret: 'Mettez le nouveau secret en service partout avant la fin de l’ancien.',

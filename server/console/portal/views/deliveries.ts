@@ -80,7 +80,7 @@ async function list(context: PageContext): Promise<View> {
       [m.created, (delivery) => time(delivery.createdAt)],
     ],
     below: [
-      {
+      keys.length > 0 && {
         title: m.resendSpan,
         forms: [
           {
@@ -94,7 +94,7 @@ async function list(context: PageContext): Promise<View> {
           },
         ],
       },
-    ],
+    ].filter((section) => section !== false),
   });
 }
 

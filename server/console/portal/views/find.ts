@@ -84,7 +84,7 @@ export function errorPage(
         sections: [
           {
             title,
-            note: status === 404 ? m.whereToLook : undefined,
+            note: status === 404 && found.length > 0 ? m.whereToLook : undefined,
             facts: [[m.request, { text: request.id, isCommand: true }]],
             links: [...found, { text: m.overview, to: '/' }],
           },

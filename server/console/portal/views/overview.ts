@@ -34,9 +34,9 @@ type Partner = Awaited<ReturnType<PageContext['api']['partners']['show']>>;
 type Health = Awaited<ReturnType<PageContext['api']['webhooks']['health']>>[number];
 
 /** An account that is not active gets no answer from the service. Only support can activate it. */
-const inactiveProblem = ({ status, name }: Partner): Problem => ({
-  text: status,
-  advice: undefined,
+const inactiveProblem = ({ status, name }: Partner, m: Messages): Problem => ({
+  text: `${m.accountInactive}: ${status}`,
+  advice: m.fixInactive,
   about: text(name),
   since: null,
 });
@@ -63,7 +63,7 @@ async function view(context: PageContext) {
   ]);
   const warned = new Set(warnings.map(({ about }) => about));
   const failing = health.filter(({ state, keyId }) => needsAttention(state) && !warned.has(keyId));
-  const inactive = partner.status === 'active' ? [] : [inactiveProblem(partner)];
+  const inactive = partner.status === 'active' ? [] : [inactiveProblem(partner, m)];
   const problems = [...inactive, ...failing.map((endpoint) => failingProblem(endpoint, m))];
   return {
     title: partner.name,

@@ -42,8 +42,9 @@ async function list(context: PageContext): Promise<View> {
     below: [
       {
         title: m.createClient,
+        ...(keys.length === 0 ? { links: [{ text: m.createKey, to: '/keys' }] } : {}),
         forms: [
-          {
+          keys.length > 0 && {
             act: 'create',
             fields: [
               { name: 'name', label: m.label },
