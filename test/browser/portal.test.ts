@@ -7,7 +7,7 @@ import { createPartner, exchangeCode, type TestPartner } from '../harness/partne
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 import { accessibilityFaults } from './axe.ts';
-import { describeInBrowser, launchBrowser, newVisitor } from './chromium.ts';
+import { describeInBrowser, keepScreenshot, launchBrowser, newVisitor } from './chromium.ts';
 import { withAuthenticator } from './with-passkeys.ts';
 
 let server: TestServer;
@@ -177,6 +177,7 @@ describeInBrowser('the portal', () => {
       action: 'replay',
       filter: { partnerId, keyId, since: new Date(Date.now() - 3_600_000).toISOString() },
     });
+    const { entries } = await server.admin.wallets.statement.query({ partnerId, mode: 'test' });
     const shop = await server.admin.clients.create.mutate({
       ...{ partnerId, keyId, name: 'Shop', kind: 'storefront', claims: ['age_18_plus'] },
       redirectUris: ['http://localhost:9999/shop'],
@@ -187,7 +188,8 @@ describeInBrowser('the portal', () => {
     return [
       ...found,
       ...[`/deliveries/${delivery?.id}`, `/users/${session?.enrollmentId}`, `/sessions/${session?.id}`],
-      ...[`/requests/${requestId}`, `/bulk/${job?.id}`, `/integrations/${integration.id}`, '/nothing'],
+      ...[`/requests/${requestId}`, `/bulk/${job?.id}`, `/integrations/${integration.id}`],
+      ...[`/wallet/entries/${entries.find(({ sessionId }) => sessionId !== null)?.id}`, '/nothing'],
     ];
   }
 
@@ -214,32 +216,54 @@ describeInBrowser('the portal', () => {
     await close();
   });
 
+  const lists = [
+    ...['/', '/clients', '/keys', '/webhooks', '/deliveries', '/requests', '/sessions', '/members'],
+    ...['/warnings', '/users', '/log', '/news', '/wallet?mode=test', '/devices', '/passkeys'],
+  ];
   const looks = [
     { viewport: { width: 1280, height: 900 }, colorScheme: 'light' as const, locale: 'en' },
     { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const, locale: 'ar' },
   ];
-  for (const [n, look] of looks.entries())
-    it(`has accessible pages that fit the width, ${look.colorScheme} and ${look.viewport.width} pixels wide`, async () => {
-      const { page, complaints, close } = await newVisitor(browser, look);
-      const cookies = [...owner.browser.cookies].map(([name, value]) => ({
-        name,
-        value,
-        url: server.baseUrl,
-      }));
-      await page.context().addCookies(cookies);
-      for (const path of [
-        ...['/', '/clients', '/keys', '/webhooks', '/deliveries', '/requests', '/sessions', '/members'],
-        ...['/warnings', '/users', '/log', '/news', '/wallet?mode=test', '/devices', '/passkeys'],
-        // The record pages share their parts, so each of them is checked in only one appearance.
-        ...records.filter((_path, at) => at % looks.length === n),
-      ]) {
-        const answer = await page.goto(`${server.baseUrl}/portal${path}`);
-        expect([path, answer?.status()]).toEqual([path, path === '/nothing' ? 404 : 200]);
-        expect([path, await accessibilityFaults(page)]).toEqual([path, []]);
-        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-        expect([path, Number(overflow)]).toEqual([path, 0]);
-      }
-      expect(complaints).toEqual([]);
-      await close();
+
+  /** Opens pages as a member, and expects that they are accessible and fit the width. */
+  async function checkPages(
+    member: SignedInMember,
+    paths: string[],
+    look: (typeof looks)[number],
+    of: string,
+  ) {
+    const { page, complaints, close } = await newVisitor(browser, look);
+    const cookies = [...member.browser.cookies].map(([name, value]) => ({
+      name,
+      value,
+      url: server.baseUrl,
+    }));
+    await page.context().addCookies(cookies);
+    for (const path of paths) {
+      const answer = await page.goto(`${server.baseUrl}/portal${path}`);
+      await keepScreenshot(page, `portal-${of}-${look.locale}${path.replace(/\W/g, '-')}`);
+      expect([path, answer?.status()]).toEqual([path, path === '/nothing' ? 404 : 200]);
+      expect([path, await accessibilityFaults(page)]).toEqual([path, []]);
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      expect([path, Number(overflow)]).toEqual([path, 0]);
+    }
+    expect(complaints).toEqual([]);
+    await close();
+  }
+
+  for (const [n, look] of looks.entries()) {
+    const name = `${look.colorScheme} and ${look.viewport.width} pixels wide`;
+
+    it(`has accessible pages that fit the width, ${name}`, async () => {
+      // The record pages share their parts, so each of them is checked in only one appearance.
+      const ofLook = records.filter((_path, at) => at % looks.length === n);
+      await checkPages(owner, [...lists, ...ofLook], look, 'full');
     });
+
+    it(`has accessible pages for a partner who has made nothing yet, ${name}`, async () => {
+      const { id } = await server.admin.partners.create.mutate({ name: 'Newcomer' });
+      const newcomer = await signedIn(server, id, 'owner', 'newcomer');
+      await checkPages(newcomer, [...lists, '/wallet?mode=live', '/nothing'], look, 'empty');
+    });
+  }
 });
