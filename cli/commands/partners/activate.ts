@@ -3,7 +3,7 @@ import { actReason } from '../../flags/flags.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class PartnersActivate extends AdminCommand<typeof PartnersActivate> {
-  static override summary = 'Activate a partner that is pending or suspended.';
+  static override summary = 'Activate a partner that is pending, suspended or closed.';
   static override description = 'The role ops activates suspended partners only, and has to give a reason.';
   static override examples = [
     '<%= config.bin %> partners activate ptr_…',
