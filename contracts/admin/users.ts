@@ -8,9 +8,15 @@ import { OperatorReason, page, readReason, reference, wrongKindMessage } from '.
 export const UserView = z.strictObject({
   id: z.string(),
   mode: Mode,
-  /** The known claims. A `fresh` claim need not be verified again. */
+  /** The known claims. A `fresh` claim need not be verified again. After `keptUntil`, the next sweep deletes the claim. */
   claims: z.array(
-    z.strictObject({ name: ClaimName, value: ClaimValue, evaluatedAt: DateTime, fresh: z.boolean() }),
+    z.strictObject({
+      name: ClaimName,
+      value: ClaimValue,
+      evaluatedAt: DateTime,
+      fresh: z.boolean(),
+      keptUntil: DateTime,
+    }),
   ),
   enrollments: z.array(
     z.strictObject({
@@ -38,6 +44,8 @@ export const UserView = z.strictObject({
     .strictObject({ until: DateTime, reason: z.string(), since: DateTime, operatorId: z.string() })
     .nullable(),
   createdAt: DateTime,
+  /** When the user is deleted with the enrollments and passkeys. Null for a user who is kept until an erasure. */
+  keptUntil: DateTime.nullable(),
 });
 export type UserView = z.infer<typeof UserView>;
 

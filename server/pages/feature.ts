@@ -233,6 +233,7 @@ export function createVerification(dependencies: Dependencies) {
       erasure,
       holds,
       isFresh,
+      claimLifetime,
       customerHash,
       chargeOf,
       chargedCodes,

@@ -81,6 +81,32 @@ describe('a legal hold', () => {
     expect(after).toMatchObject({ events: 0, deliveries: 0 });
   });
 
+  it('changes until when the claims and the user are kept, which users show says', async () => {
+    const user = await saved(hosted, clientId);
+    const show = () => hosted.admin.users.show.query({ user: user.userId, reason });
+    const daysUntil = (at: string | null | undefined) => (Date.parse(at ?? '') - hosted.clock.now()) / day;
+    const { until } = await hold(user, 800);
+    const held = await show();
+    expect(daysUntil(held.keptUntil)).toBeGreaterThanOrEqual(daysUntil(until));
+    await release(user);
+    await hosted.sweepFlow();
+    const shown = await show();
+    const claimDays = daysUntil(shown.claims[0]?.keptUntil);
+    const userDays = daysUntil(shown.keptUntil);
+    expect(claimDays).toBeLessThanOrEqual(userDays);
+    expect(userDays).toBeLessThan(daysUntil(held.keptUntil));
+    const aMinute = 1 / 1440;
+    expect(await leftAfter(user, claimDays - aMinute)).toMatchObject({
+      claims: expect.arrayContaining(['country']),
+    });
+    expect(await leftAfter(user, claimDays + aMinute)).toMatchObject({ claims: [] });
+    expect(await leftAfter(user, userDays + aMinute)).toMatchObject({
+      users: 0,
+      enrollments: 0,
+      passkeys: 0,
+    });
+  });
+
   it('refuses the erasure by an operator and by the user, also as a dry run, and names its end', async () => {
     const user = await saved(hosted, clientId);
     const { userId } = user;

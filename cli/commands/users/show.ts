@@ -18,8 +18,8 @@ export default class UsersShow extends AdminCommand<typeof UsersShow> {
     );
     const { claims, enrollments, passkeys, ...rest } = user;
     this.showRecord(rest);
-    for (const { name, value, evaluatedAt, fresh } of claims) {
-      const age = `evaluated ${localTime(evaluatedAt)}${fresh ? '' : ', no longer fresh'}`;
+    for (const { name, value, evaluatedAt, fresh, keptUntil } of claims) {
+      const age = `evaluated ${localTime(evaluatedAt)}${fresh ? '' : ', no longer fresh'}, kept until ${localTime(keptUntil)}`;
       this.log(`  ${name} = ${formatValue(name, value)}  ${age}`);
     }
     for (const { id, clientId, sub, status } of enrollments)

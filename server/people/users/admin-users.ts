@@ -26,6 +26,7 @@ import type { Holds } from '../erasure/holds.ts';
 import type { Passkeys } from '../passkeys/passkeys.ts';
 import { viewEnrollment } from '../views.ts';
 import { createUserSearch } from './find-users.ts';
+import { claimKeptUntil } from './forgetting.ts';
 import { isHeld } from './user.ts';
 import { createFindUserId } from './user-id.ts';
 import type { User, UserStore } from './user-store.ts';
@@ -42,6 +43,8 @@ export interface UserDependencies {
   erasure: Erasure;
   holds: Pick<Holds, 'hold' | 'release'>;
   isFresh: IsFresh;
+  /** The longest lifetime of a claim, in milliseconds. */
+  claimLifetime: number;
   clock: { now(): number };
   partnerNames: PartnerNames;
 }
@@ -59,8 +62,9 @@ const viewHeld = (user: User, now: number) => ({
 
 /** Makes the procedures that `svcadmin users` calls. */
 export function createUserProcedures(dependencies: UserDependencies) {
-  const { users, enrollments, sessions, passkeys, erasure, holds, isFresh, clock, partnerNames } =
+  const { users, enrollments, sessions, passkeys, erasure, holds, isFresh, claimLifetime, clock } =
     dependencies;
+  const { partnerNames } = dependencies;
 
   const search = createUserSearch(dependencies);
 
@@ -81,6 +85,7 @@ export function createUserProcedures(dependencies: UserDependencies) {
         value: claim.value,
         evaluatedAt: claim.evaluatedAt.toISOString(),
         fresh: isFresh(name as ClaimName, claim, now),
+        keptUntil: claimKeptUntil(user, claim, claimLifetime).toISOString(),
       })),
       enrollments: enrolled.map(({ _id, partnerId, clientId, sub, status }) => ({
         id: _id,
@@ -99,6 +104,7 @@ export function createUserProcedures(dependencies: UserDependencies) {
       duplicate: user.duplicate ?? false,
       hold: viewHold(user, new Date(now)),
       createdAt: user.createdAt.toISOString(),
+      keptUntil: user.purgeAt?.toISOString() ?? null,
     };
   }
 
