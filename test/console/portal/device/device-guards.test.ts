@@ -68,14 +68,18 @@ describe('a device code', () => {
     expect((await confirm(browser, userCode)).status).toBe(404);
   });
 
-  it('is refused with `access_denied` after a removal, a new role or a suspension since the confirmation', async () => {
+  it('is refused with `access_denied` after a removal, a new role, a closure or a suspension since the confirmation', async () => {
     const { partnerId } = await createPartner(server);
     // A partner keeps its only owner.
     await member('owner', partnerId);
     const changes = [
       (memberId: string) => server.admin.members.remove.mutate({ memberId }),
       (memberId: string) => server.admin.members.setRole.mutate({ memberId, role: 'viewer' }),
-      () => server.admin.partners.suspend.mutate({ partnerId }),
+      () => server.admin.partners.close.mutate({ partnerId, reason: 'left' }),
+      async () => {
+        await server.admin.partners.activate.mutate({ partnerId });
+        await server.admin.partners.suspend.mutate({ partnerId });
+      },
     ];
     for (const change of changes) {
       const { browser, id } = await member('owner', partnerId);

@@ -193,13 +193,19 @@ describe('the login token of svc', () => {
     expect(await isIn(replaced.token)).toBe(false);
   });
 
-  it('ends when the partner is suspended, and stays ended when the partner is activated again', async () => {
-    const { partnerId } = await createPartner(server);
-    const [asked, silent] = [await loggedIn('owner', partnerId), await loggedIn('owner', partnerId)];
-    await server.admin.partners.suspend.mutate({ partnerId });
-    expect(await isIn(asked.token)).toBe(false);
-    await server.admin.partners.activate.mutate({ partnerId });
-    expect(await isIn(asked.token)).toBe(false);
-    expect(await isIn(silent.token)).toBe(false);
-  });
+  it.each([
+    ['suspended', (partnerId: string) => server.admin.partners.suspend.mutate({ partnerId })],
+    ['closed', (partnerId: string) => server.admin.partners.close.mutate({ partnerId, reason: 'left' })],
+  ])(
+    'ends when the partner is %s, and stays ended when the partner is activated again',
+    async (_status, end) => {
+      const { partnerId } = await createPartner(server);
+      const [asked, silent] = [await loggedIn('owner', partnerId), await loggedIn('owner', partnerId)];
+      await end(partnerId);
+      expect(await isIn(asked.token)).toBe(false);
+      await server.admin.partners.activate.mutate({ partnerId, reason: 'left' });
+      expect(await isIn(asked.token)).toBe(false);
+      expect(await isIn(silent.token)).toBe(false);
+    },
+  );
 });
