@@ -54,6 +54,15 @@ export const attemptColumns = [
   'detail',
 ] as const;
 
+/** Returns a line for each URL that attempts were sent to, such as `Sent to https://shop.example/hooks: attempt 1, 2`. */
+export function renderUrls(attempts: readonly AttemptView[]): string[] {
+  const urls = new Set(attempts.flatMap(({ url }) => url ?? []));
+  return [...urls].map((sentTo) => {
+    const numbers = attempts.filter(({ url }) => url === sentTo).map(({ attempt }) => attempt);
+    return `Sent to ${sentTo}: attempt ${numbers.join(', ')}`;
+  });
+}
+
 /** Returns lines with the receiver's answer to each attempt. An answer that is equal to the one before is not repeated. */
 export function renderAnswers(attempts: readonly AttemptView[]): string[] {
   const lines: string[] = [];

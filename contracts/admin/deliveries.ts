@@ -17,6 +17,8 @@ export const AttemptView = z.strictObject({
   status: z.number().int().nullable(),
   error: AttemptError.nullable(),
   detail: z.string().nullable(),
+  /** Where it was sent. Null while it is in flight, if it was interrupted, and for attempts before this field existed. */
+  url: z.string().nullable(),
   /** The address and the port of the connection. */
   address: z.string().nullable(),
   secretVersion: z.number().int().nullable(),

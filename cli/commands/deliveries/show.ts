@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { waitReasons } from '../../../contracts/delivery-reasons.ts';
-import { adviseOnDelivery, attemptColumns, renderAnswers } from '../../deliveries/views.ts';
+import { adviseOnDelivery, attemptColumns, renderAnswers, renderUrls } from '../../deliveries/views.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> {
@@ -16,7 +16,7 @@ export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> 
     const waiting = rest.waiting === null ? null : `${rest.waiting}: ${waitReasons[rest.waiting]}`;
     this.showRecord({ ...rest, waiting });
     this.showTable(attempts, attemptColumns, { dropIfNarrow: ['trigger', 'durationMs'] });
-    for (const line of renderAnswers(attempts)) this.log(line);
+    for (const line of [...renderUrls(attempts), ...renderAnswers(attempts)]) this.log(line);
     const advice = adviseOnDelivery(delivery);
     if (advice !== undefined && !this.jsonEnabled()) this.writeNotice(advice);
     return delivery;

@@ -146,7 +146,7 @@ export function createAttempt(settings: AttemptSettings): (leased: Leased) => Pr
     const endedAt = now();
     const verdict = afterAttempt(leased, { error: result.error, at: endedAt }, settings.retryDelays);
     const signature = headers['X-SVC-Signature'];
-    const row: Attempt = { ...attemptRowOf(leased), ...result, secretVersion, signature };
+    const row: Attempt = { ...attemptRowOf(leased), ...result, url, secretVersion, signature };
     const ahead = clockAheadMinutes(receiverTime, endedAt.getTime());
     if (ahead !== undefined) row.clockAheadMinutes = ahead;
     if (result.answer !== undefined) row.answer = maskAnswer(result.answer, leased.sub);

@@ -39,6 +39,8 @@ export interface Attempt {
   error?: AttemptError;
   /** The error in words. */
   detail?: string;
+  /** Where it was sent: the webhook URL may have changed since. Attempts of older builds have none. */
+  url?: string;
   address?: string;
   secretVersion?: number;
   /** `X-SVC-Signature` as sent. */

@@ -96,9 +96,11 @@ describe('svcadmin', () => {
     expect(EventTimeline.parse(await svcadmin.json('events', 'why', eventId))).toMatchObject({
       advice: null,
     });
-    expect(DeliveryView.parse(await svcadmin.json('deliveries', 'show', id)).attempts).toMatchObject([
-      { status: 204 },
-    ]);
+    const [attempt, ...others] = DeliveryView.parse(await svcadmin.json('deliveries', 'show', id)).attempts;
+    expect([attempt?.status, others]).toEqual([204, []]);
+    expect(attempt?.url).toMatch(/^http:\/\/localhost:/);
+    const { stdout } = await svcadmin.run(['deliveries', 'show', id]);
+    expect(stdout).toContain(`Sent to ${attempt?.url}: attempt 1\n`);
     const listed = await svcadmin.json(
       'deliveries',
       'list',

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isFirstAnswerNear } from '../../../server/console/portal/views/deliveries.ts';
 import { createPartner, type TestPartner } from '../../harness/partner.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { within } from '../../harness/time-limits.ts';
 import { createPortalBrowser, openInvitation, type SignedInMember, signedIn } from './signed-in.ts';
 
 let server: TestServer;
@@ -77,7 +78,14 @@ describe('a delivery in the portal', () => {
     const path = `/webhooks/${partner.keyId}`;
     await submit(path, { act: 'set', url: 'http://localhost:9/hooks' });
     const { response } = await submit(path, { act: 'test' });
-    expect(response.headers.get('location')).toMatch(/\/portal\/deliveries\/dlv_\w{22}$/);
+    const [, page = ''] =
+      /\/portal(\/deliveries\/dlv_\w{22})$/.exec(response.headers.get('location') ?? '') ?? [];
+    const sentTo = /<dt>URL<\/dt><dd>([^<]*)/;
+    const open = async () => sentTo.exec((await owner.browser.open(page)).html)?.[1];
+    // The URL of an attempt is known after it. It stays when the endpoint has another one.
+    await expect.poll(open, { timeout: within(10_000) }).toBe('http://localhost:9/hooks');
+    await submit(path, { act: 'change', url: 'http://localhost:9/other' });
+    expect(await open()).toBe('http://localhost:9/hooks');
   });
 
   it('reloads its page while the first answer is near: for 30 s, and not after an attempt', () => {

@@ -53,7 +53,8 @@ async function fill(
 /** Returns the fields that the dispatcher stores with a sent attempt. */
 const sentAttempt = ({ nextAttemptAt: at }: Document) => ({
   ...{ attempt: 1, trigger: 'event', dueAt: at, at, durationMs: 84, status: 200, secretVersion: 1 },
-  ...{ address: '203.0.113.7:443', signature: `sha256=${'0'.repeat(64)}`, answer: 'OK' },
+  ...{ url: 'https://shop.example.com/webhooks/svc', address: '203.0.113.7:443' },
+  ...{ signature: `sha256=${'0'.repeat(64)}`, answer: 'OK' },
 });
 const failedAttempt = (delivery: Document) => ({ ...sentAttempt(delivery), status: 500, error: 'http' });
 

@@ -52,6 +52,7 @@ describe('a delivery', () => {
         at: expect.any(Date),
         durationMs: expect.any(Number),
         status: 204,
+        url: receiver.url,
         address: `127.0.0.1:${receiver.port}`,
         secretVersion: 1,
         signature: headers['x-svc-signature'],
@@ -82,6 +83,20 @@ describe('a delivery', () => {
     expect(signatures).toEqual([contractSignature(body, old), contractSignature(body, 'whsec_bmV3')]);
     expect(attempts.map(({ secretVersion }) => secretVersion)).toEqual([1, 2]);
     expect(receiver.received.map(({ headers }) => headers['x-svc-attempt'])).toEqual(['1', '2']);
+  });
+
+  it('has the URL of each attempt, also after the endpoint has another one', async () => {
+    const failing = await createReceiver((_count, _request, response) => response.writeHead(503).end());
+    const receiver = await createReceiver();
+    const system = await createSystem();
+    const keyId = system.key(failing.url);
+    await system.publish([draft(keyId)]);
+    await until(() => failing.received.length === 1);
+    system.endpoints.set(keyId, {
+      ...{ state: 'on', url: receiver.url, mode: 'test', secret: 'whsec_bmV3', secretVersion: 2 },
+    });
+    const { attempts } = await ended(system, 'delivered');
+    expect(attempts.map(({ url }) => url)).toEqual([failing.url, receiver.url]);
   });
 
   it.each(['no_url', 'key_revoked', 'partner_suspended'] as const)(

@@ -128,6 +128,7 @@ function attemptSections(delivery: Delivery, attempt: Attempt, { m }: PageContex
         [m.status, toned(String(status ?? error ?? '–'), toneOfAnswer(status))],
         [m.duration, text(durationMs === null ? null : `${durationMs} ms`)],
         [m.error, text(attempt.detail)],
+        [m.url, text(attempt.url)],
         [m.address, text(attempt.address)],
         [m.cause, text(attempt.trigger)],
         [m.nextAttempt, time(attempt.nextAttemptAt)],
