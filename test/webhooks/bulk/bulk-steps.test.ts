@@ -133,3 +133,19 @@ it('a replay sends the oldest events first, also by a second step', async () => 
   expect(made).toHaveLength(25);
   expect(sentFirst.sort()).toEqual(oldest.sort());
 });
+
+it('a cancellation by filter ends the waiting deliveries of its key, and no others', async () => {
+  const { system, keyId, takeSteps } = await stillSystem();
+  const otherId = system.key('http://localhost:1/');
+  await store(system, keyId, 3, 'pending');
+  await store(system, otherId, 2, 'pending');
+  await deliveriesOf(system).updateOne({ keyId }, { $set: { status: 'failed' } });
+  await takeSteps(await start(system, { action: 'cancel', filter: { keyId } }));
+  const statuses = async (id: string) =>
+    (await deliveriesOf(system).find({ keyId: id }).toArray()).map(({ status }) => status).sort();
+  expect(await statuses(keyId)).toEqual(['failed', 'skipped', 'skipped']);
+  expect(await statuses(otherId)).toEqual(['pending', 'pending']);
+  const cancelled = await deliveriesOf(system).findOne({ status: 'skipped' });
+  expect(cancelled).toMatchObject({ skipped: { reason: 'cancelled' }, endedAt: new Date(begin) });
+  expect(cancelled).not.toHaveProperty('nextAttemptAt');
+});
