@@ -57,6 +57,21 @@ describe('a page of /ops', () => {
     expect(page + endpoint + delivery).not.toMatch(/<script|<form|<i>|<b>/);
   });
 
+  it('offers to move or cancel a delivery only while it has an attempt to come', async () => {
+    const commands = ['deliveries reschedule', 'deliveries cancel'];
+    const pending = await html(`delivery/${deliveryId}`);
+    for (const command of commands) expect(pending).toContain(`svcadmin ${command} ${deliveryId}`);
+    const { keyId } = await createPartner(server);
+    await server.admin.webhooks.set.mutate({ keyId, url: receiver.url });
+    const { id } = await server.admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
+    const statusOf = async () => (await server.admin.deliveries.show.query({ deliveryId: id })).status;
+    await until(async () => (await statusOf()) === 'pending');
+    await server.admin.deliveries.cancel.mutate({ deliveryId: id });
+    const ended = await html(`delivery/${id}`);
+    expect(ended).toContain(`svcadmin deliveries resend ${id}`);
+    for (const command of commands) expect(ended).not.toContain(`svcadmin ${command} ${id}`);
+  });
+
   it('shows what is due when, for whom and why, of all, a partner, a key, a mode or an event', async () => {
     const paths = ['all', partner.partnerId, partner.keyId, 'test', 'vae.resolved'];
     for (const path of paths) {

@@ -123,6 +123,14 @@ async function endpointPage(api: Api, keyId: string): Promise<RecordPage> {
 
 async function deliveryPage(api: Api, deliveryId: string): Promise<RecordPage> {
   const view = await api.deliveries.show({ deliveryId });
+  // The server refuses both for a delivery that has ended.
+  const changes: RecordPage['actions'] =
+    view.status === 'pending'
+      ? [
+          ['Move the next attempt', `svcadmin deliveries reschedule ${deliveryId} --in 30m`],
+          ['Make no more attempts', `svcadmin deliveries cancel ${deliveryId}`],
+        ]
+      : [];
   return {
     title: `Delivery ${deliveryId}`,
     facts: [
@@ -160,8 +168,7 @@ async function deliveryPage(api: Api, deliveryId: string): Promise<RecordPage> {
     actions: [
       ['What became of its event, and what to do', `svcadmin events why ${view.eventId}`],
       ['Send it again', `svcadmin deliveries resend ${deliveryId}`],
-      ['Move the next attempt', `svcadmin deliveries reschedule ${deliveryId} --in 30m`],
-      ['Make no more attempts', `svcadmin deliveries cancel ${deliveryId}`],
+      ...changes,
     ],
   };
 }
