@@ -49,6 +49,15 @@ describe('a paused endpoint', () => {
     );
   });
 
+  it('gets deliveries from the end of the pause on, although the pause is still stored', async () => {
+    const receiver = await createReceiver();
+    const system = await createSystem();
+    const keyId = system.key(receiver.url);
+    pause(system, keyId, new Date(Date.now() - 1_000));
+    await system.publish([draft(keyId)]);
+    await until(() => receiver.received.length === 1);
+  });
+
   it('gets each waiting delivery once, in order, when an operator ends the pause', async () => {
     const receiver = await createReceiver();
     const system = await createSystem(inOrder);
