@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseFault } from '../../platform/database/availability.ts';
 import { securityPolicy } from '../../platform/http/browser/pages.ts';
+import type { ShownError } from '../portal/error-words.ts';
 import { languages } from '../portal/messages/languages.ts';
 import { eta, style } from '../portal/responses.ts';
 import type { Cell, Section, View } from '../portal/views/kit/page.ts';
@@ -37,6 +38,10 @@ export function render({ title, path, sections, isUrgent = false, away, at }: Sh
   const figures = at
     ? `What follows is of ${timeOf(at)} UTC.`
     : 'This process has not shown its figures since it started.';
+  const error: ShownError | undefined = away && {
+    text: `The database is away since ${timeOf(away.since)} UTC`,
+    detail: { text: `${away.reason}. ${figures}`, isEnglish: true },
+  };
   const links = { '': 'Operations', '/work/all': 'Endpoints and bulk work', '/schedule/all': 'Schedule' };
   return eta.render('./page', {
     m: { ...languages.en, portal: 'SVC Gateway' },
@@ -55,10 +60,7 @@ export function render({ title, path, sections, isUrgent = false, away, at }: Sh
         })),
       },
     ],
-    error: away && {
-      text: `The database is away since ${timeOf(away.since)} UTC`,
-      detail: `${away.reason}. ${figures}`,
-    },
+    error,
     sections: away
       ? [
           commandSection('Database away', [

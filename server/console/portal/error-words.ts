@@ -22,12 +22,14 @@ const messages: Partial<Record<ErrorCode, keyof Messages>> = {
   invalid_request: 'checkInput',
 };
 
+/** An error as the template of pages shows it. */
+export interface ShownError {
+  text: string;
+  detail?: Fault;
+}
+
 /** The text of an error in the member's language, with what `faultsOf` tells. */
-export function describeError(
-  error: ApiError,
-  m: Messages,
-  language: Language,
-): { text: string; detail?: Fault } {
+export function describeError(error: ApiError, m: Messages, language: Language): ShownError {
   const { code, message } = error;
   const complete = completeMessages[code];
   if (complete) return { text: m[complete] };
