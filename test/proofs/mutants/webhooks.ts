@@ -84,9 +84,53 @@ export const webhooks = [
     ],
   ),
   ...inFile(
+    'server/webhooks/operators/delivery-query-store.ts',
+    ['webhooks/bulk/bulk-steps'],
+    [
+      [
+        "{ _id: { $in: [...ids] }, status: 'pending' },\n        cancelUpdate(at),",
+        "{ status: 'pending' },\n        cancelUpdate(at),",
+      ],
+    ],
+  ),
+  ...inFile(
+    'server/webhooks/delivery/event-store.ts',
+    ['webhooks/bulk/bulk-steps'],
+    [['{ ...page, oldestFirst: true }', 'page']],
+  ),
+  ...inFile('server/webhooks/bulk/runner.ts', ['webhooks/bulk/bulk'], [['if (!next) return false;', '']]),
+  ...inFile(
+    'server/webhooks/bulk/bulk-job.ts',
+    ['webhooks/bulk/bulk'],
+    [['isBehind && !part.finished', 'isBehind || !part.finished']],
+  ),
+  ...inFile(
+    'server/webhooks/egress/request.ts',
+    ['webhooks/egress/kept-connections'],
+    [['maxFreeSockets: mostKept, timeout }', 'maxFreeSockets: mostKept }']],
+  ),
+  ...inFile(
+    'server/webhooks/operators/views.ts',
+    ['webhooks/operators/views'],
+    [['attempt.at.getTime() - attempt.dueAt.getTime()', 'attempt.at.getTime() + attempt.dueAt.getTime()']],
+  ),
+  ...inFile(
+    'server/webhooks/delivery/attempt.ts',
+    ['webhooks/lag'],
+    [
+      [
+        'lag: Math.max(0, at - dueTimeOf(leased).getTime()) / 1000',
+        'lag: Math.max(0, at - dueTimeOf(leased).getTime())',
+      ],
+    ],
+  ),
+  ...inFile(
     'server/webhooks/delivery/attempt.ts',
     ['webhooks/delivery/pause'],
-    [['if (pausedUntil && pausedUntil > now())', 'if (pausedUntil === null)']],
+    [
+      ['if (pausedUntil && pausedUntil > now())', 'if (pausedUntil === null)'],
+      ['pausedUntil && pausedUntil > now()', 'pausedUntil'],
+    ],
   ),
   ...inFile(
     'server/webhooks/delivery/due.ts',
