@@ -4,7 +4,7 @@ import { formatCents } from '../flags/amounts.ts';
 import { modeFilter, requestedColumns } from '../flags/flags.ts';
 import { describePeriod, periodFlags, readPeriod } from '../flags/period.ts';
 import { createTally } from '../list/tally.ts';
-import { describeFilters } from '../list/totals.ts';
+import { describeOnly } from '../list/totals.ts';
 import { renderCsvRows } from '../output/csv.ts';
 import { AdminCommand } from '../program/base-command.ts';
 
@@ -33,7 +33,7 @@ export default class RevenueCommand extends AdminCommand<typeof RevenueCommand> 
   };
 
   async run() {
-    const { by, csv } = this.flags;
+    const { by, csv, mode, partner } = this.flags;
     const columns = requestedColumns(by, groupable);
     const tally = createTally(columns, 'amount');
     const period = this.#readPeriod();
@@ -48,15 +48,9 @@ export default class RevenueCommand extends AdminCommand<typeof RevenueCommand> 
     if (!this.jsonEnabled()) {
       const sum = groups.reduce((total, { amount }) => total + Number(amount), 0);
       const result = groups.length === 0 ? 'No charge and no refund' : `${formatCents(sum)} USD in all`;
-      this.writeNotice(`${result}, ${describePeriod(period, 'UTC')}${this.#describeFilters()}.`);
+      this.writeNotice(`${result}, ${describePeriod(period, 'UTC')}${describeOnly({ mode, partner })}.`);
     }
     return groups;
-  }
-
-  #describeFilters(): string {
-    const { mode, partner } = this.flags;
-    const filters = Object.entries({ mode, partner }).filter(([, value]) => value !== undefined);
-    return filters.length === 0 ? '' : `, only ${describeFilters(filters)}`;
   }
 
   /** Returns the given period, or the present month. */

@@ -27,6 +27,12 @@ export const describeFilters = (flags: readonly (readonly [string, unknown])[]):
     )
     .join(' ');
 
+/** Describes the filters that have a value, for the end of a sentence: `, only --mode live`. Empty without any. */
+export function describeOnly(filters: Readonly<Record<string, unknown>>): string {
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? '' : `, only ${describeFilters(given)}`;
+}
+
 function describeFlag(name: string, value: unknown): string {
   return value === true ? `--${name}` : `--${name} ${formatValue(name, value)}`;
 }

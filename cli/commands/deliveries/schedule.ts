@@ -5,7 +5,7 @@ import { eventFilters } from '../../flags/filters.ts';
 import { mostPerPage, requireFromBeforeTo, splitWords } from '../../flags/flags.ts';
 import { parsePastOrFuture } from '../../flags/moments.ts';
 import { requireRecords } from '../../list/known-records.ts';
-import { describeFilters } from '../../list/totals.ts';
+import { describeOnly } from '../../list/totals.ts';
 import { renderCsvRows } from '../../output/csv.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
@@ -64,16 +64,9 @@ export default class DeliveriesSchedule extends AdminCommand<typeof DeliveriesSc
     else if (rows.length > 0) this.showTable(rows, shown, { dropIfNarrow: ['partnerId'] });
     const atLeast = exact ? '' : 'at least ';
     this.writeNotice(
-      `${atLeast}${total} wait, ${late} of them due already${paused > 0 ? `, ${paused} until the end of a pause` : ''}${this.#describeFilters()}.${rows.length < limit ? '' : ` The first ${limit} rows are shown; --limit shows more.`}`,
+      `${atLeast}${total} wait, ${late} of them due already${paused > 0 ? `, ${paused} until the end of a pause` : ''}${describeOnly({ partner, key, mode, event, since, until })}.${rows.length < limit ? '' : ` The first ${limit} rows are shown; --limit shows more.`}`,
     );
     return schedule;
-  }
-
-  #describeFilters(): string {
-    const { partner, key, mode, event, since, until } = this.flags;
-    const filters = Object.entries({ partner, key, mode, event, since, until });
-    const given = describeFilters(filters.filter(([, value]) => value !== undefined));
-    return given === '' ? '' : `, only ${given}`;
   }
 }
 

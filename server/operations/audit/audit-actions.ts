@@ -30,8 +30,9 @@ export function actionsNamed(text: string): string[] {
   if (begun.length > 0) return begun;
   const topics = actions.map((action) => action.split('.')[0] ?? '');
   const nearest = closest(wanted, [...actions, ...topics]);
-  const ofTopic = actions.filter((action) => action.split('.')[0] === wanted.split('.')[0]);
-  const known = ofTopic.length === 0 ? '' : `. ${wanted.split('.')[0]} has: ${ofTopic.join(', ')}`;
+  const [topic] = wanted.split('.');
+  const ofTopic = actions.filter((_action, at) => topics[at] === topic);
+  const known = ofTopic.length === 0 ? '' : `. ${topic} has: ${ofTopic.join(', ')}`;
   const guess = nearest === undefined ? `${known}.` : `; did you mean ${nearest}?`;
   throw new ApiError('bad_input', {
     description: `action: no action is named ${text.slice(0, 60)}${guess} Name a procedure (partners.suspend), a command or its topic (partners)`,
