@@ -2,6 +2,7 @@ import { Flags } from '@oclif/core';
 import type { RevenueRow } from '../../contracts/admin/revenue.ts';
 import { formatCents } from '../flags/amounts.ts';
 import { modeFilter, requestedColumns } from '../flags/flags.ts';
+import { idFlag } from '../flags/ids.ts';
 import { describePeriod, periodFlags, readPeriod } from '../flags/period.ts';
 import { createTally } from '../list/tally.ts';
 import { describeOnly } from '../list/totals.ts';
@@ -24,7 +25,7 @@ export default class RevenueCommand extends AdminCommand<typeof RevenueCommand> 
   static override flags = {
     ...periodFlags,
     mode: modeFilter,
-    partner: Flags.string({ description: 'only of this partner' }),
+    partner: idFlag('partner')({ description: 'only of this partner' }),
     by: Flags.string({
       description: `columns to add up by: ${groupable.join(' ')}`,
       default: 'month,mode,kind',

@@ -2,11 +2,12 @@ import { Flags } from '@oclif/core';
 import { eventNames } from '../../contracts/event-names.ts';
 import { usageError } from '../errors/failure.ts';
 import { modeFilter, spanFlags } from './flags.ts';
+import { idFlag } from './ids.ts';
 
 /** Flags that select events or deliveries. */
 export const eventFilters = {
-  partner: Flags.string({ description: 'only of this partner' }),
-  key: Flags.string({ description: 'only of this API key' }),
+  partner: idFlag('partner')({ description: 'only of this partner' }),
+  key: idFlag('apiKey')({ description: 'only of this API key' }),
   mode: modeFilter,
   event: Flags.option({ options: eventNames })({ description: 'only this event' }),
   ...spanFlags,
@@ -31,8 +32,8 @@ const path = Flags.custom<string>({
 });
 
 export const requestFilters = {
-  partner: Flags.string({ description: 'only of this partner' }),
-  client: Flags.string({ description: 'only requests of this client' }),
+  partner: idFlag('partner')({ description: 'only of this partner' }),
+  client: idFlag('client')({ description: 'only requests of this client' }),
   status: status({ description: 'only answers with this status' }),
   path: path({ description: 'only routes with this prefix' }),
   error: Flags.string({ description: 'only answers with this error code' }),

@@ -1,6 +1,5 @@
 import { identifierKind } from '../../contracts/identifiers.ts';
 import type { AdminApi } from '../connection/client.ts';
-import { CommandError } from '../errors/failure.ts';
 
 /** The records that a filter names, by flag or argument. */
 interface Named {
@@ -32,12 +31,6 @@ export async function requireRecords(
   connected: () => AdminApi,
   { partner, key, client, target }: Named,
 ): Promise<void> {
-  if (partner !== undefined && identifierKind(partner) === undefined)
-    throw new CommandError({
-      code: 'not_found',
-      message: `No partner ${partner}`,
-      hint: 'Name it by its id. `svcadmin partners list --search TEXT` finds the id by the name.',
-    });
   // The target of an entry about a wallet is the wallet: `ptr_…:live`.
   const record = target?.replace(/:(test|live)$/, '') ?? '';
   const kind = identifierKind(record);

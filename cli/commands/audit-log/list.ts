@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core';
 import type { AuditLogEntry } from '../../../contracts/admin/audit-log.ts';
 import { pageFlags, requireFromBeforeTo, spanFlags } from '../../flags/flags.ts';
+import { userFlag } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { formatValue } from '../../output/format.ts';
 import { commandProcedures } from '../../roles/procedures.ts';
@@ -15,7 +16,7 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
   ];
   static override flags = {
     target: Flags.string({ description: 'only about this record' }),
-    user: Flags.string({
+    user: userFlag({
       description:
         'only about this user: sub (user_id), or id of the user, a passkey or an enrollment; not for the role ops',
     }),

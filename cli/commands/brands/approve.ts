@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core';
 import { describeWaiting, findWaiting } from '../../careful/brands.ts';
 import { CarefulCommand } from '../../careful/careful-command.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class BrandsApprove extends CarefulCommand<typeof BrandsApprove> {
   static override summary = 'Put a waiting change of a brand on the live pages.';
@@ -9,7 +9,10 @@ export default class BrandsApprove extends CarefulCommand<typeof BrandsApprove> 
     '<%= config.bin %> brands approve ptr_…',
   ];
   static override args = {
-    id: Args.string({ description: 'id of the client, or of the partner for a logo', required: true }),
+    id: idArg(
+      'client',
+      'partner',
+    )({ description: 'id of the client, or of the partner for a logo', required: true }),
   };
 
   async run() {

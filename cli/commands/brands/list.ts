@@ -1,7 +1,7 @@
-import { Flags } from '@oclif/core';
 import type { WaitingBrand } from '../../../contracts/admin/brands.ts';
 import { describeChanges } from '../../careful/previews.ts';
 import { pageFlags } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 const show = ({ present, changes, ...brand }: WaitingBrand) => ({
@@ -17,7 +17,10 @@ export default class BrandsList extends ListCommand<typeof BrandsList> {
     '<%= config.bin %> brands list',
     '<%= config.bin %> brands list --partner ptr_…',
   ];
-  static override flags = { partner: Flags.string({ description: 'only of this partner' }), ...pageFlags };
+  static override flags = {
+    partner: idFlag('partner')({ description: 'only of this partner' }),
+    ...pageFlags,
+  };
 
   async run() {
     return this.showList({

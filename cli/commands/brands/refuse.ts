@@ -1,5 +1,6 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { findWaiting } from '../../careful/brands.ts';
+import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class BrandsRefuse extends AdminCommand<typeof BrandsRefuse> {
@@ -8,7 +9,10 @@ export default class BrandsRefuse extends AdminCommand<typeof BrandsRefuse> {
     '<%= config.bin %> brands refuse cli_… --reason "The name is of another company"',
   ];
   static override args = {
-    id: Args.string({ description: 'id of the client, or of the partner for a logo', required: true }),
+    id: idArg(
+      'client',
+      'partner',
+    )({ description: 'id of the client, or of the partner for a logo', required: true }),
   };
   static override flags = {
     reason: Flags.string({ description: 'reason, which members of the partner read', required: true }),

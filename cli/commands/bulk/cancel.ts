@@ -1,12 +1,12 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { bulkFields } from '../../deliveries/bulk.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class BulkCancel extends CarefulCommand<typeof BulkCancel> {
   static override summary = 'Cancel a bulk job: it does nothing more.';
   static override description = 'What it has done stays. The same command again goes on with the rest.';
   static override examples = ['<%= config.bin %> bulk cancel blk_…'];
-  static override args = { job: Args.string({ description: 'id of the bulk job', required: true }) };
+  static override args = { job: idArg('bulkJob')({ description: 'id of the bulk job', required: true }) };
 
   async run() {
     const { id, action, done, total, keys } = await this.api.bulk.show.query({ bulkId: this.args.job });

@@ -1,6 +1,7 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { bulkFields, followJob } from '../../deliveries/bulk.ts';
 import { createProgress } from '../../deliveries/progress.ts';
+import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class BulkShow extends AdminCommand<typeof BulkShow> {
@@ -9,7 +10,7 @@ export default class BulkShow extends AdminCommand<typeof BulkShow> {
     '<%= config.bin %> bulk show blk_…',
     '<%= config.bin %> bulk show blk_… --follow',
   ];
-  static override args = { job: Args.string({ description: 'id of the bulk job', required: true }) };
+  static override args = { job: idArg('bulkJob')({ description: 'id of the bulk job', required: true }) };
   static override flags = {
     follow: Flags.boolean({ description: 'wait for its end; Ctrl-C ends the waiting, and not the job' }),
   };

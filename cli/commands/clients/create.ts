@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core';
 import { duration, isOn, openidFlags, outFile, passkeys, splitWords } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
@@ -9,8 +10,8 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
     '<%= config.bin %> clients create --partner ptr_… --key key_… --name Shop --redirect-uri https://shop.example --claims age_18_plus',
   ];
   static override flags = {
-    partner: Flags.string({ description: 'id of the partner', required: true }),
-    key: Flags.string({ description: 'id of the API key that owns the client', required: true }),
+    partner: idFlag('partner')({ description: 'id of the partner', required: true }),
+    key: idFlag('apiKey')({ description: 'id of the API key that owns the client', required: true }),
     name: Flags.string({ description: 'name of the application, as operators see it', required: true }),
     'redirect-uri': Flags.string({
       description: 'redirect URI; may be repeated',

@@ -1,13 +1,13 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { actReason } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class ClientsDisable extends CarefulCommand<typeof ClientsDisable> {
   static override summary = 'Disable a client until it is enabled again.';
   static override description =
     'New sessions are refused with 400, exchanges with 403 client_inactive. A test client needs no confirmation.';
   static override examples = ['<%= config.bin %> clients disable cli_…'];
-  static override args = { client: Args.string({ description: 'id of the client', required: true }) };
+  static override args = { client: idArg('client')({ description: 'id of the client', required: true }) };
   static override flags = { reason: actReason };
 
   async run() {

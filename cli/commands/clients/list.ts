@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { modeFilter, pageFlags } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { oldSecretUntil } from '../../list/old-secrets.ts';
 
@@ -17,8 +18,8 @@ export default class ClientsList extends ListCommand<typeof ClientsList> {
     '<%= config.bin %> clients list --where source=sandbox',
   ];
   static override flags = {
-    partner: Flags.string({ description: 'only of this partner' }),
-    key: Flags.string({ description: 'only of this API key' }),
+    partner: idFlag('partner')({ description: 'only of this partner' }),
+    key: idFlag('apiKey')({ description: 'only of this API key' }),
     mode: modeFilter,
     kind: Flags.option({ options: ['oauth', 'storefront'] as const })({ description: 'only these' }),
     status: Flags.option({ options: ['active', 'disabled'] as const })({ description: 'only these' }),

@@ -1,12 +1,12 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { duration, localTimeIn, outFile } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class ClientsRotateSecret extends CarefulCommand<typeof ClientsRotateSecret> {
   static override summary =
     'Rotate the secret of a client. The old one becomes invalid within 2 seconds, or after --keep-old.';
   static override examples = ['<%= config.bin %> clients rotate-secret cli_… --keep-old 24h'];
-  static override args = { client: Args.string({ description: 'id of the client', required: true }) };
+  static override args = { client: idArg('client')({ description: 'id of the client', required: true }) };
   static override flags = {
     'keep-old': duration({ description: 'how long the present secret is still accepted' }),
     'out-file': outFile,

@@ -1,4 +1,4 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { describeChanges, describeListChange } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
@@ -10,6 +10,7 @@ import {
   splitWords,
   withoutUndefined,
 } from '../../flags/flags.ts';
+import { idArg, idFlag } from '../../flags/ids.ts';
 
 /** Returns a limit for the server. The flag value 0 restores the default, which the server expects as null. */
 const limitOrDefault = (limit: number | undefined): number | null | undefined => (limit === 0 ? null : limit);
@@ -28,10 +29,10 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
     '<%= config.bin %> clients update cli_… --claims "age_18_plus country"',
     '<%= config.bin %> clients update cli_… --add-redirect-uri https://shop.example/callback',
   ];
-  static override args = { client: Args.string({ description: 'id of the client', required: true }) };
+  static override args = { client: idArg('client')({ description: 'id of the client', required: true }) };
   static override flags = {
     name: Flags.string({ description: 'name of the application, as operators see it' }),
-    key: Flags.string({ description: 'API key that will own the client' }),
+    key: idFlag('apiKey')({ description: 'API key that will own the client' }),
     'redirect-uri': Flags.string({
       description: 'redirect URIs, instead of the present ones',
       multiple: true,

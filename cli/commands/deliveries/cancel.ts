@@ -1,9 +1,9 @@
-import { Args } from '@oclif/core';
 import { count } from '../../careful/previews.ts';
 import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../deliveries/bulk.ts';
 import { deliveryFields } from '../../deliveries/views.ts';
 import { usageError } from '../../errors/failure.ts';
 import { eventFilters } from '../../flags/filters.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class DeliveriesCancel extends BulkCommand<typeof DeliveriesCancel> {
   static override summary =
@@ -13,7 +13,7 @@ export default class DeliveriesCancel extends BulkCommand<typeof DeliveriesCance
     '<%= config.bin %> deliveries cancel dlv_…',
     '<%= config.bin %> deliveries cancel --key key_… --event vae.resolved --dry-run',
   ];
-  static override args = { delivery: Args.string({ description: 'id of the delivery' }) };
+  static override args = { delivery: idArg('delivery')({ description: 'id of the delivery' }) };
   static override flags = { ...eventFilters, detach: bulkFlags.detach };
 
   async run() {

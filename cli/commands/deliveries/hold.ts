@@ -1,7 +1,7 @@
-import { Args } from '@oclif/core';
 import { BulkCommand, bulkFlags } from '../../deliveries/bulk.ts';
 import { eventFilters } from '../../flags/filters.ts';
 import { holdEnd } from '../../flags/hold-end.ts';
+import { idArg } from '../../flags/ids.ts';
 
 const { until: _end, ...filters } = eventFilters;
 
@@ -14,7 +14,7 @@ export default class DeliveriesHold extends BulkCommand<typeof DeliveriesHold> {
     '<%= config.bin %> deliveries hold --key key_… --for 4h --dry-run',
     '<%= config.bin %> deliveries hold --partner ptr_… --event vae.resolved --until 2026-07-01T09:00',
   ];
-  static override args = { delivery: Args.string({ description: 'id of the delivery' }) };
+  static override args = { delivery: idArg('delivery')({ description: 'id of the delivery' }) };
   static override flags = {
     until: holdEnd({
       description: 'time, local unless it names a zone, or a duration from now; also --for',

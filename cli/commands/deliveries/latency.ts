@@ -1,4 +1,3 @@
-import { Flags } from '@oclif/core';
 import { retentionMs } from '../../../contracts/retention.ts';
 import { createLatencies } from '../../deliveries/latency.ts';
 import {
@@ -9,6 +8,7 @@ import {
   requireFromBeforeTo,
   spanFlags,
 } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { readPages } from '../../list/pages.ts';
 import { describeDeleted } from '../../list/totals.ts';
@@ -27,8 +27,8 @@ export default class DeliveriesLatency extends ListCommand<typeof DeliveriesLate
     "<%= config.bin %> deliveries latency --since 1h --where 'change>2'",
   ];
   static override flags = {
-    partner: Flags.string({ description: 'only of this partner' }),
-    key: Flags.string({ description: 'only of this API key' }),
+    partner: idFlag('partner')({ description: 'only of this partner' }),
+    key: idFlag('apiKey')({ description: 'only of this API key' }),
     mode: modeFilter,
     since: moment({
       description: 'beginning of the span',

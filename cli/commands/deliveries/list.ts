@@ -3,6 +3,7 @@ import { retentionMs } from '../../../contracts/retention.ts';
 import { explainWaits, listedDelivery } from '../../deliveries/views.ts';
 import { eventFilters } from '../../flags/filters.ts';
 import { pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 const statuses = ['pending', 'waiting', 'in_flight', 'delivered', 'failed', 'skipped'] as const;
@@ -17,7 +18,7 @@ export default class DeliveriesList extends ListCommand<typeof DeliveriesList> {
   ];
   static override flags = {
     status: Flags.option({ options: statuses })({ description: 'only these' }),
-    'event-id': Flags.string({ description: 'only of this event (evt_…)' }),
+    'event-id': idFlag('event')({ description: 'only of this event (evt_…)' }),
     ...eventFilters,
     ...pageFlags,
   };

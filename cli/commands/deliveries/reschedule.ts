@@ -1,7 +1,7 @@
-import { Args } from '@oclif/core';
 import { BulkCommand, bulkFlags } from '../../deliveries/bulk.ts';
 import { eventFilters } from '../../flags/filters.ts';
 import { dueAt, newTime } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesReschedule> {
   static override summary =
@@ -14,7 +14,7 @@ export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesR
     '<%= config.bin %> deliveries reschedule dlv_… --in 0s',
     '<%= config.bin %> deliveries reschedule --key key_… --in 4h --rate 20/s',
   ];
-  static override args = { delivery: Args.string({ description: 'id of the delivery' }) };
+  static override args = { delivery: idArg('delivery')({ description: 'id of the delivery' }) };
   static override flags = { ...newTime, ...eventFilters, ...bulkFlags };
 
   async run() {

@@ -1,7 +1,8 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { BulkCommand, bulkFlags, filterOf, hasFilter, to } from '../../deliveries/bulk.ts';
 import { usageError } from '../../errors/failure.ts';
 import { eventFilters } from '../../flags/filters.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class DeliveriesResend extends BulkCommand<typeof DeliveriesResend> {
   static override summary = 'Resend deliveries: the named ones, or all that a filter finds.';
@@ -12,7 +13,9 @@ export default class DeliveriesResend extends BulkCommand<typeof DeliveriesResen
     '<%= config.bin %> deliveries resend --key key_… --since 24h --dry-run',
     '<%= config.bin %> deliveries resend --partner ptr_… --since 24h --rate 20/s',
   ];
-  static override args = { delivery: Args.string({ description: 'ids of deliveries', multiple: true }) };
+  static override args = {
+    delivery: idArg('delivery')({ description: 'ids of deliveries', multiple: true }),
+  };
   static override flags = {
     ...eventFilters,
     status: Flags.option({ options: ['failed', 'skipped', 'delivered'] as const })({

@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core';
 import { waitReasons } from '../../../contracts/delivery-reasons.ts';
 import { adviseOnDelivery, attemptColumns, renderAnswers, renderUrls } from '../../deliveries/views.ts';
+import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> {
@@ -8,7 +8,9 @@ export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> 
   static override description =
     'The beginning of the answer is kept for a week, without secrets. It says what the partner has to mend.';
   static override examples = ['<%= config.bin %> deliveries show dlv_…'];
-  static override args = { delivery: Args.string({ description: 'id of the delivery', required: true }) };
+  static override args = {
+    delivery: idArg('delivery')({ description: 'id of the delivery', required: true }),
+  };
 
   async run() {
     const delivery = await this.api.deliveries.show.query({ deliveryId: this.args.delivery });

@@ -1,10 +1,13 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class EnrollmentsBlock extends CarefulCommand<typeof EnrollmentsBlock> {
   static override summary = 'Block an enrollment: exchanges of its codes are refused.';
   static override examples = ['<%= config.bin %> enrollments block enr_… --reason "reported by the partner"'];
-  static override args = { enrollment: Args.string({ description: 'id of the enrollment', required: true }) };
+  static override args = {
+    enrollment: idArg('enrollment')({ description: 'id of the enrollment', required: true }),
+  };
   static override flags = {
     reason: Flags.string({ description: 'reason, for other operators', required: true }),
   };

@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core';
 import { pageFlags, readReason } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class EnrollmentsList extends ListCommand<typeof EnrollmentsList> {
@@ -11,7 +12,7 @@ export default class EnrollmentsList extends ListCommand<typeof EnrollmentsList>
     '<%= config.bin %> enrollments list --status blocked',
   ];
   static override flags = {
-    partner: Flags.string({ description: 'only of this partner; needed without --status blocked' }),
+    partner: idFlag('partner')({ description: 'only of this partner; needed without --status blocked' }),
     status: Flags.option({ options: ['active', 'blocked'] as const })({ description: 'only these' }),
     sub: Flags.string({ description: 'only of this subject' }),
     reason: readReason,

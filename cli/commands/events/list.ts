@@ -2,6 +2,7 @@ import { Flags } from '@oclif/core';
 import { retentionMs } from '../../../contracts/retention.ts';
 import { eventFilters } from '../../flags/filters.ts';
 import { pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 
 export default class EventsList extends ListCommand<typeof EventsList> {
@@ -9,8 +10,8 @@ export default class EventsList extends ListCommand<typeof EventsList> {
   static override examples = ['<%= config.bin %> events list --partner ptr_… --since 2h'];
   static override flags = {
     ...eventFilters,
-    session: Flags.string({ description: 'only of this session' }),
-    enrollment: Flags.string({ description: 'only of this enrollment' }),
+    session: idFlag('session')({ description: 'only of this session' }),
+    enrollment: idFlag('enrollment')({ description: 'only of this enrollment' }),
     sub: Flags.string({ description: 'only of this user (user_id)' }),
     ...pageFlags,
   };

@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core';
 import { attemptColumns } from '../../deliveries/views.ts';
 import { readReason } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 import { escapeControls } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
@@ -9,7 +9,7 @@ export default class EventsShow extends AdminCommand<typeof EventsShow> {
   static override description =
     'The audit log keeps who read the body. For the role ops, claims and user_id are masked.';
   static override examples = ['<%= config.bin %> events show evt_…'];
-  static override args = { event: Args.string({ description: 'id of the event', required: true }) };
+  static override args = { event: idArg('event')({ description: 'id of the event', required: true }) };
   static override flags = { reason: readReason };
 
   async run() {

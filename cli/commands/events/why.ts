@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core';
+import { idArg } from '../../flags/ids.ts';
 import { localTimes } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import { rewordFor } from '../../program/program.ts';
@@ -6,7 +6,7 @@ import { rewordFor } from '../../program/program.ts';
 export default class EventsWhy extends AdminCommand<typeof EventsWhy> {
   static override summary = 'Explain what became of an event, and what to do.';
   static override examples = ['<%= config.bin %> events why evt_…'];
-  static override args = { event: Args.string({ description: 'id of the event', required: true }) };
+  static override args = { event: idArg('event')({ description: 'id of the event', required: true }) };
 
   async run() {
     const timeline = await this.api.events.why.query({ eventId: this.args.event });

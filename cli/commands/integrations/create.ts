@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core';
 import { outFile } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class IntegrationsCreate extends AdminCommand<typeof IntegrationsCreate> {
@@ -10,8 +11,8 @@ export default class IntegrationsCreate extends AdminCommand<typeof Integrations
     '<%= config.bin %> integrations create --partner ptr_… --client cli_… --shop shop.example --shop shop.example.de',
   ];
   static override flags = {
-    partner: Flags.string({ description: 'id of the partner', required: true }),
-    client: Flags.string({
+    partner: idFlag('partner')({ description: 'id of the partner', required: true }),
+    client: idFlag('client')({
       description: 'id of the storefront client whose codes it exchanges',
       required: true,
     }),

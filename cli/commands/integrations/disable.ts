@@ -1,5 +1,5 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class IntegrationsDisable extends CarefulCommand<typeof IntegrationsDisable> {
   static override summary = 'Disable a storefront integration permanently.';
@@ -7,7 +7,7 @@ export default class IntegrationsDisable extends CarefulCommand<typeof Integrati
     'Its signed calls get 401. A client without another integration starts no more sessions.';
   static override examples = ['<%= config.bin %> integrations disable int_…'];
   static override args = {
-    integration: Args.string({ description: 'id of the integration', required: true }),
+    integration: idArg('integration')({ description: 'id of the integration', required: true }),
   };
 
   async run() {

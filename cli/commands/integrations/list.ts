@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core';
 import { modeFilter, pageFlags } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { oldSecretUntil } from '../../list/old-secrets.ts';
 
@@ -12,8 +13,8 @@ export default class IntegrationsList extends ListCommand<typeof IntegrationsLis
     '<%= config.bin %> integrations list --where oldSecretUntil!=',
   ];
   static override flags = {
-    partner: Flags.string({ description: 'only of this partner' }),
-    client: Flags.string({ description: 'only of this client' }),
+    partner: idFlag('partner')({ description: 'only of this partner' }),
+    client: idFlag('client')({ description: 'only of this client' }),
     mode: modeFilter,
     status: Flags.option({ options: ['active', 'disabled'] as const })({ description: 'only these' }),
     ...pageFlags,

@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { duration, localTimeIn, outFile } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class IntegrationsRotateSecret extends CarefulCommand<typeof IntegrationsRotateSecret> {
   static override summary =
@@ -10,7 +10,7 @@ export default class IntegrationsRotateSecret extends CarefulCommand<typeof Inte
     '<%= config.bin %> integrations rotate-secret int_… --keep-old 24h',
   ];
   static override args = {
-    integration: Args.string({ description: 'id of the integration', required: true }),
+    integration: idArg('integration')({ description: 'id of the integration', required: true }),
   };
   static override flags = {
     'keep-old': duration({ description: 'how long the present secret is still accepted' }),

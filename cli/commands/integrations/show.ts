@@ -1,11 +1,11 @@
-import { Args } from '@oclif/core';
+import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class IntegrationsShow extends AdminCommand<typeof IntegrationsShow> {
   static override summary = 'Show a storefront integration, without its secret.';
   static override examples = ['<%= config.bin %> integrations show int_…'];
   static override args = {
-    integration: Args.string({ description: 'id of the integration', required: true }),
+    integration: idArg('integration')({ description: 'id of the integration', required: true }),
   };
 
   async run() {

@@ -1,8 +1,9 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { describeListChange } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
 import { withoutUndefined } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class IntegrationsUpdate extends CarefulCommand<typeof IntegrationsUpdate> {
   static override summary = 'Add shops to a storefront integration, or remove some.';
@@ -12,7 +13,7 @@ export default class IntegrationsUpdate extends CarefulCommand<typeof Integratio
     '<%= config.bin %> integrations update int_… --add-shop shop.example.fr --remove-shop old.example',
   ];
   static override args = {
-    integration: Args.string({ description: 'id of the integration', required: true }),
+    integration: idArg('integration')({ description: 'id of the integration', required: true }),
   };
   static override flags = {
     'add-shop': Flags.string({ description: 'host name of a shop; may be repeated', multiple: true }),

@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core';
 import { pageFlags } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import type { ReadPage } from '../../list/pages.ts';
 import { readAll } from '../../list/pages.ts';
@@ -25,7 +26,7 @@ export default class JobsList extends ListCommand<typeof JobsList> {
   static override examples = ['<%= config.bin %> jobs list', '<%= config.bin %> jobs list --partner ptr_…'];
   static override flags = {
     name: Flags.string({ description: 'only jobs of this name' }),
-    partner: Flags.string({ description: 'only jobs with a pending delivery of this partner' }),
+    partner: idFlag('partner')({ description: 'only jobs with a pending delivery of this partner' }),
     ...pageFlags,
   };
 

@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core';
 import { modeFilter, moment, pageFlags } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { oldSecretUntil } from '../../list/old-secrets.ts';
 
@@ -13,7 +14,7 @@ export default class KeysList extends ListCommand<typeof KeysList> {
     '<%= config.bin %> keys list --where oldSecretUntil!=',
   ];
   static override flags = {
-    partner: Flags.string({ description: 'only of this partner' }),
+    partner: idFlag('partner')({ description: 'only of this partner' }),
     mode: modeFilter,
     status: Flags.option({ options: ['active', 'revoked'] as const })({ description: 'only these' }),
     'unused-since': moment({ description: 'only keys made before this time and not used since' }),

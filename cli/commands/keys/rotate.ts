@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { duration, localTimeIn, outFile } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class KeysRotate extends CarefulCommand<typeof KeysRotate> {
   static override summary =
@@ -10,7 +10,7 @@ export default class KeysRotate extends CarefulCommand<typeof KeysRotate> {
     '<%= config.bin %> keys rotate key_…',
     '<%= config.bin %> keys rotate key_… --keep-old 24h',
   ];
-  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+  static override args = { key: idArg('apiKey')({ description: 'id of the API key', required: true }) };
   static override flags = {
     'keep-old': duration({ description: 'how long the present secret is still accepted' }),
     'out-file': outFile,

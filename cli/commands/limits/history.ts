@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core';
 import type { AuditLogEntry } from '../../../contracts/admin/audit-log.ts';
 import { mode, pageFlags } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 /** Writes the change of a limit, such as `60 → 300`; null if the limit was not given. */
@@ -26,7 +26,7 @@ export default class LimitsHistory extends ListCommand<typeof LimitsHistory> {
   static override summary = 'List the changes of the spend limits of a partner, newest first.';
   static override description = 'From the audit log: who changed what, and what was refused.';
   static override examples = ['<%= config.bin %> limits history ptr_… --mode live'];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner', required: true }) };
   static override flags = { mode, ...pageFlags };
 
   async run() {

@@ -1,8 +1,9 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { describeChanges } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
 import { mode, withoutUndefined } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 import { formatValue } from '../../output/format.ts';
 
 export default class LimitsSet extends CarefulCommand<typeof LimitsSet> {
@@ -10,7 +11,7 @@ export default class LimitsSet extends CarefulCommand<typeof LimitsSet> {
   static override examples = [
     '<%= config.bin %> limits set ptr_… --mode live --per-minute 300 --per-hour 5000',
   ];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner', required: true }) };
   static override flags = {
     mode,
     'per-minute': Flags.integer({ description: 'events in a minute', min: 0 }),

@@ -1,5 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { outFile } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class MembersInvite extends AdminCommand<typeof MembersInvite> {
@@ -8,7 +9,7 @@ export default class MembersInvite extends AdminCommand<typeof MembersInvite> {
     "The link is valid for 48 hours, works once, and makes a passkey. For a member who has lost all passkeys, invite the same address again: the new one replaces them. Once the partner has an active owner, an operator's invitation of an owner or of a member waits. An owner confirms it, or it can be used after 24 hours (heldUntil). All owners get an e-mail. Needs SVC_PORTAL=on.";
   static override examples = ['<%= config.bin %> members invite ptr_… dev@shop.example --role owner'];
   static override args = {
-    partner: Args.string({ description: 'id of the partner', required: true }),
+    partner: idArg('partner')({ description: 'id of the partner', required: true }),
     email: Args.string({ description: 'e-mail address of the person', required: true }),
   };
   static override flags = {

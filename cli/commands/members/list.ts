@@ -1,11 +1,12 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { pageFlags } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class MembersList extends ListCommand<typeof MembersList> {
   static override summary = 'List the members of a partner, newest first.';
   static override examples = ['<%= config.bin %> members list ptr_… --status active'];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner', required: true }) };
   static override flags = {
     status: Flags.option({ options: ['invited', 'active', 'removed'] as const })({
       description: 'only these',

@@ -1,10 +1,10 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class MembersRemove extends CarefulCommand<typeof MembersRemove> {
   static override summary = 'Remove a member: ends the sessions and the passkey, and erases the address.';
   static override examples = ['<%= config.bin %> members remove mem_…'];
-  static override args = { member: Args.string({ description: 'id of the member', required: true }) };
+  static override args = { member: idArg('member')({ description: 'id of the member', required: true }) };
 
   async run() {
     const id = this.args.member;

@@ -1,10 +1,11 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
+import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class MembersRole extends AdminCommand<typeof MembersRole> {
   static override summary = 'Change the role of a member. It holds from the next request on.';
   static override examples = ['<%= config.bin %> members role mem_… --role finance'];
-  static override args = { member: Args.string({ description: 'id of the member', required: true }) };
+  static override args = { member: idArg('member')({ description: 'id of the member', required: true }) };
   static override flags = {
     role: Flags.option({ options: ['owner', 'developer', 'finance', 'viewer'] as const })({
       description: 'the new role',

@@ -1,10 +1,12 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class OperatorsRevoke extends CarefulCommand<typeof OperatorsRevoke> {
   static override summary = 'Revoke the token of an operator permanently.';
   static override examples = ['<%= config.bin %> operators revoke opr_…'];
-  static override args = { operator: Args.string({ description: 'id of the operator', required: true }) };
+  static override args = {
+    operator: idArg('operator')({ description: 'id of the operator', required: true }),
+  };
 
   async run() {
     const id = this.args.operator;

@@ -1,5 +1,5 @@
-import { Args } from '@oclif/core';
 import { actReason } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class PartnersActivate extends AdminCommand<typeof PartnersActivate> {
@@ -9,7 +9,7 @@ export default class PartnersActivate extends AdminCommand<typeof PartnersActiva
     '<%= config.bin %> partners activate ptr_…',
     '<%= config.bin %> partners activate ptr_… --reason "suspended by mistake, INC-12"',
   ];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner', required: true }) };
 
   static override flags = { reason: actReason };
 

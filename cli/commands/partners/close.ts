@@ -1,8 +1,8 @@
-import { Args } from '@oclif/core';
 import { remaindersOf } from '../../../contracts/retention.ts';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { describeServed } from '../../careful/served.ts';
 import { requiredReason } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 import { formatValue, localTime } from '../../output/format.ts';
 
 export default class PartnersClose extends CarefulCommand<typeof PartnersClose> {
@@ -13,7 +13,7 @@ export default class PartnersClose extends CarefulCommand<typeof PartnersClose> 
     '<%= config.bin %> partners close ptr_… --reason "end of contract" --dry-run',
     '<%= config.bin %> partners close ptr_… --reason "end of contract"',
   ];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner', required: true }) };
   static override flags = {
     reason: requiredReason,
   };

@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core';
 import { archiveFlags, type Reads, requireNewFile, writeArchive } from '../../archive/export.ts';
 import type { AdminApi } from '../../connection/client.ts';
+import { idArg } from '../../flags/ids.ts';
 import { readAll } from '../../list/pages.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import type { ReadReason } from '../../show/related.ts';
@@ -45,7 +45,7 @@ export default class PartnersExport extends AdminCommand<typeof PartnersExport> 
   static override examples = [
     '<%= config.bin %> partners export ptr_… --out-file acme.tar.gz --reason "ticket 4711"',
   ];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner', required: true }) };
   static override flags = archiveFlags;
 
   async run() {

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { largestLogoFile } from '../../../contracts/admin/partners.ts';
 import { usageError } from '../../errors/failure.ts';
+import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class PartnersSetLogo extends AdminCommand<typeof PartnersSetLogo> {
@@ -9,7 +10,7 @@ export default class PartnersSetLogo extends AdminCommand<typeof PartnersSetLogo
   static override description =
     'Takes a PNG or JPEG file of at most 256 KiB and 1,048,576 pixels. The server makes a small PNG of the pixels, and keeps nothing else of the file.';
   static override examples = ['<%= config.bin %> partners set-logo ptr_… --file logo.png'];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner', required: true }) };
   static override flags = {
     file: Flags.string({ description: 'PNG or JPEG file', helpValue: 'logo.png', required: true }),
   };

@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { describeServed } from '../../careful/served.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class PartnersSuspend extends CarefulCommand<typeof PartnersSuspend> {
   static override summary = 'Suspend a partner until it is activated again.';
@@ -10,7 +10,7 @@ export default class PartnersSuspend extends CarefulCommand<typeof PartnersSuspe
     '<%= config.bin %> partners suspend ptr_… --dry-run',
     '<%= config.bin %> partners suspend ptr_…',
   ];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner', required: true }) };
 
   async run() {
     const { id, name, status } = await this.api.partners.show.query({ partnerId: this.args.partner });

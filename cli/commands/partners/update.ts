@@ -1,8 +1,9 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { describeChanges } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
 import { withoutUndefined } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 
 /** Returns a text for the server. The flag value `none` removes it, which the server expects as null. */
 const textOrNone = (text: string | undefined): string | null | undefined => (text === 'none' ? null : text);
@@ -16,7 +17,7 @@ export default class PartnersUpdate extends CarefulCommand<typeof PartnersUpdate
     '<%= config.bin %> partners update ptr_… --contact dev@acme.example --contact pay@acme.example',
     '<%= config.bin %> partners update ptr_… --vat-id none',
   ];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner', required: true }) };
   static override flags = {
     name: Flags.string({ description: 'name of the company' }),
     contact: Flags.string({

@@ -1,9 +1,10 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { BillableKind } from '../../../contracts/charge.ts';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { describeChanges } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
 import { parseTime } from '../../flags/durations.ts';
+import { idArg } from '../../flags/ids.ts';
 import { localTime } from '../../output/format.ts';
 
 /** A flag for a time in the future. Dates of money are those of UTC. */
@@ -24,7 +25,7 @@ export default class PricesSet extends CarefulCommand<typeof PricesSet> {
     '<%= config.bin %> prices set ptr_… --kind token --cents 40',
     '<%= config.bin %> prices set ptr_… --kind token --cents 35 --from 2026-08-01',
   ];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner', required: true }) };
   static override flags = {
     kind: Flags.option({ options: BillableKind.options })({
       description: 'kind of billable event',

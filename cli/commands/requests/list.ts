@@ -1,7 +1,7 @@
-import { Flags } from '@oclif/core';
 import { retentionMs } from '../../../contracts/retention.ts';
 import { requestFilters } from '../../flags/filters.ts';
 import { pageFlags, requireFromBeforeTo, spanFlags } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class RequestsList extends ListCommand<typeof RequestsList> {
@@ -14,7 +14,7 @@ export default class RequestsList extends ListCommand<typeof RequestsList> {
   ];
   static override flags = {
     ...requestFilters,
-    session: Flags.string({ description: 'only of this session' }),
+    session: idFlag('session')({ description: 'only of this session' }),
     ...spanFlags,
     ...pageFlags,
   };

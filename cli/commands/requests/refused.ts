@@ -1,4 +1,3 @@
-import { Flags } from '@oclif/core';
 import {
   listFlags,
   moment,
@@ -7,6 +6,7 @@ import {
   requireFromBeforeTo,
   spanFlags,
 } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { localTime } from '../../output/format.ts';
 
@@ -18,7 +18,7 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
     'Counts the token endpoint, storefront exchanges and the checkbox call. Each row has the first time of the period, the last one and its request.';
   static override examples = ['<%= config.bin %> requests refused --since 24h'];
   static override flags = {
-    partner: Flags.string({ description: 'only of this partner' }),
+    partner: idFlag('partner')({ description: 'only of this partner' }),
     since: moment({
       description: 'only since this time',
       default: async () => new Date(Date.now() - dayMs).toISOString(),

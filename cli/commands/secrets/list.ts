@@ -1,6 +1,6 @@
-import { Flags } from '@oclif/core';
 import type { AdminApi } from '../../connection/client.ts';
 import { listFlags, modeFilter, moment } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { readAll } from '../../list/pages.ts';
 
@@ -87,7 +87,7 @@ export default class SecretsList extends ListCommand<typeof SecretsList> {
   ];
   static override flags = {
     'older-than': moment({ description: 'only secrets made before this time' }),
-    partner: Flags.string({ description: 'only of this partner' }),
+    partner: idFlag('partner')({ description: 'only of this partner' }),
     mode: modeFilter,
     ...listFlags,
   };

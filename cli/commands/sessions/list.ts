@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Flags } from '@oclif/core';
 import { retentionMs } from '../../../contracts/retention.ts';
 import { modeFilter, moment, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 
 /** How many characters of the hash of a `state` the server keeps. */
@@ -24,9 +25,9 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
     '<%= config.bin %> sessions list --partner ptr_… --status expired --since 2026-07-01T14:00 --until 2026-07-01T15:00',
   ];
   static override flags = {
-    partner: Flags.string({ description: 'only of this partner' }),
-    client: Flags.string({ description: 'only of this client' }),
-    enrollment: Flags.string({ description: 'only of this enrollment' }),
+    partner: idFlag('partner')({ description: 'only of this partner' }),
+    client: idFlag('client')({ description: 'only of this client' }),
+    enrollment: idFlag('enrollment')({ description: 'only of this enrollment' }),
     state: Flags.string({ description: 'only started with this state; only its hash is sent' }),
     reference: Flags.string({ description: 'only started with this client_reference_id' }),
     mode: modeFilter,

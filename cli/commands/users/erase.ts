@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { count } from '../../careful/previews.ts';
+import { userArg } from '../../flags/ids.ts';
 
 export default class UsersErase extends CarefulCommand<typeof UsersErase> {
   static override summary = 'Erase a user: claims, enrollments, and their data in kept tokens and events.';
@@ -11,7 +11,7 @@ export default class UsersErase extends CarefulCommand<typeof UsersErase> {
     '<%= config.bin %> users erase usr_… --dry-run',
   ];
   static override args = {
-    user: Args.string({ description: 'sub, or id of an enrollment or of the user', required: true }),
+    user: userArg({ description: 'sub, or id of an enrollment or of the user', required: true }),
   };
 
   async run() {

@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core';
 import { archiveFlags, type Reads, requireNewFile, writeArchive } from '../../archive/export.ts';
 import type { AdminApi } from '../../connection/client.ts';
+import { userArg } from '../../flags/ids.ts';
 import { readAll } from '../../list/pages.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import type { ReadReason } from '../../show/related.ts';
@@ -46,7 +46,7 @@ export default class UsersExport extends AdminCommand<typeof UsersExport> {
     '<%= config.bin %> users export SUB --out-file person.tar.gz --reason "request of 12 July"',
   ];
   static override args = {
-    user: Args.string({ description: 'sub, or id of an enrollment or of the user', required: true }),
+    user: userArg({ description: 'sub, or id of an enrollment or of the user', required: true }),
   };
   static override flags = archiveFlags;
 

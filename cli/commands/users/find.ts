@@ -1,8 +1,8 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { usageError } from '../../errors/failure.ts';
 import { pageFlags, readReason } from '../../flags/flags.ts';
+import { idFlag, userArg } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';
-import { refuseSecret } from '../../secrets/input.ts';
 
 export default class UsersFind extends ListCommand<typeof UsersFind> {
   static override summary =
@@ -15,10 +15,10 @@ export default class UsersFind extends ListCommand<typeof UsersFind> {
     '<%= config.bin %> users find --client cli_… --shop shop.example --customer 10042',
   ];
   static override args = {
-    user: Args.string({ description: 'sub (user_id), or id of a session, an enrollment or the user' }),
+    user: userArg({ description: 'sub (user_id), or id of a session, an enrollment or the user' }),
   };
   static override flags = {
-    client: Flags.string({ description: 'client of the storefront', dependsOn: ['shop', 'customer'] }),
+    client: idFlag('client')({ description: 'client of the storefront', dependsOn: ['shop', 'customer'] }),
     shop: Flags.string({ description: 'host name of the shop', dependsOn: ['client', 'customer'] }),
     customer: Flags.string({ description: 'customer_id that the shop sent', dependsOn: ['client', 'shop'] }),
     reason: readReason,
@@ -33,7 +33,6 @@ export default class UsersFind extends ListCommand<typeof UsersFind> {
     const isNamed = user !== undefined;
     // Equal means both or none, and exactly one is needed.
     if (isNamed === isCustomer) throw usageError('Name a person, or give --client, --shop and --customer');
-    if (isNamed) refuseSecret(user);
     const wanted = isCustomer ? { customer: { clientId: client, shop, customerId } } : { of: user };
     return this.showList({
       page: (page) =>

@@ -1,7 +1,7 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { requiredReason } from '../../flags/flags.ts';
 import { holdEnd } from '../../flags/hold-end.ts';
+import { userArg } from '../../flags/ids.ts';
 import { localTime } from '../../output/format.ts';
 
 export default class UsersHold extends CarefulCommand<typeof UsersHold> {
@@ -13,7 +13,7 @@ export default class UsersHold extends CarefulCommand<typeof UsersHold> {
     '<%= config.bin %> users hold usr_… --until 90d --reason "claim of fraud" --dry-run',
   ];
   static override args = {
-    user: Args.string({ description: 'sub, or id of an enrollment or of the user', required: true }),
+    user: userArg({ description: 'sub, or id of an enrollment or of the user', required: true }),
   };
   static override flags = {
     until: holdEnd({

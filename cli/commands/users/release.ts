@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { requiredReason } from '../../flags/flags.ts';
+import { userArg } from '../../flags/ids.ts';
 
 export default class UsersRelease extends CarefulCommand<typeof UsersRelease> {
   static override summary = 'End the legal hold on a user early.';
@@ -8,7 +8,7 @@ export default class UsersRelease extends CarefulCommand<typeof UsersRelease> {
     'The user can be erased again. Records that have expired during the hold are deleted within 30 days.';
   static override examples = ['<%= config.bin %> users release usr_… --reason "the case is closed"'];
   static override args = {
-    user: Args.string({ description: 'sub, or id of an enrollment or of the user', required: true }),
+    user: userArg({ description: 'sub, or id of an enrollment or of the user', required: true }),
   };
   static override flags = {
     reason: requiredReason,

@@ -1,5 +1,5 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class UsersRemovePasskey extends CarefulCommand<typeof UsersRemovePasskey> {
   static override summary = 'Remove a passkey of a user, for instance of a device that was lost.';
@@ -7,8 +7,8 @@ export default class UsersRemovePasskey extends CarefulCommand<typeof UsersRemov
     'The user verifies again to return without it. A user who was kept for the passkey alone goes within a day.';
   static override examples = ['<%= config.bin %> users remove-passkey usr_… pky_…'];
   static override args = {
-    user: Args.string({ description: 'id of the user', required: true }),
-    passkey: Args.string({ description: 'id of the passkey; `users show` lists them', required: true }),
+    user: idArg('user')({ description: 'id of the user', required: true }),
+    passkey: idArg('passkey')({ description: 'id of the passkey; `users show` lists them', required: true }),
   };
 
   async run() {

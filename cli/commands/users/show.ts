@@ -1,5 +1,5 @@
-import { Args } from '@oclif/core';
 import { readReason } from '../../flags/flags.ts';
+import { userArg } from '../../flags/ids.ts';
 import { formatValue, localTime } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
@@ -8,7 +8,7 @@ export default class UsersShow extends AdminCommand<typeof UsersShow> {
   static override description = 'The audit log keeps who read them.';
   static override examples = ['<%= config.bin %> users show SUB', '<%= config.bin %> users show enr_…'];
   static override args = {
-    user: Args.string({ description: 'sub, or id of an enrollment or of the user', required: true }),
+    user: userArg({ description: 'sub, or id of an enrollment or of the user', required: true }),
   };
   static override flags = { reason: readReason };
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { daysLeftNote, describeMove } from '../../flags/amounts.ts';
 import { amount, modeRequired } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> {
   static override summary = 'Adjust a wallet by an amount, up or down.';
@@ -12,7 +13,7 @@ export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> 
     '<%= config.bin %> wallets adjust ptr_… --mode test --amount -12.50 --reason "double funding"',
     '<%= config.bin %> wallets adjust ptr_… --mode live --amount 0 --acknowledge fnd_… --reason "disk fault, incident 12"',
   ];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner', required: true }) };
   static override flags = {
     mode: modeRequired,
     amount: amount({

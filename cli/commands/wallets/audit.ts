@@ -1,7 +1,8 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import type { AdminApi } from '../../connection/client.ts';
 import { exits } from '../../errors/failure.ts';
 import { formatCents } from '../../flags/amounts.ts';
+import { idArg } from '../../flags/ids.ts';
 import { checkLedgers, summarizeLedgers } from '../../list/ledgers.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
@@ -30,7 +31,7 @@ export default class WalletsAudit extends AdminCommand<typeof WalletsAudit> {
     '<%= config.bin %> wallets audit ptr_…',
     '<%= config.bin %> wallets audit --since-checkpoint',
   ];
-  static override args = { partner: Args.string({ description: 'id of the partner' }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner' }) };
   static override flags = {
     'since-checkpoint': Flags.boolean({
       description: 'only pages written since the last audit that found nothing wrong',

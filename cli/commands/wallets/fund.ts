@@ -1,14 +1,15 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { daysLeftNote, describeMove } from '../../flags/amounts.ts';
 import { amount, modeRequired } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class WalletsFund extends CarefulCommand<typeof WalletsFund> {
   static override summary = 'Fund a wallet. The same reference and amount twice is one funding.';
   static override examples = [
     '<%= config.bin %> wallets fund ptr_… --mode test --amount 50.00 --reference INV-2026-17',
   ];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner', required: true }) };
   static override flags = {
     mode: modeRequired,
     amount: amount({ description: 'dollars, at least 50.00', required: true }),

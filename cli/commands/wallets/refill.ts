@@ -1,5 +1,5 @@
-import { Args } from '@oclif/core';
 import { describeMove } from '../../flags/amounts.ts';
+import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class WalletsRefill extends AdminCommand<typeof WalletsRefill> {
@@ -7,7 +7,7 @@ export default class WalletsRefill extends AdminCommand<typeof WalletsRefill> {
   static override description =
     'Works ten times between two midnights in UTC. The live wallet is not touched.';
   static override examples = ['<%= config.bin %> wallets refill ptr_…'];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner', required: true }) };
 
   async run() {
     const moved = await this.api.wallets.refill.mutate({ partnerId: this.args.partner });

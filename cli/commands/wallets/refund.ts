@@ -1,4 +1,4 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { BillableKind } from '../../../contracts/charge.ts';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { nounFor } from '../../careful/previews.ts';
@@ -6,6 +6,7 @@ import type { AdminApi } from '../../connection/client.ts';
 import { usageError } from '../../errors/failure.ts';
 import { describeMove, formatCents } from '../../flags/amounts.ts';
 import { modeFilter } from '../../flags/flags.ts';
+import { idArg, idFlag } from '../../flags/ids.ts';
 import { periodFlags, readPeriod } from '../../flags/period.ts';
 import { type ChargeFilter, findRefundable } from '../../wallets/refunds.ts';
 
@@ -23,13 +24,13 @@ export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> 
     '<%= config.bin %> wallets refund txn_… --reason "answer was lost"',
     '<%= config.bin %> wallets refund --partner ptr_… --mode live --from 2026-07-01 --to 2026-07-02 --reason "outage" --dry-run',
   ];
-  static override args = { entry: Args.string({ description: 'id of one charge' }) };
+  static override args = { entry: idArg('entry')({ description: 'id of one charge' }) };
   static override flags = {
     reason: Flags.string({ description: 'reason, for the audit log', required: true }),
-    partner: Flags.string({ description: 'charges of this partner, in place of one charge' }),
+    partner: idFlag('partner')({ description: 'charges of this partner, in place of one charge' }),
     mode: modeFilter,
     ...periodFlags,
-    client: Flags.string({ description: 'only charges whose client is this one and still known' }),
+    client: idFlag('client')({ description: 'only charges whose client is this one and still known' }),
     kind: Flags.option({ options: BillableKind.options })({ description: 'only charges of this kind' }),
   };
 

@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { exits } from '../../errors/failure.ts';
+import { idArg } from '../../flags/ids.ts';
 import { checkLedgers, summarizeLedgers } from '../../list/ledgers.ts';
 
 export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> {
@@ -12,7 +12,7 @@ export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> 
     '<%= config.bin %> wallets repair --yes',
     '<%= config.bin %> wallets repair ptr_… --yes',
   ];
-  static override args = { partner: Args.string({ description: 'id of the partner' }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner' }) };
 
   async run() {
     const { partner } = this.args;

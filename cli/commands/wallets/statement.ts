@@ -1,9 +1,10 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
 import { nounFor } from '../../careful/previews.ts';
 import type { AdminApi } from '../../connection/client.ts';
 import { formatCents } from '../../flags/amounts.ts';
 import { mode, requestedColumns } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 import { describePeriod, periodFlags, readPeriod } from '../../flags/period.ts';
 import { requireZone, timeInZone } from '../../flags/zones.ts';
 import { createTally, type Group } from '../../list/tally.ts';
@@ -29,7 +30,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     '<%= config.bin %> wallets statement ptr_… --mode live --month 2026-06 --signed > june.jws',
     '<%= config.bin %> wallets statement ptr_… --mode live --month 2026-06 --timezone Europe/Berlin',
   ];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner', required: true }) };
   static override flags = {
     mode,
     ...periodFlags,

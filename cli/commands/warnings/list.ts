@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core';
 import { pageFlags } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class WarningsList extends ListCommand<typeof WarningsList> {
@@ -8,7 +9,7 @@ export default class WarningsList extends ListCommand<typeof WarningsList> {
     'A low balance, an endpoint that fails, an old secret that ends and is in use, a spend cap that is reached. Those that are over are kept for 30 days.';
   static override examples = ['<%= config.bin %> warnings list --partner ptr_… --state raised'];
   static override flags = {
-    partner: Flags.string({ description: 'only of this partner' }),
+    partner: idFlag('partner')({ description: 'only of this partner' }),
     state: Flags.option({ options: ['raised', 'over'] as const })({ description: 'only these' }),
     ...pageFlags,
   };

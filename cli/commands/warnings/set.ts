@@ -1,6 +1,7 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { usageError } from '../../errors/failure.ts';
 import { amount, withoutUndefined } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class WarningsSet extends AdminCommand<typeof WarningsSet> {
@@ -13,7 +14,7 @@ export default class WarningsSet extends AdminCommand<typeof WarningsSet> {
     '<%= config.bin %> warnings set ptr_… --low-balance 100',
     '<%= config.bin %> warnings set ptr_… --low-balance-days 14',
   ];
-  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override args = { partner: idArg('partner')({ description: 'id of the partner', required: true }) };
   static override flags = {
     email: Flags.string({
       description: 'address; repeat it for several, they replace those before',

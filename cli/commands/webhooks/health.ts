@@ -1,7 +1,8 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { type ListedHealth, latestAnswer } from '../../../contracts/admin/endpoint-health.ts';
 import { adviseAnswer } from '../../../contracts/receiver-advice.ts';
 import { listFlags, modeFilter } from '../../flags/flags.ts';
+import { idArg, idFlag } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { formatShare } from '../../output/format.ts';
 
@@ -18,9 +19,9 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
     '<%= config.bin %> webhooks health key_…',
     '<%= config.bin %> webhooks health --partner ptr_…',
   ];
-  static override args = { key: Args.string({ description: 'id of the API key' }) };
+  static override args = { key: idArg('apiKey')({ description: 'id of the API key' }) };
   static override flags = {
-    partner: Flags.string({ description: 'only of this partner', exclusive: ['key'] }),
+    partner: idFlag('partner')({ description: 'only of this partner', exclusive: ['key'] }),
     mode: modeFilter,
     limit: Flags.integer({
       description: 'maximum number of endpoints',

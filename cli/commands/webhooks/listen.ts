@@ -1,5 +1,6 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { relayEvents, requireTarget } from '../../deliveries/relay.ts';
+import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> {
@@ -10,7 +11,7 @@ export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> 
   static override examples = [
     '<%= config.bin %> webhooks listen key_… --forward-to http://localhost:4000/hooks',
   ];
-  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+  static override args = { key: idArg('apiKey')({ description: 'id of the API key', required: true }) };
   static override flags = {
     'forward-to': Flags.string({ description: 'URL of the local receiver', required: true }),
   };

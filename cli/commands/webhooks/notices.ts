@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class WebhooksNotices extends CarefulCommand<typeof WebhooksNotices> {
   static override summary =
@@ -8,7 +9,7 @@ export default class WebhooksNotices extends CarefulCommand<typeof WebhooksNotic
     'Notices are about a low balance, an endpoint that fails, an old secret that ends, and a spend cap. Their names begin with `notice.`, and they are of the mode of the key.';
   static override examples = ['<%= config.bin %> webhooks notices key_… on'];
   static override args = {
-    key: Args.string({ description: 'id of the API key', required: true }),
+    key: idArg('apiKey')({ description: 'id of the API key', required: true }),
     state: Args.string({ description: 'on or off', options: ['on', 'off'], required: true }),
   };
 

@@ -1,8 +1,8 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { count } from '../../careful/previews.ts';
 import { mostPerPage } from '../../flags/flags.ts';
 import { holdEnd } from '../../flags/hold-end.ts';
+import { idArg } from '../../flags/ids.ts';
 import { localTime } from '../../output/format.ts';
 
 export default class WebhooksPause extends CarefulCommand<typeof WebhooksPause> {
@@ -13,7 +13,7 @@ export default class WebhooksPause extends CarefulCommand<typeof WebhooksPause> 
     '<%= config.bin %> webhooks pause key_… --until 4h',
     '<%= config.bin %> webhooks pause key_… --until 2026-07-01T09:00',
   ];
-  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+  static override args = { key: idArg('apiKey')({ description: 'id of the API key', required: true }) };
   static override flags = {
     until: holdEnd({
       description: 'time, local unless it names a zone, or a duration from now',

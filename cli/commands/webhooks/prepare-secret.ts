@@ -1,5 +1,5 @@
-import { Args } from '@oclif/core';
 import { outFile } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class WebhooksPrepareSecret extends AdminCommand<typeof WebhooksPrepareSecret> {
@@ -8,7 +8,7 @@ export default class WebhooksPrepareSecret extends AdminCommand<typeof WebhooksP
   static override description =
     'The receiver is given it beside the present one; then `webhooks switch-secret` makes it the only one. One that was prepared before is dropped.';
   static override examples = ['<%= config.bin %> webhooks prepare-secret key_… --out-file next-secret'];
-  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+  static override args = { key: idArg('apiKey')({ description: 'id of the API key', required: true }) };
   static override flags = { 'out-file': outFile };
 
   async run() {

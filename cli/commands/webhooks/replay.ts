@@ -1,6 +1,7 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { BulkCommand, bulkFlags, filterOf, to } from '../../deliveries/bulk.ts';
 import { eventFilters } from '../../flags/filters.ts';
+import { idArg } from '../../flags/ids.ts';
 
 const { event, since, until } = eventFilters;
 
@@ -11,7 +12,7 @@ export default class WebhooksReplay extends BulkCommand<typeof WebhooksReplay> {
   static override examples = [
     '<%= config.bin %> webhooks replay key_… --since 2026-07-01T08:00 --until 2026-07-01T12:00 --rate 20/s',
   ];
-  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+  static override args = { key: idArg('apiKey')({ description: 'id of the API key', required: true }) };
   static override flags = {
     event,
     since: { ...since, required: true as const },

@@ -1,12 +1,12 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { outFile } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class WebhooksRotateSecret extends CarefulCommand<typeof WebhooksRotateSecret> {
   static override summary =
     'Make a new signing secret for a webhook URL. The old one becomes invalid immediately.';
   static override examples = ['<%= config.bin %> webhooks rotate-secret key_…'];
-  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+  static override args = { key: idArg('apiKey')({ description: 'id of the API key', required: true }) };
   static override flags = { 'out-file': outFile };
 
   async run() {

@@ -1,6 +1,7 @@
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { outFile } from '../../flags/flags.ts';
+import { idArg } from '../../flags/ids.ts';
 
 interface Change {
   /** The mode and the id of the key, as the sentence names them. */
@@ -19,7 +20,7 @@ export default class WebhooksSet extends CarefulCommand<typeof WebhooksSet> {
     '<%= config.bin %> webhooks set key_… --url https://partner.example/hooks',
     '<%= config.bin %> webhooks set key_… --url https://partner.example/v2/hooks --keep-secret',
   ];
-  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+  static override args = { key: idArg('apiKey')({ description: 'id of the API key', required: true }) };
   static override flags = {
     url: Flags.string({
       description: 'webhook URL: https, for a test key also http://localhost',

@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { CommandError } from '../../errors/failure.ts';
+import { idArg } from '../../flags/ids.ts';
 
 export default class WebhooksSwitchSecret extends CarefulCommand<typeof WebhooksSwitchSecret> {
   static override summary =
@@ -8,7 +8,7 @@ export default class WebhooksSwitchSecret extends CarefulCommand<typeof Webhooks
   static override description =
     'Run it once the receiver accepts both: `webhooks prepare-secret` makes the next one.';
   static override examples = ['<%= config.bin %> webhooks switch-secret key_…'];
-  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+  static override args = { key: idArg('apiKey')({ description: 'id of the API key', required: true }) };
 
   async run() {
     const { keyId: id, mode, prepared, last4 } = await this.api.webhooks.show.query({ keyId: this.args.key });

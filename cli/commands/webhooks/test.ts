@@ -1,15 +1,15 @@
-import { Args } from '@oclif/core';
 import type { DeliveryView } from '../../../contracts/admin/deliveries.ts';
 import { skipReasons } from '../../../contracts/delivery-reasons.ts';
 import { adviseDelivery } from '../../../contracts/receiver-advice.ts';
 import { exits } from '../../errors/failure.ts';
+import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
   static override summary =
     'Send one sample event to the webhook URL of an API key. Exit 1 if it does not arrive.';
   static override examples = ['<%= config.bin %> webhooks test key_…'];
-  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+  static override args = { key: idArg('apiKey')({ description: 'id of the API key', required: true }) };
 
   async run() {
     const { url } = await this.api.webhooks.show.query({ keyId: this.args.key });

@@ -1,5 +1,6 @@
-import { Args, Flags } from '@oclif/core';
+import { Args } from '@oclif/core';
 import { type EventName, eventNames } from '../../../contracts/event-names.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class WebhooksTrigger extends AdminCommand<typeof WebhooksTrigger> {
@@ -8,7 +9,7 @@ export default class WebhooksTrigger extends AdminCommand<typeof WebhooksTrigger
   static override args = {
     event: Args.string({ description: 'name of the event', options: eventNames, required: true }),
   };
-  static override flags = { key: Flags.string({ description: 'id of the API key', required: true }) };
+  static override flags = { key: idFlag('apiKey')({ description: 'id of the API key', required: true }) };
 
   async run() {
     const event = this.args.event as EventName;

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { exits, usageError } from '../../errors/failure.ts';
+import { idArg } from '../../flags/ids.ts';
 import { readInputFile } from '../../flags/input-file.ts';
 import { localTimes } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
@@ -26,7 +27,7 @@ export default class WebhooksVerify extends AdminCommand<typeof WebhooksVerify> 
   static override examples = [
     '<%= config.bin %> webhooks verify key_… --body request.json --signature sha256=…',
   ];
-  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+  static override args = { key: idArg('apiKey')({ description: 'id of the API key', required: true }) };
   static override flags = {
     body: Flags.string({ description: 'file with the raw body; - for stdin', required: true }),
     signature: Flags.string({ description: 'value of X-SVC-Signature', required: true }),

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { relayEvents, requireTarget } from '../../deliveries/relay.ts';
 import { toFailure } from '../../errors/failure.ts';
+import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import { findOnlyTestKey } from '../test-records.ts';
 
@@ -18,7 +19,7 @@ export default class Listen extends AdminCommand<typeof Listen> {
     '<%= config.bin %> listen key_… --forward-to http://localhost:4000/hooks',
   ];
   static override args = {
-    key: Args.string({ description: 'id of the API key; without it, your only active test key' }),
+    key: idArg('apiKey')({ description: 'id of the API key; without it, your only active test key' }),
   };
   static override flags = {
     'forward-to': Flags.string({ description: 'URL of the local receiver', required: true }),

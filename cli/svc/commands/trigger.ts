@@ -5,6 +5,7 @@ import { FlowError, walkFlow } from '../../../sdk/typescript/src/testing.ts';
 import { fetchTrusting } from '../../connection/certificates.ts';
 import { CommandError, usageError } from '../../errors/failure.ts';
 import { splitWords } from '../../flags/flags.ts';
+import { idFlag } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import { findOnlyTestClient, findOnlyTestKey } from '../test-records.ts';
 
@@ -29,7 +30,7 @@ export default class Trigger extends AdminCommand<typeof Trigger> {
     }),
   };
   static override flags = {
-    key: Flags.string({
+    key: idFlag('apiKey')({
       description: 'of an event: id of the API key; without it, your only active test key',
     }),
     person: Flags.string({
@@ -40,7 +41,7 @@ export default class Trigger extends AdminCommand<typeof Trigger> {
       description: 'of a flow: what the person answers',
       default: 'accept',
     }),
-    client: Flags.string({
+    client: idFlag('client')({
       description: 'of a flow: id of the client; without it, your only active test client',
     }),
     claims: Flags.string({

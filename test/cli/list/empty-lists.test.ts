@@ -25,7 +25,7 @@ const lists = readdirSync(commands, { recursive: true, encoding: 'utf8' })
 /** The arguments that some lists need. */
 const argumentsOf = (name: string): string[] => {
   if (name === 'limits history' || name === 'members list') return [partnerId];
-  if (name === 'users find') return ['nobody'];
+  if (name === 'users find') return ['0'.repeat(43)];
   return name === 'enrollments list' ? ['--partner', partnerId] : [];
 };
 

@@ -177,7 +177,14 @@ describe('svcadmin', () => {
     expect(stderr).toContain(words);
   });
 
-  it.each(['show', 'partners list --search', 'users find', 'error'])(
+  it.each([
+    'show',
+    'partners list --search',
+    'users find',
+    'clients disable',
+    'sessions list --client',
+    'error',
+  ])(
     '%s exits with 2 if its argument is a client secret, and says that the secret was not sent',
     async (words) => {
       const secret = desk.partner.clientSecret;
