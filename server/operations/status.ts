@@ -5,10 +5,10 @@ import { viewAs } from '../platform/admin-api/view.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
 import { createRememberedRead } from '../platform/database/reads/remembered-read.ts';
-import type { Processes, SeenProcess } from '../platform/jobs/processes.ts';
+import type { Processes, ProcessRecord } from '../platform/jobs/processes.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 
-const viewProcess = ({ condition, ...record }: SeenProcess): ProcessView =>
+const viewProcess = ({ condition, ...record }: ProcessRecord): ProcessView =>
   viewAs(ProcessView, {
     ...record,
     id: record._id,

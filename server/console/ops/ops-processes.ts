@@ -1,4 +1,4 @@
-import type { ProcessSurvey, SeenProcess } from '../../platform/jobs/processes.ts';
+import type { ProcessRecord, ProcessSurvey } from '../../platform/jobs/processes.ts';
 import { type HelpWith, type Table, type Task, texts, timeOf } from './ops-cells.ts';
 
 type Help = HelpWith<'doctor' | 'status'>;
@@ -8,7 +8,7 @@ export const clockTask = (help: Help): Task => [
   help('doctor'),
 ];
 
-const nameOf = ({ host, pid, roles }: SeenProcess) => `${host} ${pid} (${roles.join(', ')})`;
+const nameOf = ({ host, pid, roles }: ProcessRecord) => `${host} ${pid} (${roles.join(', ')})`;
 
 /** Lists the roles that no process has, and the processes that are not ready, each with the command that helps. */
 export const processTasks = ({ processes, missingRoles }: ProcessSurvey, help: Help): Task[] => [
@@ -28,8 +28,8 @@ export const processTasks = ({ processes, missingRoles }: ProcessSurvey, help: H
     ),
 ];
 
-/** Says whether a process is ready. A process of an older build does not tell. */
-function readinessText({ condition }: SeenProcess): string {
+/** Says whether a process is ready. */
+function readinessText({ condition }: ProcessRecord): string {
   if (!condition) return 'unknown';
   return condition.reasons.length === 0 ? 'ready' : condition.reasons.join('; ');
 }

@@ -20,6 +20,8 @@ export interface ProcessRecord {
   masterKeys: string[];
   startedAt: Date;
   lastSeenAt: Date;
+  /** Its report; undefined if it makes none. */
+  condition?: Condition | undefined;
 }
 
 /** A process whose private listener sends heartbeats. Others can hand postings (entries for the ledger) over to it. */
@@ -30,10 +32,7 @@ export interface Peer {
   address: string;
 }
 
-/**
- * The heartbeat of a private listener. It is a separate document in the same collection, because older builds refuse a
- * `ProcessRecord` with an unknown field.
- */
+/** The heartbeat of a private listener. It is a separate document in the same collection, because it is sent more often. */
 interface PeerRecord extends Omit<Peer, 'id'> {
   _id: string;
   /** The id of the process that has the listener. */
@@ -49,13 +48,6 @@ interface Condition {
   clockOffsetMs: number;
 }
 
-/** The report of a process. It is a separate document, for the reason of `PeerRecord`. */
-interface ConditionRecord extends Condition {
-  _id: string;
-  process: string;
-  reportedAt: Date;
-}
-
 /** When a process with the role last sent a heartbeat. It does not expire. */
 interface RoleRecord {
   _id: string;
@@ -63,14 +55,9 @@ interface RoleRecord {
   heldAt: Date;
 }
 
-/** A process as it is shown. The report is undefined if its build makes none. */
-export interface SeenProcess extends ProcessRecord {
-  condition: Condition | undefined;
-}
-
 /** The processes of the service, and the roles that none of them has. */
 export interface ProcessSurvey {
-  processes: SeenProcess[];
+  processes: ProcessRecord[];
   /** `since` is when a process with the role was last seen; undefined if none ever was. */
   missingRoles: { role: string; since: Date | undefined }[];
 }
@@ -105,11 +92,10 @@ export const joinAloneEvery = 7_500;
 /** After so many milliseconds without a heartbeat, nothing is handed over to a listener. */
 const silentAfterMs = 10_000;
 
-/** One for the heartbeats of processes, one for those of private listeners, and one for reports. */
+/** One for the heartbeats of processes, and one for those of private listeners. */
 export const indexes: IndexDeclaration[] = [
   { collection, key: { lastSeenAt: 1 }, expireAfterSeconds: 3_600 },
   { collection, key: { seenAt: 1 }, expireAfterSeconds: 3_600 },
-  { collection, key: { reportedAt: 1 }, expireAfterSeconds: 3_600 },
 ];
 
 /**
@@ -126,13 +112,11 @@ export function createProcesses(settings: Settings) {
   // One collection has the documents of all kinds, see `PeerRecord`.
   const processes = db.collection<ProcessRecord>(collection);
   const listeners = db.collection<PeerRecord>(collection);
-  const conditions = db.collection<ConditionRecord>(collection);
   const heldRoles = db.collection<RoleRecord>(collection);
   const beats = db.collection<Document & { _id: string }>(collection);
   const host = hostname();
   const _id = `${host}:${process.pid}:${randomRequestId().slice(-8)}`;
   const listenerId = `listener of ${_id}`;
-  const conditionId = `condition of ${_id}`;
   const unchanging = {
     host,
     pid: process.pid,
@@ -150,36 +134,25 @@ export function createProcesses(settings: Settings) {
       .sort({ startedAt: 1, _id: 1 })
       .toArray();
 
-  /** What this process reports, and that its roles are held, by the ids of the documents. */
-  function reportBeats(now: Date): Beat[] {
-    if (!report) return [];
-    return [
-      [conditionId, { ...report(), process: _id, reportedAt: now }],
-      ...roles.map((role): Beat => [`role ${role}`, { role, heldAt: now }]),
-    ];
-  }
-
-  /** The report of a process. A process without a heartbeat for 30 s cannot report that it is silent. */
-  function conditionOf(
-    { lastSeenAt }: ProcessRecord,
-    reported: ConditionRecord | undefined,
-  ): Condition | undefined {
-    const silentMs = clock.now() - lastSeenAt.getTime();
-    if (silentMs <= silentProcessAfterMs) return reported;
+  /** A process as it is shown. A process without a heartbeat for 30 s cannot report that it is silent. */
+  function seen(record: ProcessRecord): ProcessRecord {
+    const silentMs = clock.now() - record.lastSeenAt.getTime();
+    if (silentMs <= silentProcessAfterMs) return record;
     const silent = `it has sent no heartbeat for ${Math.round(silentMs / 1000)} s`;
-    return { clockOffsetMs: 0, ...reported, reasons: [silent] };
+    return { ...record, condition: { clockOffsetMs: 0, ...record.condition, reasons: [silent] } };
   }
 
   return {
     /** The id of this process; it changes with each start. */
     id: _id,
 
-    /** Writes a heartbeat of this process with its report, in one command. */
+    /** Writes a heartbeat of this process, with its report and its roles, in one command. */
     async beat(): Promise<void> {
       const now = new Date(clock.now());
-      const own: Beat = [_id, { ...unchanging, lastSeenAt: now }];
+      const own: Beat = [_id, { ...unchanging, lastSeenAt: now, ...(report && { condition: report() }) }];
+      const ofRoles = roles.map((role): Beat => [`role ${role}`, { role, heldAt: now }]);
       await beats.bulkWrite(
-        [own, ...reportBeats(now)].map(([id, fields]) => ({
+        [own, ...ofRoles].map(([id, fields]) => ({
           updateOne: { filter: { _id: id }, update: { $set: fields }, upsert: true },
         })),
         { ordered: false },
@@ -209,7 +182,7 @@ export function createProcesses(settings: Settings) {
 
     /** Removes this process from the list when it ends. */
     async leave(): Promise<void> {
-      await Promise.all([processes.deleteOne({ _id }), conditions.deleteOne({ _id: conditionId })]);
+      await processes.deleteOne({ _id });
     },
 
     list,
@@ -221,27 +194,17 @@ export function createProcesses(settings: Settings) {
     },
 
     async survey(): Promise<ProcessSurvey> {
-      const [listed, reported, held] = await Promise.all([
+      const [listed, held] = await Promise.all([
         list(),
-        conditions.find({ reportedAt: { $gt: new Date(clock.now() - goneAfterMs) } }).toArray(),
         heldRoles.find({ _id: { $in: processRoles.map((role) => `role ${role}`) } }).toArray(),
       ]);
-      const byProcess = new Map(reported.map((record) => [record.process, record]));
       const heardAfter = clock.now() - silentProcessAfterMs;
-      const isHeard = ({ lastSeenAt }: ProcessRecord) => lastSeenAt.getTime() >= heardAfter;
       const lastHeld = (role: string) => held.find((record) => record.role === role)?.heldAt;
-      // Processes of older builds do not write that they hold a role.
-      const isHeld = (role: string) =>
-        (lastHeld(role)?.getTime() ?? 0) >= heardAfter ||
-        listed.some((record) => isHeard(record) && record.roles.includes(role));
       return {
-        processes: listed.map((record) => ({
-          ...record,
-          condition: conditionOf(record, byProcess.get(record._id)),
-        })),
+        processes: listed.map(seen),
         missingRoles: processRoles
-          .filter((role) => !isHeld(role))
-          .map((role) => ({ role, since: lastHeld(role) })),
+          .map((role) => ({ role, since: lastHeld(role) }))
+          .filter(({ since }) => since === undefined || since.getTime() < heardAfter),
       };
     },
   };

@@ -115,7 +115,6 @@ const declared = [
   'passkeys: purgeAt sparse ttl',
   'passkeys: userId',
   'processes: lastSeenAt ttl',
-  'processes: reportedAt ttl',
   'processes: seenAt ttl',
   'requestGaps: purgeAt ttl',
   'requestLog: at desc, _id desc',

@@ -20,24 +20,23 @@ it('the survey has what each process reports, a silent process as not ready, and
   const start = (roles: string[], report?: () => { reasons: string[]; clockOffsetMs: number }) =>
     createProcesses({ db, clock, roles, masterKeys: ['key'], schema: 1, ...(report && { report }) });
   const worker = start(['worker'], () => ({ reasons: [...reasons], clockOffsetMs: -40_000 }));
-  // A process of an older build reports nothing.
-  const older = start(['api']);
-  await older.beat();
+  const silent = start(['api']);
+  await silent.beat();
   await worker.beat();
   const find = async (wanted: { id: string }) =>
-    (await older.survey()).processes.find(({ _id }) => _id === wanted.id)?.condition;
-  expect(await find(older)).toBeUndefined();
+    (await silent.survey()).processes.find(({ _id }) => _id === wanted.id)?.condition;
+  expect(await find(silent)).toBeUndefined();
   expect(await find(worker)).toMatchObject({ reasons: [], clockOffsetMs: -40_000 });
-  expect((await older.survey()).missingRoles).toEqual([{ role: 'admin', since: undefined }]);
+  expect((await silent.survey()).missingRoles).toEqual([{ role: 'admin', since: undefined }]);
   reasons.push('the clock is off');
   await worker.beat();
   expect(await find(worker)).toMatchObject({ reasons: ['the clock is off'] });
   clock.ahead = 31_000;
-  await older.beat();
+  await silent.beat();
   expect((await find(worker))?.reasons).toEqual([
     expect.stringMatching(/^it has sent no heartbeat for 3\d s$/),
   ]);
-  expect((await older.survey()).missingRoles).toEqual([
+  expect((await silent.survey()).missingRoles).toEqual([
     { role: 'admin', since: undefined },
     { role: 'worker', since: expect.any(Date) },
   ]);
