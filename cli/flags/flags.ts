@@ -188,6 +188,19 @@ export const spanFlags = {
   until: moment({ description: 'only before this time' }),
 };
 
+const dayMs = 86_400_000;
+
+/** Flags for a span that is measured. Without --since, it is the day before its end. */
+export const daySpanFlags = {
+  since: moment({
+    description: 'beginning of the span',
+    default: async ({ flags: { until } }) =>
+      new Date((typeof until === 'string' ? Date.parse(until) : Date.now()) - dayMs).toISOString(),
+    defaultHelp: async () => '24h before --until',
+  }),
+  until: moment({ description: 'end of the span; without it, now' }),
+};
+
 const oneTime = { exactlyOne: ['at', 'in'] };
 
 /** Flags for the time of an attempt. */

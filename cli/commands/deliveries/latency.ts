@@ -1,19 +1,11 @@
 import { retentionMs } from '../../../contracts/retention.ts';
 import { createLatencies } from '../../deliveries/latency.ts';
-import {
-  listFlags,
-  modeFilter,
-  moment,
-  mostPerPage,
-  requireFromBeforeTo,
-  spanFlags,
-} from '../../flags/flags.ts';
+import { daySpanFlags, listFlags, modeFilter, mostPerPage, requireFromBeforeTo } from '../../flags/flags.ts';
 import { idFlag } from '../../flags/ids.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { readPages } from '../../list/pages.ts';
 import { describeDeleted } from '../../list/totals.ts';
 
-const dayMs = 86_400_000;
 /** The most deliveries that are read. Of more, the newest are measured. */
 const mostRead = 50_000;
 
@@ -30,12 +22,7 @@ export default class DeliveriesLatency extends ListCommand<typeof DeliveriesLate
     partner: idFlag('partner')({ description: 'only of this partner' }),
     key: idFlag('apiKey')({ description: 'only of this API key' }),
     mode: modeFilter,
-    since: moment({
-      description: 'beginning of the span',
-      default: async () => new Date(Date.now() - dayMs).toISOString(),
-      defaultHelp: async () => '24h',
-    }),
-    until: spanFlags.until,
+    ...daySpanFlags,
     ...listFlags,
   };
 

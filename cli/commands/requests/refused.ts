@@ -1,16 +1,7 @@
-import {
-  listFlags,
-  moment,
-  mostPerPage,
-  pageFlags,
-  requireFromBeforeTo,
-  spanFlags,
-} from '../../flags/flags.ts';
+import { daySpanFlags, listFlags, mostPerPage, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { idFlag } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { localTime } from '../../output/format.ts';
-
-const dayMs = 86_400_000;
 
 export default class RequestsRefused extends ListCommand<typeof RequestsRefused> {
   static override summary = 'Count refused exchanges by partner and reason, the most frequent first.';
@@ -19,12 +10,7 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
   static override examples = ['<%= config.bin %> requests refused --since 24h'];
   static override flags = {
     partner: idFlag('partner')({ description: 'only of this partner' }),
-    since: moment({
-      description: 'only since this time',
-      default: async () => new Date(Date.now() - dayMs).toISOString(),
-      defaultHelp: async () => '24h',
-    }),
-    until: spanFlags.until,
+    ...daySpanFlags,
     limit: pageFlags.limit,
     ...listFlags,
   };

@@ -39,7 +39,7 @@ describe('latencies of endpoints', () => {
 
   it('are measured by svcadmin deliveries latency, for the given span', async () => {
     const now = Date.now();
-    const rows = [0.2, 0.4, 1.5].map((hoursAgo, n) => {
+    const rows = [0.2, 0.4, 1.5, 26, 50].map((hoursAgo, n) => {
       const at = new Date(now - hoursAgo * hour);
       return {
         ...{ _id: `dlv_${n}`, eventId: 'evt_1', type: 'vae.resolved', partnerId: 'ptr_1', keyId: 'key_1' },
@@ -68,6 +68,10 @@ describe('latencies of endpoints', () => {
     ]);
     expect(await svcadmin.json('deliveries', 'latency', '--since', '30m', '--until', '18m')).toMatchObject([
       { attempts: 1, p95: 200, before: { attempts: 0 }, change: null },
+    ]);
+    // Without --since, the span is the day before its end, also if that is long ago.
+    expect(await svcadmin.json('deliveries', 'latency', '--until', '25h')).toMatchObject([
+      { attempts: 1, p95: 400, before: { attempts: 1, p95: 500 }, change: 0.8 },
     ]);
     const backwards = await svcadmin.run(['deliveries', 'latency', '--since', '1h', '--until', '2h']);
     expect(backwards.stderr).toMatch(/The period ends \(.+\) before it begins/);

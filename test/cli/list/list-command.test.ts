@@ -323,6 +323,7 @@ describe('svcadmin requests refused', () => {
     const count = (...period: string[]) => svcadmin.run(['requests', 'refused', '--count', ...period]);
     expect((await count('--since', '2h')).stdout).toBe('1\n');
     expect((await count('--since', '2h', '--until', '1h')).stdout).toBe('0\n');
+    expect(await count('--until', '3d')).toMatchObject({ code: 0, stdout: '0\n' });
     const backwards = await count('--since', '1h', '--until', '2h');
     expect(backwards.stderr).toMatch(/The period ends \(.+\) before it begins/);
   });
