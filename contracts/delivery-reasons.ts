@@ -6,6 +6,7 @@ export const skipReasons = {
   no_url: 'the key had no webhook URL',
   key_revoked: 'the key was revoked',
   partner_suspended: 'the partner was suspended',
+  partner_closed: 'the partner was closed',
   localhost_not_allowed: 'its URL is on localhost, which this server does not send to',
   other_host: 'it was to go to another host than that of the webhook URL of its live key',
   cancelled: 'an operator cancelled it',

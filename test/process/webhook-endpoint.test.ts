@@ -48,6 +48,10 @@ describe('an endpoint', () => {
   it.each([
     ['key_revoked', ({ keyId }: TestPartner) => other.admin.keys.revoke.mutate({ keyId })],
     ['partner_suspended', ({ partnerId }: TestPartner) => other.admin.partners.suspend.mutate({ partnerId })],
+    [
+      'partner_closed',
+      ({ partnerId }: TestPartner) => other.admin.partners.close.mutate({ partnerId, reason: 'left' }),
+    ],
     ['no_url', ({ keyId }: TestPartner) => other.admin.webhooks.unset.mutate({ keyId })],
   ] as const)(
     'gets no further attempt after it was switched off for the reason %s',

@@ -105,6 +105,7 @@ describe('events for operators', () => {
   it.each([
     ['no_url', 'svcadmin webhooks set'],
     ['partner_suspended', 'svcadmin partners activate'],
+    ['partner_closed', 'If it has come back: svcadmin partners activate'],
     ['key_revoked', 'revoked key'],
   ] as const)(
     'have advice (events.why) that names the remedy if their delivery was skipped because of %s',

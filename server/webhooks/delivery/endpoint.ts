@@ -3,6 +3,7 @@ import type { Mode } from '../../../contracts/identifiers.ts';
 import type { SkipReason } from '../../../contracts/webhooks.ts';
 import type { Directory } from '../../partners/directory/directory.ts';
 import type { ApiKey } from '../../partners/keys/key-store.ts';
+import { statusOf } from '../../partners/partner-store.ts';
 import { atMost } from '../../platform/batching/cache-size.ts';
 import type { Sealing } from '../../platform/keys/sealing.ts';
 
@@ -18,7 +19,7 @@ export type Endpoint =
       /** Deliveries of a paused key are not sent before this time. */
       pausedUntil?: Date;
     }
-  | { state: 'off'; reason: 'no_url' | 'key_revoked' | 'partner_suspended' };
+  | { state: 'off'; reason: 'no_url' | 'key_revoked' | 'partner_suspended' | 'partner_closed' };
 
 /**
  * Read at every attempt and never cached, so that revocation and rotation have immediate effect. With the partner's id, key and
@@ -85,9 +86,8 @@ export function createWebhookEndpoints(settings: EndpointSettings): ReadEndpoint
     ]);
     if (key?.status !== 'active') return { state: 'off', reason: 'key_revoked' };
     const owner = key.partnerId === partnerId ? known : await readPartner(key.partnerId);
-    if (owner?.status === 'suspended') {
-      return { state: 'off', reason: 'partner_suspended' };
-    }
+    const status = owner && statusOf(owner);
+    if (status === 'suspended' || status === 'closed') return { state: 'off', reason: `partner_${status}` };
     if (!key.webhook) return { state: 'off', reason: 'no_url' };
     const { url, sealedSecret, secretVersion } = key.webhook;
     const secret = await openSecret(keyId, sealedSecret);

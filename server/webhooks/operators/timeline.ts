@@ -176,6 +176,8 @@ function advise(
       return `Events of a revoked key are not sent. Move the client to a live key: ${adviseCommand('clients.update', 'svcadmin clients update --key')}`;
     case 'partner_suspended':
       return `Once the partner may be served again: ${adviseCommand('partners.activate', `svcadmin partners activate ${event.partnerId}`)}, then: ${resend}`;
+    case 'partner_closed':
+      return `Events of a closed partner are not sent. If it has come back: ${adviseCommand('partners.activate', `svcadmin partners activate ${event.partnerId}`)}, then: ${resend}`;
     case 'localhost_not_allowed':
       return `Set an https:// URL: ${set}, then: ${resend}`;
     case 'other_host':

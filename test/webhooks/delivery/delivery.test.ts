@@ -99,7 +99,7 @@ describe('a delivery', () => {
     expect(attempts.map(({ url }) => url)).toEqual([failing.url, receiver.url]);
   });
 
-  it.each(['no_url', 'key_revoked', 'partner_suspended'] as const)(
+  it.each(['no_url', 'key_revoked', 'partner_suspended', 'partner_closed'] as const)(
     'is skipped without an attempt, and its event is stored, if the endpoint is off for the reason %s',
     async (reason) => {
       const system = await createSystem();

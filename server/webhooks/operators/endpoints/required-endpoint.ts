@@ -15,6 +15,7 @@ const offReasons = {
   no_url: 'has no webhook URL, and so no secret to sign with; set one with: svcadmin webhooks set',
   key_revoked: 'is revoked',
   partner_suspended: 'belongs to a suspended partner',
+  partner_closed: 'belongs to a closed partner',
 };
 
 /** Returns a function that reads the URL and the secret of a key. It throws ApiError `conflict` if the key has none, or may not be served. */
