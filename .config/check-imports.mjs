@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { cruise } from 'dependency-cruiser';
 import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
 import layout from './floors.json' with { type: 'json' };
-import { collectionFaults, drawFloors, folderFaults, importFaults } from './layout.mjs';
+import { collectionFaults, drawFloors, folderFaults, importFaults, titleFaults, wiringFaults } from './layout.mjs';
 
 const { forbidden, options } = createRequire(import.meta.url)('./dependency-cruiser.cjs');
 const roots = ['server', 'cli', 'contracts', 'embedded-database', 'sdk/typescript/src', 'test', 'bench'];
@@ -24,10 +24,18 @@ const own = modules.filter(({ source }) => roots.some((root) => source.startsWit
 
 for (const { rule, from, to } of summary.violations) console.error(`${rule.name}: ${from} -> ${to}`);
 if (own < tracked.length) console.error(`read ${own} modules, but git tracks ${tracked.length}`);
-const sources = tracked
-  .filter((path) => path.startsWith('server/') && existsSync(path))
-  .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
-const faults = [...importFaults(modules, layout), ...folderFaults(allFiles), ...collectionFaults(sources)];
+const filesOf = (root) =>
+  tracked
+    .filter((path) => path.startsWith(root) && existsSync(path))
+    .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+const sources = filesOf('server/');
+const faults = [
+  ...importFaults(modules, layout),
+  ...folderFaults(allFiles),
+  ...collectionFaults(sources),
+  ...wiringFaults(sources),
+  ...titleFaults(filesOf('test/')),
+];
 
 // docs/architecture.md shows the floors as this program has read them. `--write` writes them there.
 const page = 'docs/architecture.md';

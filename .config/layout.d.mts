@@ -2,6 +2,10 @@ interface Module {
   source: string;
   dependencies: readonly { resolved: string }[];
 }
+interface File {
+  path: string;
+  text: string;
+}
 interface Layout {
   floors: readonly { room: string; holds: string; entrance?: string }[];
   apart: Readonly<Record<string, string>>;
@@ -10,4 +14,6 @@ interface Layout {
 export function importFaults(modules: readonly Module[], layout: Layout): string[];
 export function drawFloors(modules: readonly Module[], layout: Layout): string;
 export function folderFaults(paths: readonly string[]): string[];
-export function collectionFaults(files: readonly { path: string; text: string }[]): string[];
+export function collectionFaults(files: readonly File[]): string[];
+export function wiringFaults(files: readonly File[]): string[];
+export function titleFaults(files: readonly File[]): string[];

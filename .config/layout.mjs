@@ -87,6 +87,42 @@ export function collectionFaults(files) {
   return faults;
 }
 
+/** A statement that decides or repeats, at the beginning of a line, where the formatter puts it. */
+const logic = /^\s*(?:\} )?(?:if|else|for|while|do|switch|try|catch|throw)\b/m;
+
+/**
+ * Finds logic in the wiring, which only makes the parts of the service and connects them.
+ * @param files as for `collectionFaults`
+ */
+export const wiringFaults = (files) =>
+  files
+    .filter(({ path }) => path.startsWith('server/process/wiring/') && !path.endsWith('/upward-calls.ts'))
+    .flatMap(({ path, text }) => {
+      const found = logic.exec(text)?.[0].trim();
+      return found ? [`${path} has logic (${found}): the wiring only makes parts, so put this into a room`] : [];
+    });
+
+/** A title that begins with one of these is no sentence: it has neither a subject nor a verb in front. */
+const openings =
+  'for|of|that|when|whose|without|with|in|what|as|so|after|where|from|by|to|who|on|before|at|also|while|not|no|nor|and|or|but|than|until|between|beside|behind|under|over|per|if|else|because|it|its|they|their|we|both|which|how|into|against|during|within|across|through|this|these|those|only|even|then';
+/** The text after `it(`, and after `it.each(…)(`. */
+const title = new RegExp(`(?:\\b(?:it|test)(?:\\.\\w+)*|\\))\\(\\s*(['"\`])((?:${openings})\\b.*?)\\1`, 'gi');
+
+/** The title of a `describe.each` names a condition. */
+const eachDescribe = /\bdescribe(?:\.\w+)*\.each\([^]*?\)\(\s*/g;
+
+/**
+ * Finds titles of tests that are no sentences.
+ * @param files as for `collectionFaults`, of the tests
+ */
+export const titleFaults = (files) =>
+  files.flatMap(({ path, text }) =>
+    [...text.replace(eachDescribe, '').matchAll(title)].map(
+      ([, , words]) =>
+        `${path}: "${words}" is no sentence. Where the describe is the subject, begin with a verb ('accepts a token'); else with a noun.`,
+    ),
+  );
+
 /**
  * Draws the floors: a picture with the arrows that no longer way replaces, and a table of which room imports which.
  * @param modules as for `importFaults`

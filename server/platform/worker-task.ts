@@ -26,7 +26,7 @@ export function createWorkerTask<Input, Output>(settings: Settings): (input: Inp
   let waiting = 0;
   let last: Promise<unknown> = Promise.resolve();
 
-  function run(input: Input): Promise<Output> {
+  async function run(input: Input): Promise<Output> {
     const worker = new Worker(script, {
       workerData: input,
       resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: memoryMb / 4 },
@@ -38,10 +38,12 @@ export function createWorkerTask<Input, Output>(settings: Settings): (input: Inp
       worker.once('error', (cause) => reject(new TaskFailure('it failed', { cause })));
       worker.once('exit', () => reject(new TaskFailure('it ended without a result')));
     });
-    return ended.finally(async () => {
+    try {
+      return await ended;
+    } finally {
       clearTimeout(timer);
       await worker.terminate();
-    });
+    }
   }
 
   return async (input) => {

@@ -1,6 +1,16 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import layout from '../../.config/floors.json' with { type: 'json' };
-import { collectionFaults, folderFaults, importFaults } from '../../.config/layout.mjs';
+import {
+  collectionFaults,
+  folderFaults,
+  importFaults,
+  titleFaults,
+  wiringFaults,
+} from '../../.config/layout.mjs';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const faultsOf = (source: string, resolved: string) =>
   importFaults([{ source, dependencies: [{ resolved }] }], layout);
@@ -68,5 +78,51 @@ describe('the name of a collection', () => {
   ])('is imported where another store reads the collection, so %s is refused', (text) => {
     expect(faultsIn(text)).toBe(1);
     expect(faultsIn(text.replace("'apiKeys'", 'keyCollection'))).toBe(0);
+  });
+});
+
+describe('the wiring', () => {
+  const path = 'server/process/wiring/services.ts';
+  const source = readFileSync(path, 'utf8');
+  const before = '  const account = ';
+  const withLine = (line: string) =>
+    wiringFaults([{ path, text: source.replace(before, `${line}\n${before}`) }]);
+
+  it.each([
+    '  if (config.portal) stop();',
+    '  for (const each of all) start(each);',
+    "  throw new Error('no');",
+  ])('has no logic, so %s is refused', (line) => {
+    expect(source).toContain(before);
+    expect(withLine('')).toEqual([]);
+    expect(withLine(line)).toHaveLength(1);
+  });
+});
+
+it('a name that is used before its definition is refused in the wiring, and elsewhere it is not', () => {
+  const folder = temporaryFolder('lint');
+  const faultsIn = (path: string) => {
+    mkdirSync(join(folder, path), { recursive: true });
+    writeFileSync(join(folder, path, 'a.ts'), 'export const early = () => late;\nconst late = 1;\n');
+    const lint = ['--config', resolve('.config/oxlint.json'), '--format', 'unix', join(folder, path)];
+    return /no-use-before-define/.test(
+      spawnSync('node_modules/.bin/oxlint', lint, { encoding: 'utf8' }).stdout,
+    );
+  };
+  expect(faultsIn('server/process/wiring')).toBe(true);
+  expect(faultsIn('server/billing')).toBe(false);
+});
+
+describe('the title of a test', () => {
+  const faults = (text: string) => titleFaults([{ path: 'test/a.test.ts', text }]).length;
+
+  it.each([
+    "it('TITLE', () => {});",
+    'it.skipIf(x)(`TITLE`, () => {});',
+    "it.each([['a', f(1)]])(\n  'TITLE %s',\n  () => {},\n);",
+    'it.skipIf(x).each(rows)("TITLE", () => {});',
+  ])('is a sentence, also in %s', (text) => {
+    expect(faults(text.replace('TITLE', 'accepts a token'))).toBe(0);
+    expect(faults(text.replace('TITLE', 'without a token'))).toBe(1);
   });
 });

@@ -138,6 +138,7 @@ export function createScheduler({ db, background = createBackground(db), logger,
     define(name: string, handler: (key: string) => Promise<void>): void {
       names.add(name);
       // Agenda expects a callback from a function with two parameters, so the handler must have only one.
+      // oxlint-disable-next-line typescript/no-misused-promises -- the type of the other overload
       agenda.define<{ key: string }>(name, async (job) => handler(job.attrs.data.key));
     },
 

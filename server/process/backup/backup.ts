@@ -86,7 +86,11 @@ export async function withCopyOf<T>(directory: string, work: (uri: string) => Pr
 /** The manifest of a backup says that the database has the schema of this build, so it must have it. */
 async function checkSchema({ uri }: EmbeddedDatabase): Promise<void> {
   const { client, db } = await connect({ uri, embedded: true, appName: 'svc-gateway-backup' });
-  await requireSchema(db, schema).finally(() => client.close());
+  try {
+    await requireSchema(db, schema);
+  } finally {
+    await client.close();
+  }
 }
 
 /**

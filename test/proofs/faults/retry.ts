@@ -34,8 +34,13 @@ export async function firstOf(...events: Promise<unknown>[]): Promise<void> {
 }
 
 /** Settles like `work`, but `ms` milliseconds later, so that background work of the server has ended. */
-export const afterwards = (work: Promise<unknown>, ms: number): Promise<unknown> =>
-  work.finally(() => sleep(ms));
+export async function afterwards(work: Promise<unknown>, ms: number): Promise<unknown> {
+  try {
+    return await work;
+  } finally {
+    await sleep(ms);
+  }
+}
 
 /** A promise that `open` resolves. */
 export function createGate() {
