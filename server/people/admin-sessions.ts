@@ -8,7 +8,7 @@ import {
 import { maskSubject } from '../platform/admin-api/personal-data.ts';
 import { query, router } from '../platform/admin-api/procedures.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
-import { ApiError } from '../platform/errors.ts';
+import { requireFound } from '../platform/errors.ts';
 import type { Session } from '../sessions/session.ts';
 import { type CodeOfSession, codesOf, type SessionStore } from '../sessions/session-store.ts';
 import type { EnrollmentStore } from './enrollments/enrollment-store.ts';
@@ -28,18 +28,14 @@ export interface SessionDependencies {
 export function createSessionProcedures(dependencies: SessionDependencies) {
   const { sessions, enrollments, chargeOf, chargedCodes, clock, partnerNames } = dependencies;
 
-  async function requireSession(sessionId: string): Promise<Session> {
-    const session = await sessions.find(sessionId);
-    if (!session) throw new ApiError('not_found', { description: `No session ${sessionId}` });
-    return session;
-  }
+  const requireSession = async (sessionId: string): Promise<Session> =>
+    requireFound(await sessions.find(sessionId), `No session ${sessionId}`);
 
   /** The filter of a list or a count at `now`, in milliseconds. @throws ApiError `not_found` for an unknown enrollment */
   async function filterOf({ enrollmentId, ...wanted }: Omit<ListSessions, 'limit' | 'after'>, now: number) {
     const filter = { ...wanted, now: new Date(now) };
     if (enrollmentId === undefined) return filter;
-    const enrollment = await enrollments.find(enrollmentId);
-    if (!enrollment) throw new ApiError('not_found', { description: `No enrollment ${enrollmentId}` });
+    const enrollment = requireFound(await enrollments.find(enrollmentId), `No enrollment ${enrollmentId}`);
     return { ...filter, enrollment: { userId: enrollment.userId, enrollmentId } };
   }
 

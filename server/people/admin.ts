@@ -14,7 +14,7 @@ import { type Actor, type AuditEntry, auditEntry } from '../platform/database/au
 import { endDryRun } from '../platform/database/audit/dry-run.ts';
 import { withPartnerName } from '../platform/database/partner-names.ts';
 import { givenFields } from '../platform/database/reads/look-through.ts';
-import { ApiError } from '../platform/errors.ts';
+import { ApiError, requireFound } from '../platform/errors.ts';
 import { createSourceProcedures } from '../sessions/sources/admin-sources.ts';
 import type { SourceOverview } from '../sessions/sources/overview.ts';
 import { createSessionProcedures, type SessionDependencies } from './admin-sessions.ts';
@@ -51,11 +51,8 @@ function enrollmentProcedures({
   clock,
   partnerNames,
 }: Pick<Dependencies, 'enrollments' | 'block' | 'clock' | 'partnerNames'>) {
-  async function requireEnrollment(id: string): Promise<Enrollment> {
-    const enrollment = await enrollments.find(id);
-    if (!enrollment) throw new ApiError('not_found', { description: `No enrollment ${id}` });
-    return enrollment;
-  }
+  const requireEnrollment = async (id: string): Promise<Enrollment> =>
+    requireFound(await enrollments.find(id), `No enrollment ${id}`);
 
   /** The audit entry of a change of status. Its id is made of request and enrollment, so a repeated write adds no second entry. */
   function entryOf(actor: Actor, { _id, status }: Enrollment, after: Record<string, unknown>): AuditEntry {

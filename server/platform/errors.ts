@@ -48,6 +48,12 @@ export class ApiError extends Error {
   }
 }
 
+/** Returns what was looked up. @throws ApiError `not_found` with this description if there is nothing */
+export function requireFound<T>(found: T | null | undefined, description: string): T {
+  if (found === null || found === undefined) throw new ApiError('not_found', { description });
+  return found;
+}
+
 /** `Retry-After` in seconds while the database cannot be reached. */
 export const unavailableRetryAfter = 5;
 

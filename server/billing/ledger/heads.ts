@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { atMost } from '../../platform/batching/cache-size.ts';
-import { ApiError, unavailable } from '../../platform/errors.ts';
+import { requireFound, unavailable } from '../../platform/errors.ts';
 import { cacheSizes } from './cache-sizes.ts';
 import { type LedgerPage, pageVersion } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
@@ -42,8 +42,7 @@ export function createHeads(store: Pick<LedgerStore, 'head'>, uptime: () => numb
      */
     async load(walletId: string): Promise<Head> {
       const asOf = uptime();
-      const page = await store.head(walletId);
-      if (!page) throw new ApiError('not_found', { description: `No wallet ${walletId}` });
+      const page = requireFound(await store.head(walletId), `No wallet ${walletId}`);
       if (page.version > pageVersion) {
         throw unavailable(new Error(`a newer build has written page ${page._id}: version ${page.version}`));
       }

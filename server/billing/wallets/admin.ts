@@ -31,7 +31,7 @@ import { Mode } from '../../../contracts/identifiers.ts';
 import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
-import { ApiError } from '../../platform/errors.ts';
+import { ApiError, requireFound } from '../../platform/errors.ts';
 import { randomRequestId } from '../../platform/ids.ts';
 import { type LedgerPage, refundIdOf, walletIdOf } from '../ledger/ledger-page.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
@@ -128,11 +128,10 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
   async function requireFindings(walletId: string, ids: readonly string[]): Promise<void> {
     const { findings = [], acknowledged = [] } = (await audit.audit(walletId)) ?? {};
     for (const id of ids) {
-      const finding = [...findings, ...acknowledged].find((one) => one.id === id);
-      if (!finding)
-        throw new ApiError('not_found', {
-          description: `The audit of ${walletId} has no finding ${id}: see svcadmin wallets audit`,
-        });
+      const finding = requireFound(
+        [...findings, ...acknowledged].find((one) => one.id === id),
+        `The audit of ${walletId} has no finding ${id}: see svcadmin wallets audit`,
+      );
       if (finding.mend)
         throw new ApiError('refused', {
           description: `${id} needs no adjustment, because svcadmin wallets repair mends it`,

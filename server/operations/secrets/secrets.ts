@@ -2,7 +2,7 @@ import { FindSecret, type OwnedSecretKind, SecretOwner } from '../../../contract
 import { query, router } from '../../platform/admin-api/procedures.ts';
 import { adviseCommand, type Role } from '../../platform/admin-api/roles.ts';
 import { viewAs } from '../../platform/admin-api/view.ts';
-import { ApiError } from '../../platform/errors.ts';
+import { requireFound } from '../../platform/errors.ts';
 import { sameText, sha256 } from '../../platform/ids.ts';
 import { firstOperator } from '../operators/authentication.ts';
 
@@ -61,12 +61,10 @@ export function createSecretProcedures({ findSecret, firstToken }: SecretDepende
 
   return router({
     find: query(FindSecret, SecretOwner, async (wanted, { operator }) => {
-      const found = isFirst(wanted) ? firstSecret : await findSecret(wanted);
-      if (!found)
-        throw new ApiError('not_found', {
-          description:
-            'Nothing here has this secret: it was rotated, is of another installation, or is not whole',
-        });
+      const found = requireFound(
+        isFirst(wanted) ? firstSecret : await findSecret(wanted),
+        'Nothing here has this secret: it was rotated, is of another installation, or is not whole',
+      );
       return viewAs(SecretOwner, {
         ...found,
         kind: wanted.kind,

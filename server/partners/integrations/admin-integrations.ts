@@ -22,7 +22,7 @@ import { type Actor, auditEntry } from '../../platform/database/audit/audit-entr
 import { createAuditedChange, type Decide } from '../../platform/database/audit/audited-change.ts';
 import { type PartnerNames, withPartnerName } from '../../platform/database/partner-names.ts';
 import type { RecordStore } from '../../platform/database/records.ts';
-import { ApiError } from '../../platform/errors.ts';
+import { ApiError, requireFound } from '../../platform/errors.ts';
 import { randomId, randomSecret } from '../../platform/ids.ts';
 import type { Sealing } from '../../platform/keys/sealing.ts';
 import type { Integration, OldIntegrationSecret } from './integration-store.ts';
@@ -88,8 +88,7 @@ export function createIntegrations({ store, sealing, clock, findClient, partnerN
   }
 
   async function requireStorefrontClient(partnerId: string, clientId: string) {
-    const found = await findClient(clientId);
-    if (!found) throw new ApiError('not_found', { description: `No client ${clientId}` });
+    const found = requireFound(await findClient(clientId), `No client ${clientId}`);
     if (found.client.partnerId !== partnerId) {
       if (!(await partnerNames([partnerId])).has(partnerId))
         throw new ApiError('not_found', { description: `No partner ${partnerId}` });

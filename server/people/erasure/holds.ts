@@ -5,7 +5,7 @@ import { type Actor, auditEntry } from '../../platform/database/audit/audit-entr
 import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import type { NewExpiry } from '../../platform/database/expiry.ts';
 import type { Read } from '../../platform/database/reads/joint-reads.ts';
-import { ApiError } from '../../platform/errors.ts';
+import { ApiError, requireFound } from '../../platform/errors.ts';
 import type { SessionStore } from '../../sessions/session-store.ts';
 import type { EnrollmentStore } from '../enrollments/enrollment-store.ts';
 import type { PasskeyStore } from '../passkeys/passkey-store.ts';
@@ -44,11 +44,8 @@ export function createHolds(dependencies: HoldDependencies) {
     await moveEvents(distinct([...enrolled, ...userSessions].map(({ sub }) => sub)), expiry);
   }
 
-  async function requireUser(userId: string): Promise<User> {
-    const user = await users.find(userId);
-    if (!user) throw new ApiError('not_found', { description: `No user ${userId}` });
-    return user;
-  }
+  const requireUser = async (userId: string): Promise<User> =>
+    requireFound(await users.find(userId), `No user ${userId}`);
 
   /** @throws ApiError `refused` for an end that has passed, or is too far ahead */
   function requireEnd(until: Date, now: Date): void {

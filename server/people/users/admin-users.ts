@@ -17,7 +17,7 @@ import { mutation, query, router } from '../../platform/admin-api/procedures.ts'
 import { viewAs } from '../../platform/admin-api/view.ts';
 import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import { type PartnerNames, withPartnerName } from '../../platform/database/partner-names.ts';
-import { ApiError } from '../../platform/errors.ts';
+import { requireFound } from '../../platform/errors.ts';
 import type { SessionStore } from '../../sessions/session-store.ts';
 import type { EnrollmentStore } from '../enrollments/enrollment-store.ts';
 import type { IsFresh } from '../enrollments/freshness.ts';
@@ -111,8 +111,7 @@ export function createUserProcedures(dependencies: UserDependencies) {
   return router({
     show: query(FindUser, UserView, async (input, ctx) => {
       const id = await findUserId(input.user);
-      const user = id && (await users.find(id));
-      if (!user) throw new ApiError('not_found', { description: `No user ${input.user}` });
+      const user = requireFound(id ? await users.find(id) : undefined, `No user ${input.user}`);
       await ctx.noteRead({ target: user._id, modes: [user.mode], reason: input.reason });
       return view(user);
     }),
@@ -149,8 +148,7 @@ export function createUserProcedures(dependencies: UserDependencies) {
     ),
 
     erase: userMutation(UserReference, ErasedUser, async ({ userId }, actor) => {
-      const erased = await erasure.erase(userId, actor);
-      if (!erased) throw new ApiError('not_found', { description: `No user ${userId}` });
+      const erased = requireFound(await erasure.erase(userId, actor), `No user ${userId}`);
       return { id: userId, ...erased };
     }),
   });

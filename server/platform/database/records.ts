@@ -8,7 +8,7 @@ import type {
   WithId,
 } from 'mongodb';
 import type { Total } from '../../../contracts/admin/references.ts';
-import { ApiError, unavailable } from '../errors.ts';
+import { ApiError, requireFound, unavailable } from '../errors.ts';
 import type { AuditEntry } from './audit/audit-entry.ts';
 import type { JointRead } from './reads/joint-reads.ts';
 import { countThrough, givenFields } from './reads/look-through.ts';
@@ -104,11 +104,7 @@ export function createRecordStore<R extends AuditedRecord>(db: Db, collection: s
   }
 
   /** @throws ApiError `not_found` */
-  async function get(id: string): Promise<R> {
-    const found = await find(id);
-    if (!found) throw new ApiError('not_found', { description: `No ${noun} ${id}` });
-    return found;
-  }
+  const get = async (id: string): Promise<R> => requireFound(await find(id), `No ${noun} ${id}`);
 
   /**
    * Changes one record and writes the audit entry with it, in one step. `decide` may run again after a

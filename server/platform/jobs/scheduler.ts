@@ -7,7 +7,7 @@ import type { Total } from '../../../contracts/admin/references.ts';
 import { anyOf, type Read } from '../database/reads/joint-reads.ts';
 import { countThrough } from '../database/reads/look-through.ts';
 import type { IndexDeclaration } from '../database/schema/indexes.ts';
-import { ApiError } from '../errors.ts';
+import { requireFound } from '../errors.ts';
 import { randomRequestId } from '../ids.ts';
 import type { Logger } from '../telemetry/logging.ts';
 import { type Background, createBackground } from './background.ts';
@@ -122,8 +122,7 @@ export function createScheduler({ db, background = createBackground(db), logger,
 
   /** The condition for jobs that follow a job in the order of `list`: by their next time, then by their ids. */
   async function afterJob(id: string): Promise<Filter<StoredJob>> {
-    const last = await jobs.findOne(byId(id));
-    if (!last) throw new ApiError('not_found', { description: `The job ${id} has run; list from the start` });
+    const last = requireFound(await jobs.findOne(byId(id)), `The job ${id} has run; list from the start`);
     // An expression compares values of all types, as the sort does. A query operator would leave out the jobs whose time is
     // null or, because they are malformed, no date.
     const nextRunAt = { $ifNull: ['$nextRunAt', null] };

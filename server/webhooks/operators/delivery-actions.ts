@@ -4,7 +4,7 @@ import { attemptLimit, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
 import { groupBy } from '../../platform/batching/group-by.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
-import { ApiError } from '../../platform/errors.ts';
+import { ApiError, requireFound } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
 import type { Due } from '../delivery/due.ts';
@@ -61,10 +61,6 @@ function spreadResends(deliveries: readonly Delivery[], start: Date) {
   });
 }
 
-function refuseUnknown(id: string): never {
-  throw new ApiError('not_found', { description: `No delivery ${id}` });
-}
-
 const hasEnded = (delivery: Delivery): boolean => finalStatuses.some((status) => status === delivery.status);
 
 export type DeliveryActions = ReturnType<typeof createDeliveryActions>;
@@ -75,7 +71,7 @@ export function createDeliveryActions(settings: Settings) {
   const now = () => new Date(clock.now());
 
   const requireDelivery = async (id: string): Promise<Delivery> =>
-    (await deliveryQueries.find(id)) ?? refuseUnknown(id);
+    requireFound(await deliveryQueries.find(id), `No delivery ${id}`);
 
   const runTest = createTestLimit();
 
@@ -138,7 +134,7 @@ export function createDeliveryActions(settings: Settings) {
     async resend({ deliveryIds: namedIds, to, dryRun }: ResendDeliveries, operatorId: string) {
       const deliveryIds = [...new Set(namedIds)];
       const found = await deliveryQueries.findAll(deliveryIds);
-      const chosen = deliveryIds.map((id) => found.get(id) ?? refuseUnknown(id));
+      const chosen = deliveryIds.map((id) => requireFound(found.get(id), `No delivery ${id}`));
       const keyIds = chosen.map(({ keyId }) => keyId);
       await requireOtherUrl(to, keyIds);
       if (dryRun) return { dryRun, deliveries: chosen };

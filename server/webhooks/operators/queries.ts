@@ -3,7 +3,7 @@ import type { EventDetail, EventTimeline, EventView, ListEvents } from '../../..
 import type { OperatorRole } from '../../../contracts/admin/operators.ts';
 import type { Total, Unpaged } from '../../../contracts/admin/references.ts';
 import { groupBy } from '../../platform/batching/group-by.ts';
-import { ApiError } from '../../platform/errors.ts';
+import { requireFound } from '../../platform/errors.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { visibleDelivery, visibleEvent } from './admin-personal-data.ts';
@@ -42,12 +42,8 @@ export function createWebhookQueries(settings: Settings) {
     return (await deliveryQueries.ofEvents(eventIds)).map((delivery) => visibleDelivery(role, delivery));
   }
 
-  async function requireEvent(id: string): Promise<StoredEvent> {
-    const event = await events.find(id);
-    if (!event)
-      throw new ApiError('not_found', { description: `No event ${id}; events are kept for 30 days` });
-    return event;
-  }
+  const requireEvent = async (id: string): Promise<StoredEvent> =>
+    requireFound(await events.find(id), `No event ${id}; events are kept for 30 days`);
 
   /** The query of a list. A condition on an enrollment gets one on its subject too, because only the subject has an index. */
   async function eventQuery(conditions: EventFilter) {

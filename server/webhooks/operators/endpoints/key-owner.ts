@@ -1,5 +1,5 @@
 import type { Mode } from '../../../../contracts/identifiers.ts';
-import { ApiError } from '../../../platform/errors.ts';
+import { requireFound } from '../../../platform/errors.ts';
 
 export interface KeyOwner {
   keyId: string;
@@ -17,8 +17,7 @@ export function createRequireKey(
   findKey: (keyId: string) => Promise<Omit<KeyOwner, 'keyId'> | undefined>,
 ): RequireKey {
   return async (keyId) => {
-    const key = await findKey(keyId);
-    if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
+    const key = requireFound(await findKey(keyId), `No API key ${keyId}`);
     return { keyId, partnerId: key.partnerId, mode: key.mode };
   };
 }

@@ -3,7 +3,7 @@ import type { ChangedJob, JobDetail, JobView, ListJobs } from '../../../../contr
 import type { Total } from '../../../../contracts/admin/references.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { givenFields } from '../../../platform/database/reads/look-through.ts';
-import { ApiError } from '../../../platform/errors.ts';
+import { ApiError, requireFound } from '../../../platform/errors.ts';
 import type { Scheduler } from '../../../platform/jobs/scheduler.ts';
 import type { Job } from '../../../platform/jobs/stored-job.ts';
 import type { Due } from '../../delivery/due.ts';
@@ -29,11 +29,8 @@ const deliveriesPerPage = 500;
 export function createJobs({ scheduler, deliveryQueries, due, clock }: Settings) {
   const now = () => new Date(clock.now());
 
-  async function requireJob(id: string): Promise<Job> {
-    const job = await scheduler.show(id);
-    if (!job) throw new ApiError('not_found', { description: `No job ${id}; a job that has run is deleted` });
-    return job;
-  }
+  const requireJob = async (id: string): Promise<Job> =>
+    requireFound(await scheduler.show(id), `No job ${id}; a job that has run is deleted`);
 
   const viewWith = (job: Job, deliveryCount: number): JobView =>
     viewJob(job, { wakes: deliveryCount, now: Date.now() });
