@@ -109,11 +109,14 @@ export async function readPlans(api: AdminApi, path: string): Promise<Row[]> {
   return rows;
 }
 
-/** Reads all existing partners, by name. Keeps the newest of those with the same name: the list begins with the newest. */
+/** Reads all existing partners, by name. Of those with the same name, keeps the newest that is not closed, else the newest. */
 async function readPartnersByName(api: AdminApi): Promise<Map<string, ExistingPartner>> {
   const byName = new Map<string, ExistingPartner>();
-  for (const { id, name, status } of await readAll((page) => api.partners.list.query(page)))
-    if (!byName.has(name)) byName.set(name, { id, status });
+  // The list begins with the newest.
+  for (const { id, name, status } of await readAll((page) => api.partners.list.query(page))) {
+    const isReplaced = byName.get(name)?.status === 'closed' && status !== 'closed';
+    if (isReplaced || !byName.has(name)) byName.set(name, { id, status });
+  }
   return byName;
 }
 
@@ -164,9 +167,13 @@ const resultOf = ({ line, plan }: Row, partner?: ExistingPartner) => ({
 
 function describeExisting(row: Row, partner: ExistingPartner): RowResult {
   const base = resultOf(row, partner);
-  return partner.status === 'pending'
-    ? { ...base, result: 'unfinished', detail: 'pending: an earlier run did not finish it' }
-    : { ...base, result: 'exists' };
+  const { id, status } = partner;
+  if (status === 'pending')
+    return { ...base, result: 'unfinished', detail: 'pending: an earlier run did not finish it' };
+  if (status === 'active') return { ...base, result: 'exists' };
+  const another = status === 'closed' ? '; another company needs another name' : '';
+  const detail = `${status}, so it is not served; to serve it again: svcadmin partners activate ${id}${another}`;
+  return { ...base, result: 'exists', detail };
 }
 
 /** Onboards the partner of one row. @returns the result, and as `outage` the reason if the server cannot be reached */

@@ -91,6 +91,27 @@ describe('svcadmin partners onboard --from', () => {
     ]);
   });
 
+  it('says of a partner that exists but is suspended or closed how it is served again, and prefers one that is not closed', async () => {
+    const make = async (name: string) => {
+      const { id: partnerId } = await server.admin.partners.create.mutate({ name });
+      await server.admin.partners.activate.mutate({ partnerId });
+      return partnerId;
+    };
+    const [suspended, closed, returned] = [await make('Nu'), await make('Xi'), await make('Omicron')];
+    await server.admin.partners.suspend.mutate({ partnerId: suspended });
+    await server.admin.partners.close.mutate({ partnerId: closed, reason: 'left' });
+    const left = await make('Omicron');
+    await server.admin.partners.close.mutate({ partnerId: left, reason: 'left' });
+    const { code, stderr, stdout } = await onboard([row('Nu'), row('Xi'), row('Omicron')]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    const again = 'so it is not served; to serve it again: svcadmin partners activate';
+    expect(stderr).toContain(`1  exists  ${suspended}  Nu  suspended, ${again} ${suspended}\n`);
+    expect(stderr).toContain(
+      `2  exists  ${closed}  Xi  closed, ${again} ${closed}; another company needs another name\n`,
+    );
+    expect(stderr).toContain(`3  exists  ${returned}  Omicron\n`);
+  });
+
   it('writes with --out-dir the secrets of each partner to a separate file', async () => {
     const secrets = join(directory, 'secrets');
     const { stdout, stderr } = await onboard([row('Lambda'), row('Mu')], '--out-dir', secrets);
