@@ -52,7 +52,10 @@ export const ListKeys = z.strictObject({
   partnerId: reference('partner').optional(),
   mode: Mode.optional(),
   status: KeyStatus.optional(),
-  /** Only keys that were created before this time and whose secrets were not used since. */
+  /**
+   * Only keys that were made before this time and were not used since: neither they nor their clients and integrations were
+   * made, rotated or used, and they signed no event.
+   */
   unusedSince: DateTime.optional(),
   ...page,
 });

@@ -70,7 +70,13 @@ export function createPartnersFeature(dependencies: Dependencies) {
         logoAddress: dependencies.logoAddress,
         onDecided: dependencies.onBrandDecided,
       }),
-      keys: createKeyProcedures({ store: stores.keys, partners: stores.partners, clock, partnerNames }),
+      keys: createKeyProcedures({
+        store: stores.keys,
+        partners: stores.partners,
+        uses: stores.keyUses,
+        clock,
+        partnerNames,
+      }),
       clients: createClientProcedures({
         store: stores.clients,
         keys: stores.keys,

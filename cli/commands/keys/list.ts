@@ -7,7 +7,7 @@ import { oldSecretUntil } from '../../list/old-secrets.ts';
 export default class KeysList extends ListCommand<typeof KeysList> {
   static override summary = 'List API keys, newest first.';
   static override description =
-    'The column `oldSecretUntil` is not shown by default. It holds the time until which a replaced secret still works. Use it with --columns or --where.';
+    'The column `oldSecretUntil` is not shown by default. It holds the time until which a replaced secret still works. Use it with --columns or --where. `lastUsedAt` is of calls with the key itself; --unused-since also counts calls of its clients and integrations, and events that it signed.';
   static override examples = [
     '<%= config.bin %> keys list --partner ptr_… --mode live',
     '<%= config.bin %> keys list --status active --unused-since 30d',
@@ -17,7 +17,9 @@ export default class KeysList extends ListCommand<typeof KeysList> {
     partner: idFlag('partner')({ description: 'only of this partner' }),
     mode: modeFilter,
     status: Flags.option({ options: ['active', 'revoked'] as const })({ description: 'only these' }),
-    'unused-since': moment({ description: 'only keys made before this time and not used since' }),
+    'unused-since': moment({
+      description: 'only keys made before this time and not used since, nor their clients or webhooks',
+    }),
     ...pageFlags,
   };
 

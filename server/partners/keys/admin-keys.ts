@@ -18,6 +18,7 @@ import { type PartnerNames, withPartnerName } from '../../platform/database/part
 import type { RecordFilter } from '../../platform/database/records.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../../platform/ids.ts';
+import type { KeyUseStore } from '../key-use-store.ts';
 import type { PartnerStore } from '../partner-store.ts';
 import { viewKey } from '../views.ts';
 import type { ApiKey, KeyStore, OldKeySecret } from './key-store.ts';
@@ -30,6 +31,7 @@ const partnerMutation = mutation({ target: 'partnerId', record: keyCollection })
 interface Dependencies {
   store: KeyStore;
   partners: Pick<PartnerStore, 'get'>;
+  uses: KeyUseStore;
   clock: Pick<Clock, 'now'>;
   partnerNames: PartnerNames;
 }
@@ -54,30 +56,32 @@ export function assertActive(key: ApiKey): void {
     throw new ApiError('conflict', { description: `API key ${key._id} is revoked` });
 }
 
-/** The filter of a list. With `unusedSince`, the list has only keys that were neither made nor used since that time. */
-function filterOf({ unusedSince, ...fields }: Unpaged<ListKeys>): RecordFilter<ApiKey> {
-  if (unusedSince === undefined) return fields;
-  const isRecent = { $gte: new Date(unusedSince) };
-  return {
-    ...fields,
-    $nor: [{ createdAt: isRecent }, { lastUsedAt: isRecent }, { 'oldSecrets.lastUsedAt': isRecent }],
-  };
-}
+/** The times of a key that tell that it was made, rotated or used, or that it signed an attempt. */
+const timesOfUse = ['createdAt', 'rotatedAt', 'lastUsedAt', 'oldSecrets.lastUsedAt', 'webhook.lastUsedAt'];
 
 /** Makes the procedures of `svcadmin keys`. A key is `active` until it is revoked, which is final. */
-export function createKeyProcedures({ store, partners, clock, partnerNames }: Dependencies) {
+export function createKeyProcedures({ store, partners, uses, clock, partnerNames }: Dependencies) {
   const change = createAuditedChange(store, clock);
   const view = (key: ApiKey) => viewKey(key, clock.now());
+
+  /** The filter of a list. With `unusedSince`, neither the keys nor their clients were made or used since that time. */
+  async function filterOf({ unusedSince, ...fields }: Unpaged<ListKeys>): Promise<RecordFilter<ApiKey>> {
+    if (unusedSince === undefined) return fields;
+    const since = new Date(unusedSince);
+    const keysOfClients = await uses.keysOfClientsUsedSince(since, fields.partnerId);
+    const isUsed = timesOfUse.map((field) => ({ [field]: { $gte: since } }));
+    return { ...fields, $nor: [...isUsed, { _id: { $in: keysOfClients } }] };
+  }
 
   return router({
     list: query(ListKeys, z.array(ListedKey), async ({ limit, after, ...wanted }) => {
       // Throws `not_found` for an unknown partner, so that a wrong id is not taken for a partner without keys.
       if (wanted.partnerId) await partners.get(wanted.partnerId);
-      const keys = await store.list(filterOf(wanted), { limit, after });
+      const keys = await store.list(await filterOf(wanted), { limit, after });
       return withPartnerName(keys.map(view), partnerNames);
     }),
 
-    count: query(ListKeys.omit(pageFields), Total, (wanted) => store.count(filterOf(wanted))),
+    count: query(ListKeys.omit(pageFields), Total, async (wanted) => store.count(await filterOf(wanted))),
 
     show: query(KeyReference, KeyView, async ({ keyId }) => view(await store.get(keyId))),
 

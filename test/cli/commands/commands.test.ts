@@ -156,7 +156,7 @@ describe('svcadmin', () => {
 });
 
 describe('svcadmin keys list', () => {
-  it('lists with --unused-since only keys whose secrets were not used since that time', async () => {
+  it('lists with --unused-since only keys that were not used since that time, nor by their clients', async () => {
     const { id: partnerId } = await create();
     const dayMs = 86_400_000;
     const ago = (days: number) => new Date(Date.now() - days * dayMs);
@@ -171,9 +171,33 @@ describe('svcadmin keys list', () => {
     await made({ lastUsedAt: ago(2) });
     await made({ oldSecrets: [{ hash: 'h', last4: 'aB3d', expiresAt: ago(-1), lastUsedAt: ago(1) }] });
     await made({ createdAt: ago(3) });
+    await made({ rotatedAt: ago(4) });
+    await made({ webhook: { url: 'https://shop.example/', secretVersion: 1, lastUsedAt: ago(5) } });
+    const clientOf = async (kind: 'oauth' | 'storefront', secrets: object[]) => {
+      const wanted = {
+        partnerId,
+        keyId: await made({ createdAt: ago(89) }),
+        kind,
+        name: 'Shop',
+        claims: ['age_18_plus' as const],
+      };
+      const redirectUris = ['https://shop.example/callback'];
+      const { id, keyId } = await server.admin.clients.create.mutate({ ...wanted, redirectUris });
+      const clients = server.db.collection<{ _id: string }>('clients');
+      await clients.updateOne({ _id: id }, { $set: { createdAt: ago(90), secrets } });
+      return { clientId: id, keyId };
+    };
+    await clientOf('oauth', [{ hash: 'used', lastUsedAt: ago(6) }]);
+    const idle = await clientOf('oauth', [{ hash: 'idle', lastUsedAt: ago(40) }]);
+    const { clientId } = await clientOf('storefront', [{ hash: 'shop' }]);
+    await server.admin.integrations.create.mutate({ partnerId, clientId, shops: ['shop.example'] });
     const unused = ['keys', 'list', '--partner', partnerId, '--unused-since', '30d'];
-    expect(await svcadmin.json(...unused)).toMatchObject([{ id: never }, { id: longAgo }]);
-    expect(await svcadmin.json(...unused, '--count')).toEqual({ total: 2, exact: true });
+    expect(await svcadmin.json(...unused)).toMatchObject([
+      { id: idle.keyId },
+      { id: never },
+      { id: longAgo },
+    ]);
+    expect(await svcadmin.json(...unused, '--count')).toEqual({ total: 3, exact: true });
   });
 });
 
