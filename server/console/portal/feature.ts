@@ -34,7 +34,6 @@ import { clientPages } from './views/clients/clients.ts';
 import { integrationPages } from './views/clients/integrations.ts';
 import { keyPages } from './views/clients/keys.ts';
 import { deliveryPages } from './views/deliveries.ts';
-import { entryPages } from './views/entry.ts';
 import type { About, PreviewConsent } from './views/kit/page.ts';
 import { logPages } from './views/log.ts';
 import { memberPages } from './views/members.ts';
@@ -43,9 +42,12 @@ import { overviewPages } from './views/overview.ts';
 import { requestPages } from './views/requests.ts';
 import { sessionPages } from './views/sessions.ts';
 import { userPages } from './views/users.ts';
-import { walletDocuments, walletPages } from './views/wallet.ts';
+import { entryPages } from './views/wallet/entry.ts';
+import { statementDocuments } from './views/wallet/statement.ts';
+import { walletPages } from './views/wallet/wallet.ts';
 import { warningPages } from './views/warnings.ts';
-import { webhookPages } from './views/webhooks.ts';
+import { endpointPages } from './views/webhooks/endpoint.ts';
+import { webhookPages } from './views/webhooks/webhooks.ts';
 
 interface Dependencies {
   stores: MembersStores;
@@ -78,6 +80,7 @@ export const pages = [
   ...integrationPages,
   ...keyPages,
   ...webhookPages,
+  ...endpointPages,
   ...deliveryPages,
   ...bulkPages,
   ...requestPages,
@@ -89,7 +92,7 @@ export const pages = [
   ...logPages,
   ...newsPages,
 ];
-const documents = [...clientDocuments, ...walletDocuments];
+const documents = [...clientDocuments, ...statementDocuments];
 
 /**
  * The most requests of the portal in flight. They have a limit of their own, so that they take no capacity from programs of

@@ -2,9 +2,9 @@ import { type IdentifierKind, identifierKind, secretPrefixes } from '../../../..
 import type { ApiError } from '../../../platform/errors.ts';
 import { isAllowed } from '../calls/scope.ts';
 import type { Messages } from '../messages/en.ts';
-import { entryPage } from './entry.ts';
 import type { PageRow } from './kit/page.ts';
 import { queryOf } from './kit/text.ts';
+import { entryPage } from './wallet/entry.ts';
 
 /** The pages of records, by the kind of their ids. */
 const pathOfKind: Partial<Record<IdentifierKind, string>> = {

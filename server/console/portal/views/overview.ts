@@ -7,7 +7,7 @@ import { modeOf } from './kit/forms.ts';
 import type { PageContext, PageRow, Section } from './kit/page.ts';
 import { link, percent, tableOf, text, time, toned } from './kit/text.ts';
 import { openProblems, type Problem } from './warnings.ts';
-import { needsAttention } from './webhooks.ts';
+import { needsAttention } from './webhooks/endpoint.ts';
 
 /** Live first, because it is what members look for. */
 const modes: readonly Mode[] = ['live', 'test'];

@@ -1,8 +1,8 @@
-import { entryPage } from './entry.ts';
 import { checkedByProcedure, modeOf, select } from './kit/forms.ts';
 import { listView, pageSize } from './kit/list.ts';
 import type { PageContext, PageRow, View } from './kit/page.ts';
 import { anyOption, link, linkIfAllowed, linkIfAny, options, tableOf, text, time } from './kit/text.ts';
+import { entryPage } from './wallet/entry.ts';
 
 /** The states that a search offers: first the outcomes, then the steps of a session. */
 const states = ['open', 'complete', 'failed', 'expired', 'pending', 'authenticated', 'verified'];

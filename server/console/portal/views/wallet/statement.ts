@@ -1,29 +1,13 @@
-import { renderClosing, renderEntries, renderOpening } from '../../../../contracts/admin/statement-csv.ts';
-import { dollars } from '../../../../contracts/amounts.ts';
-import type { Mode } from '../../../../contracts/identifiers.ts';
-import { isAllowed } from '../calls/scope.ts';
-import { afterFirst } from '../document-parts.ts';
-import { barsOf } from '../usage.ts';
+import { renderClosing, renderEntries, renderOpening } from '../../../../../contracts/admin/statement-csv.ts';
+import { dollars } from '../../../../../contracts/amounts.ts';
+import type { Mode } from '../../../../../contracts/identifiers.ts';
+import { isAllowed } from '../../calls/scope.ts';
+import { afterFirst } from '../../document-parts.ts';
+import { modeOf, timeIn } from '../kit/forms.ts';
+import type { Document, DocumentRow, Field, Given, PageContext, Section } from '../kit/page.ts';
+import { link, linkIfAllowed, queryOf, tableOf, text, time } from '../kit/text.ts';
 import { entryPage, movedAmount, sessionPage } from './entry.ts';
-import { asking } from './kit/ask.ts';
-import { checkedByProcedure, hidden, modeOf, numberIn, timeIn } from './kit/forms.ts';
-import type {
-  Action,
-  Document,
-  DocumentRow,
-  Field,
-  Given,
-  PageContext,
-  PageRow,
-  Question,
-  Section,
-  View,
-} from './kit/page.ts';
-import { link, linkIfAllowed, queryOf, tableOf, text, time } from './kit/text.ts';
 
-const chartDays = 30;
-/** The size of the chart of usage, in units of its view box. */
-const chartSize = { width: 720, height: 160 };
 /** The entries that one call returns. More would hold up other requests. */
 const entriesPerCall = 500;
 const mostShown = 100;
@@ -46,31 +30,11 @@ async function* readParts({ api }: PageContext, wanted: StatementRequest) {
   }
 }
 
-async function usage({ api, m, partnerId }: PageContext, mode: Mode): Promise<Section> {
-  const { days } = await api.wallets.usage({ partnerId, mode, days: chartDays });
-  const labelOf = ({ day, charges, cents }: (typeof days)[number]) =>
-    `${day}: ${charges} · ${dollars(cents)}`;
-  return {
-    title: m.usage,
-    note: m.usageNote,
-    empty: m.emptyUsage,
-    // Without a bar, it would be a large empty space.
-    chart: days.some(({ charges }) => charges > 0)
-      ? { ...chartSize, title: m.usage, bars: barsOf(days, { ...chartSize, labelOf }) }
-      : undefined,
-    table: tableOf(days.filter(({ charges }) => charges > 0).toReversed(), [
-      [m.time, ({ day }) => text(day)],
-      [m.charges, ({ charges }) => text(charges)],
-      [m.amount, ({ cents }) => text(dollars(cents))],
-    ]),
-  };
-}
-
 /** The period in a form or a query. */
 const periodOf = ({ from, to }: Given) => ({ from: timeIn(from), to: timeIn(to) });
 
 /** The mode of the shown wallet: live if none was chosen. */
-const shownMode = ({ query }: PageContext): Mode => modeOf(query) ?? 'live';
+export const shownMode = ({ query }: PageContext): Mode => modeOf(query) ?? 'live';
 
 /** A field for a day. A link may have a time of day too, which a field for days could not show. */
 const dayField = (name: string, label: string, value: string | undefined): Field => ({
@@ -96,7 +60,7 @@ function monthsBefore({ language, now }: Pick<PageContext, 'language' | 'now'>) 
   }));
 }
 
-async function statement(context: PageContext, mode: Mode): Promise<Section> {
+export async function statement(context: PageContext, mode: Mode): Promise<Section> {
   const { api, m, role, partnerId, query } = context;
   const { from, to, afterSeq, untilSeq } = query;
   const shown = await api.wallets.statement({
@@ -151,106 +115,6 @@ async function statement(context: PageContext, mode: Mode): Promise<Section> {
   };
 }
 
-/** The highest caps that members may set, if an operator has set any. */
-function ceilingsOf(
-  { ceilingPerMinute, ceilingPerHour }: Awaited<ReturnType<PageContext['api']['limits']['show']>>,
-  m: PageContext['m'],
-): NonNullable<Section['facts']> {
-  if (ceilingPerMinute === null && ceilingPerHour === null) return [];
-  const part = (name: string, ceiling: number | null) => (ceiling === null ? [] : [`${name}: ${ceiling}`]);
-  const parts = [...part(m.perMinute, ceilingPerMinute), ...part(m.perHour, ceilingPerHour)];
-  return [[m.ceiling, text(parts.join(' · '))]];
-}
-
-async function spendCaps({ api, m, partnerId }: PageContext, mode: Mode): Promise<Section> {
-  const limits = await api.limits.show({ partnerId, mode });
-  return {
-    title: m.caps,
-    facts: [
-      [m.perMinute, text(`${limits.perMinute} · ${m.usedNow} ${limits.used.minute}`)],
-      [m.perHour, text(`${limits.perHour} · ${m.usedNow} ${limits.used.hour}`)],
-      ...ceilingsOf(limits, m),
-    ],
-    forms: [
-      {
-        act: 'caps',
-        fields: [
-          hidden('mode', mode),
-          { name: 'perMinute', label: m.perMinute, value: String(limits.perMinute) },
-          { name: 'perHour', label: m.perHour, value: String(limits.perHour) },
-        ],
-        submit: m.save,
-      },
-    ],
-  };
-}
-
-async function view(context: PageContext): Promise<View> {
-  const { api, m, partnerId } = context;
-  const mode = shownMode(context);
-  const [wallet, usageSection, statementSection, capsSection] = await Promise.all([
-    api.wallets.show({ partnerId, mode }),
-    usage(context, mode),
-    statement(context, mode),
-    spendCaps(context, mode),
-  ]);
-  return {
-    title: `${m.wallet}: ${mode}`,
-    sections: [
-      {
-        title: m.balance,
-        facts: [
-          [m.balance, text(dollars(wallet.balance))],
-          [m.daysLeft, text(wallet.daysLeft === null ? null : Math.floor(wallet.daysLeft))],
-          [m.spentPerDay, text(dollars(wallet.spentPerDay))],
-        ],
-        note: mode === 'test' ? m.refillNote : m.fundNote,
-        forms: [mode === 'test' && { act: 'refill', needs: 'wallets.refill', fields: [], submit: m.refill }],
-        links: [{ text: m.lowBalance, to: '/warnings' }],
-      },
-      statementSection,
-      usageSection,
-      capsSection,
-    ],
-  };
-}
-
-const refillWallet: Action = async ({ api, partnerId }) => {
-  await api.wallets.refill({ partnerId });
-  return { to: '/wallet?mode=test' };
-};
-
-const setCaps: Action = async ({ api, partnerId }, { mode = '', perMinute, perHour }) => {
-  await api.limits.set({
-    partnerId,
-    mode: checkedByProcedure(mode),
-    // A cap of 0 would refuse all charges, so an emptied field must not become one.
-    perMinute: numberIn(perMinute),
-    perHour: numberIn(perHour),
-  });
-  return { to: `/wallet?mode=${mode}` };
-};
-
-const askToSetCaps = async (
-  { api, m, partnerId }: PageContext,
-  { mode = '', perMinute, perHour }: Given,
-): Promise<Question | undefined> => {
-  if (mode !== 'live') return undefined;
-  const now = await api.limits.show({ partnerId, mode });
-  // NaN, which the procedure refuses, is not lower.
-  const isLower = numberIn(perMinute) < now.perMinute || numberIn(perHour) < now.perHour;
-  if (!isLower) return undefined;
-  const change = (from: number, to: string | undefined, used: number) =>
-    text(`${from} → ${to ?? ''} · ${m.usedNow} ${used}`);
-  return {
-    text: m.changesCaps,
-    facts: [
-      [m.perMinute, change(now.perMinute, perMinute, now.used.minute)],
-      [m.perHour, change(now.perHour, perHour, now.used.hour)],
-    ],
-  };
-};
-
 const linesOf = (lines: readonly string[]) => lines.map((line) => `${line}\r\n`).join('');
 
 /** Makes the same file as `svc statement --csv`, part by part, so that its length has no limit. */
@@ -292,19 +156,7 @@ async function signed(context: PageContext): Promise<Document> {
   return { type: 'application/jose', content: `${jws}\n`, fileName: fileName(context, 'jws') };
 }
 
-export const walletDocuments: readonly DocumentRow[] = [
+export const statementDocuments: readonly DocumentRow[] = [
   { path: '/wallet/statement.csv', needs: 'wallets.statement', document: csv },
   { path: '/wallet/statement.jws', needs: 'wallets.signedStatement', document: signed },
-];
-
-export const walletPages: readonly PageRow[] = [
-  {
-    path: '/wallet',
-    nav: 'wallet',
-    modes: 'one',
-    needs: 'wallets.show',
-    changes: 'limits.set',
-    view,
-    actions: { refill: refillWallet, caps: asking('limits.set', askToSetCaps, setCaps) },
-  },
 ];

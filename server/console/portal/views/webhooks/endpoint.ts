@@ -1,9 +1,8 @@
-import { eventNames } from '../../../../contracts/event-names.ts';
-import { asking } from './kit/ask.ts';
-import { checkedByProcedure, hidden, modeOf, select, withoutResult } from './kit/forms.ts';
-import { listView, pageSize } from './kit/list.ts';
-import type { Action, Given, PageContext, PageRow, Question, Section, View } from './kit/page.ts';
-import { link, options, percent, tableOf, text, time, toned } from './kit/text.ts';
+import { eventNames } from '../../../../../contracts/event-names.ts';
+import { asking } from '../kit/ask.ts';
+import { checkedByProcedure, hidden, select, withoutResult } from '../kit/forms.ts';
+import type { Action, Given, PageContext, PageRow, Question, Section, View } from '../kit/page.ts';
+import { options, percent, tableOf, text, time, toned } from '../kit/text.ts';
 
 /** The input that names the API key of the page's path. */
 const keyReference = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
@@ -18,34 +17,6 @@ export const needsAttention = (state: string): boolean => state === 'dead' || st
 function toneOf(state: Health['state']): 'bad' | 'good' | undefined {
   if (needsAttention(state)) return 'bad';
   return state === 'slow' ? undefined : 'good';
-}
-
-async function list(context: PageContext): Promise<View> {
-  const { api, m, partnerId, query } = context;
-  const [keys, health] = await Promise.all([
-    api.keys.list({
-      partnerId,
-      status: 'active',
-      mode: modeOf(query),
-      after: query['after'],
-      limit: pageSize,
-    }),
-    api.webhooks.health({ partnerId, mode: modeOf(query), limit: pageSize }),
-  ]);
-  // A key without a URL has no state. One call returns 50 endpoints at most, so keys on later pages may show none either.
-  const stateOf = (keyId: string) => health.find((endpoint) => endpoint.keyId === keyId)?.state;
-  return listView(context, {
-    path: '/webhooks',
-    title: m.webhooks,
-    empty: m.emptyWebhooks,
-    rows: keys,
-    columns: [
-      [m.key, ({ id }) => link(id, `/webhooks/${id}`)],
-      [m.mode, ({ mode }) => text(mode)],
-      [m.url, ({ webhookUrl }) => text(webhookUrl)],
-      [m.status, ({ id }) => text(stateOf(id))],
-    ],
-  });
 }
 
 async function healthOf(context: PageContext): Promise<Section> {
@@ -248,8 +219,7 @@ const verify: Action = async (context, { body = '', signature = '' }) => {
   return { text: { label: m.checkSignature, value: verified ? m.signatureRight : reasons.join('\n') } };
 };
 
-export const webhookPages: readonly PageRow[] = [
-  { path: '/webhooks', nav: 'webhooks', modes: 'any', needs: 'webhooks.show', view: list },
+export const endpointPages: readonly PageRow[] = [
   {
     path: '/webhooks/:key',
     needs: 'webhooks.show',

@@ -1,6 +1,6 @@
-import { dollars } from '../../../../contracts/amounts.ts';
-import type { Cell, PageContext, PageRow, View } from './kit/page.ts';
-import { linkIfAllowed, queryOf, text, time, toned } from './kit/text.ts';
+import { dollars } from '../../../../../contracts/amounts.ts';
+import type { Cell, PageContext, PageRow, View } from '../kit/page.ts';
+import { linkIfAllowed, queryOf, text, time, toned } from '../kit/text.ts';
 
 /** An amount in dollars. What the wallet gets is green. */
 export const movedAmount = (cents: number): Cell => toned(dollars(cents), cents < 0 ? undefined : 'good');
