@@ -62,7 +62,7 @@ export const liveMode = [
     ['process/webhook-endpoint'],
     [
       ['mode: key.mode };', "mode: 'test' };"],
-      ["owner?.status === 'suspended'", "owner?.status !== 'active'"],
+      ["status === 'suspended' || status === 'closed'", "status !== 'active'"],
       ['partner(id, { fresh: true })', 'partner(id, { fresh: false })'],
       ["if (key?.status !== 'active') return", 'if (!key) return'],
     ],
