@@ -7,9 +7,23 @@ import { packFiles } from './tar.ts';
 /** The name of a file in the archive, without `.json`, with the read of its content. */
 export type Reads = Readonly<Record<string, () => Promise<unknown>>>;
 
+/**
+ * A flag for the path of an archive. A name such as `person.json` is refused, because no program opens the archive by it. A name
+ * without an extension, or with one that is no format, such as `acme-2026.07`, passes.
+ */
+const archivePath = Flags.custom<string>({
+  helpValue: 'FILE.tar.gz',
+  async parse(path) {
+    const isOther = /\.[a-z][a-z\d]{1,4}$/i.test(path) && !/\.(tar\.gz|tgz)$/i.test(path);
+    if (!isOther) return path;
+    const named = path.replace(/(\.tar|\.json)?\.\w+$/i, '.tar.gz');
+    throw usageError(`${path} is not the name of a .tar.gz, which an export writes`, `Name it ${named}.`);
+  },
+});
+
 /** The flags of an export. */
 export const archiveFlags = {
-  'out-file': Flags.string({ description: 'the new file (0600)', helpValue: 'FILE', required: true }),
+  'out-file': archivePath({ description: 'the new archive (0600), .tar.gz or .tgz', required: true }),
   reason: readReason,
 };
 

@@ -59,6 +59,28 @@ describe('svcadmin partners export', () => {
   });
 });
 
+describe('svcadmin partners export and users export', () => {
+  it('refuse the name of a file of another format before anything is read, and name the right one', async () => {
+    const { partnerId } = partner;
+    const cases = ['partners', 'users'].flatMap((topic) =>
+      ['x.json', 'x.tar', 'x.json.gz', 'x.ZIP'].map((name) => [topic, name] as const),
+    );
+    for (const [topic, name] of cases) {
+      const of = topic === 'users' ? '0'.repeat(43) : partnerId;
+      const ended = await svcadmin.run([topic, 'export', of, '--out-file', join(folder, name)]);
+      expect(ended, name).toMatchObject({ code: 2, stdout: '' });
+      expect(ended.stderr).toContain(`${join(folder, name)} is not the name of a .tar.gz`);
+      expect(ended.stderr).toContain(`Name it ${join(folder, 'x.tar.gz')}.`);
+      expect(() => statSync(join(folder, name))).toThrow('ENOENT');
+    }
+    for (const name of ['plain', 'acme-2026.07', 'acme.tgz']) {
+      const path = join(folder, name);
+      await svcadmin.json('partners', 'export', partnerId, '--out-file', path);
+      expect(Object.keys(unpack(path))).toHaveLength(17);
+    }
+  });
+});
+
 describe('svcadmin users export', () => {
   it('writes the user with enrollments, sessions, events and reads, and is in the audit log', async () => {
     const [enrollment] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });

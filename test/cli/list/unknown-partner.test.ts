@@ -25,7 +25,7 @@ const otherArguments: Record<string, (other: TestPartner) => string> = {
   'limits set': () => '--per-minute 70',
   'members invite': () => 'kim@acme.example --role developer',
   'partners close': () => '--reason left --yes',
-  'partners export': () => `--out-file ${join(folder, 'export.tar')}`,
+  'partners export': () => `--out-file ${join(folder, 'export.tar.gz')}`,
   'partners set-logo': () => `--file ${logo}`,
   'partners suspend': () => '--yes',
   'partners update': () => '--name Other',
