@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DateTime } from '../identifiers.ts';
+import { OperatorRole } from './operators.ts';
 import { page } from './references.ts';
 
 /**
@@ -12,6 +13,8 @@ export const AuditLogEntry = z.strictObject({
   at: DateTime,
   operatorId: z.string(),
   operatorName: z.string(),
+  /** The role of the operator at that time. Null for members and users, and for entries of earlier builds. */
+  operatorRole: OperatorRole.nullable(),
   action: z.string(),
   /** The id of the changed record. For a wallet and its limits, it includes the mode: `ptr_…:live`. */
   target: z.string().nullable(),

@@ -24,8 +24,8 @@ afterAll(() => server.stop());
 /** Returns the changes in the audit log of a target, the oldest first. */
 async function changesOf(target: string): Promise<Change[]> {
   const entries = await server.admin.auditLog.list.query({ target });
-  for (const { operatorId, operatorName, requestId, address } of entries) {
-    expect([operatorId, operatorName]).toEqual(['opr_first', 'SVC_ADMIN_TOKEN']);
+  for (const { operatorId, operatorName, operatorRole, requestId, address } of entries) {
+    expect([operatorId, operatorName, operatorRole]).toEqual(['opr_first', 'SVC_ADMIN_TOKEN', 'owner']);
     expect(requestId).toMatch(/^req_/);
     expect(address).toMatch(/^127\.0\.0\./);
   }

@@ -277,7 +277,11 @@ describe('the permissions of roles', () => {
     await expect(ops.partners.activate.mutate({ partnerId })).rejects.toThrow('add --reason TEXT');
     expect(await ops.partners.activate.mutate({ partnerId, reason })).toMatchObject({ status: 'active' });
     const [entry] = await server.admin.auditLog.list.query({ target: partnerId });
-    expect(entry).toMatchObject({ operatorName: 'Kim', after: { status: 'active', reason } });
+    expect(entry).toMatchObject({
+      operatorName: 'Kim',
+      operatorRole: 'ops',
+      after: { status: 'active', reason },
+    });
   });
 
   it('do not include a dry run of a change that has none: it is refused with bad_input and changes nothing', async () => {

@@ -152,6 +152,7 @@ describe.each(Object.entries(reads))('%s', (action, { read, target }) => {
       outcome: 'read',
       operatorId: operators.support.id,
       operatorName: 'support',
+      operatorRole: 'support',
       target: target(),
       before: null,
       after: null,

@@ -40,8 +40,8 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
       show: showEntry,
       fields: async () =>
         Object.keys((await import('../../../contracts/admin/audit-log.ts')).AuditLogEntry.shape),
-      columns: ['at', 'operator', 'action', 'target', 'change'],
-      dropIfNarrow: ['change', 'operator'],
+      columns: ['at', 'operator', 'role', 'action', 'target', 'change'],
+      dropIfNarrow: ['change', 'role', 'operator'],
     });
   }
 }
@@ -59,6 +59,7 @@ function showEntry({
   after,
   input,
   operatorName: operator,
+  operatorRole: role,
   outcome,
   error,
   ...entry
@@ -68,5 +69,12 @@ function showEntry({
   const newState = describe(after ?? input);
   const change = before ? `${describe(before)} → ${newState}` : newState;
   const action = outcome === 'changed' ? entry.action : `${entry.action}: ${outcome}`;
-  return { ...entry, outcome, operator, action, change: error === null ? change : `${error}: ${change}` };
+  return {
+    ...entry,
+    outcome,
+    operator,
+    role,
+    action,
+    change: error === null ? change : `${error}: ${change}`,
+  };
 }

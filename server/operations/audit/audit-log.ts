@@ -162,7 +162,11 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
 }
 
 export const viewEntry = (entry: StoredEntry): AuditLogEntry =>
-  viewAs(AuditLogEntry, { ...entry, id: entry._id, outcome: entry.outcome ?? 'changed' });
+  viewAs(AuditLogEntry, {
+    ...{ operatorRole: null, ...entry },
+    id: entry._id,
+    outcome: entry.outcome ?? 'changed',
+  });
 
 /**
  * Restricts a filter to the entries that this operator may read. With the scope `own`, an operator does not see the acts of other

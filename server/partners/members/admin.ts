@@ -63,7 +63,11 @@ const removedMemberError = (memberId: string) =>
 const seenByPartner = (entry: AuditLogEntry): AuditLogEntry =>
   isMemberId(entry.operatorId)
     ? entry
-    : { ...entry, operatorId: 'support', operatorName: 'support', address: masked, input: null };
+    : {
+        ...entry,
+        ...{ operatorId: 'support', operatorName: 'support', operatorRole: null },
+        ...{ address: masked, input: null },
+      };
 
 const withoutInviter = (entry: AuditLogEntry): AuditLogEntry => {
   const invitedBy = entry.after?.['invitedBy'];

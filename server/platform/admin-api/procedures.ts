@@ -157,7 +157,7 @@ const recorded = trpc.middleware(async ({ ctx, path, meta, getRawInput, next }) 
     action: path,
     requestId,
     address,
-    ...(operator.partnerId ? { partnerId: operator.partnerId } : {}),
+    ...(operator.partnerId ? { partnerId: operator.partnerId } : { operatorRole: operator.role }),
     ...(ctx.isDryRun ? { isDryRun: true } : {}),
   };
   const result = await next({

@@ -72,6 +72,25 @@ const changes: Record<string, { make: () => Promise<unknown>; read: () => Promis
   },
 };
 
+describe('svcadmin audit-log list', () => {
+  it('has the role that the operator had, and none for entries of earlier builds', async () => {
+    const { token } = await server.admin.operators.create.mutate({ name: 'Kim', role: 'support' });
+    const { id: partnerId } = await server.as(token).partners.create.mutate({ name: 'Acme' });
+    await server.admin.partners.activate.mutate({ partnerId });
+    await server.services.admin.auditLog.sweep();
+    const log = server.db.collection('auditLog');
+    await log.updateOne({ target: partnerId, action: 'partners.activate' }, { $unset: { operatorRole: '' } });
+    const list = ['audit-log', 'list', '--target', partnerId];
+    expect(await svcadmin.json(...list)).toMatchObject([
+      { operatorRole: null },
+      { operatorName: 'Kim', operatorRole: 'support' },
+    ]);
+    expect((await svcadmin.run([...list, '--where', 'role=support'])).stdout).toMatch(
+      /Kim\tsupport\tpartners\.create/,
+    );
+  });
+});
+
 describe('svcadmin audit-log undo', () => {
   it('has a case for each change that can be undone', () => {
     expect(['partners.close', ...Object.keys(changes)].sort()).toEqual([...undoable].sort());

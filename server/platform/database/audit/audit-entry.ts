@@ -1,9 +1,12 @@
+import type { OperatorRole } from '../../../../contracts/admin/operators.ts';
 import type { ErrorCode } from '../../../../contracts/errors.ts';
 
 /** The part of an audit entry that is known before the change: who does what. */
 export interface Actor {
   operatorId: string;
   operatorName: string;
+  /** The role of the operator at the call. Absent for members and users. */
+  operatorRole?: OperatorRole;
   /** The procedure, for instance `partners.suspend`. */
   action: string;
   requestId: string;
