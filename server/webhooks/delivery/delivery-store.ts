@@ -8,13 +8,12 @@ import {
   type Attempt,
   answerRetentionMs,
   type Delivery,
-  type Lane,
   type Leased,
   type Overdue,
   type StoredEvent,
 } from './delivery.ts';
+import { dueQueries } from './due-store.ts';
 import { collection as eventCollection } from './event-store.ts';
-import { keysOfWaiting } from './keys-of-deliveries-store.ts';
 import type { Verdict } from './retry-schedule.ts';
 
 export const collection = 'deliveries';
@@ -23,7 +22,6 @@ const pending = { partialFilterExpression: { status: 'pending' } };
 export const failedByKey = { status: 1, keyId: 1, createdAt: -1, _id: -1 } as const;
 /** The condition that it serves. Lists of all failed deliveries are not in this order, so the condition names the key. */
 export const failedOfAnyKey = { status: 'failed' as const, keyId: { $gt: '' } };
-const longestDueFirst = { nextAttemptAt: 1 } as const;
 /** The index of overdue attempts by key, and the condition that it serves. Any time is later than 1970. */
 export const overdueByKey = { keyId: 1, 'overdue.since': 1 } as const;
 export const overdueOfAnyKey = { status: 'pending' as const, 'overdue.since': { $gt: new Date(0) } };
@@ -35,8 +33,6 @@ export const slowOfAnyKey = {
   status: 'delivered' as const,
   'attempts.durationMs': { $gte: slowFromMs },
 };
-/** With fewer due deliveries, one query finds all their keys. With more, the keys are read from the index. */
-const mostSearched = 2_000;
 
 export const indexes: IndexDeclaration[] = [
   { collection, key: { keyId: 1, lane: 1, nextAttemptAt: 1 }, ...pending },
@@ -157,16 +153,7 @@ export function createDeliveryStore(db: Db) {
       return new Set([...idsOf('inserted'), ...ours.map(({ _id }) => _id)]);
     },
 
-    /** Ids of an endpoint's due deliveries, the longest due first. */
-    async due(keyId: string, lane: Lane, { now, limit }: { now: Date; limit: number }): Promise<string[]> {
-      const found = await deliveries
-        .find({ status: 'pending', keyId, lane, nextAttemptAt: { $lte: now } })
-        .sort(longestDueFirst)
-        .project<Pick<Delivery, '_id'>>({ _id: 1 })
-        .limit(limit)
-        .toArray();
-      return found.map(({ _id }) => _id);
-    },
+    ...dueQueries(deliveries),
 
     /**
      * Leases the due ones of these deliveries, and writes their attempt rows in the same update. The update applies only to
@@ -273,37 +260,6 @@ export function createDeliveryStore(db: Db) {
         },
       ]);
       return modifiedCount;
-    },
-
-    /** Finds the keys with due deliveries, even if one endpoint has more waiting deliveries than one query reads. */
-    async dueKeys(now: Date): Promise<string[]> {
-      const due = { status: 'pending' as const, nextAttemptAt: { $lte: now } };
-      const longestDue = await deliveries
-        .find(due, { projection: { _id: 0, keyId: 1 } })
-        .sort(longestDueFirst)
-        .limit(mostSearched)
-        .toArray();
-      if (longestDue.length < mostSearched) return [...new Set(longestDue.map(({ keyId }) => keyId))];
-      return (await keysOfWaiting(deliveries, due)).map(({ keyId }) => keyId);
-    },
-
-    /** When the next delivery becomes due within a span of time; undefined if none does. */
-    async nextDue(after: Date, before: Date): Promise<Date | undefined> {
-      const due = { status: 'pending' as const, nextAttemptAt: { $gt: after, $lt: before } };
-      const next = await deliveries.findOne(due, { sort: longestDueFirst });
-      return next?.nextAttemptAt;
-    },
-
-    /** The seconds between two times in which deliveries become due. Each is given as the time when it begins. */
-    async dueSeconds(from: Date, until: Date): Promise<Date[]> {
-      const groups = await deliveries
-        .aggregate<{ _id: Date }>([
-          { $match: { status: 'pending', nextAttemptAt: { $gte: from, $lte: until } } },
-          { $group: { _id: { $dateTrunc: { date: '$nextAttemptAt', unit: 'second' } } } },
-          { $sort: { _id: 1 } },
-        ])
-        .toArray();
-      return groups.map(({ _id }) => _id);
     },
   };
 }

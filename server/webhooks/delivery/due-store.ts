@@ -1,0 +1,52 @@
+import type { Collection } from 'mongodb';
+import type { Delivery, Lane } from './delivery.ts';
+import { keysOfWaiting } from './keys-of-deliveries-store.ts';
+
+const longestDueFirst = { nextAttemptAt: 1 } as const;
+/** With fewer due deliveries, one query finds all their keys. With more, the keys are read from the index. */
+const mostSearched = 2_000;
+
+/** The queries of the delivery store for pending deliveries by their due time. */
+export const dueQueries = (deliveries: Collection<Delivery>) => ({
+  /** Ids of an endpoint's due deliveries, the longest due first. */
+  async due(keyId: string, lane: Lane, { now, limit }: { now: Date; limit: number }): Promise<string[]> {
+    const found = await deliveries
+      .find({ status: 'pending', keyId, lane, nextAttemptAt: { $lte: now } })
+      .sort(longestDueFirst)
+      .project<Pick<Delivery, '_id'>>({ _id: 1 })
+      .limit(limit)
+      .toArray();
+    return found.map(({ _id }) => _id);
+  },
+
+  /** Finds the keys with due deliveries, even if one endpoint has more waiting deliveries than one query reads. */
+  async dueKeys(now: Date): Promise<string[]> {
+    const due = { status: 'pending' as const, nextAttemptAt: { $lte: now } };
+    const longestDue = await deliveries
+      .find(due, { projection: { _id: 0, keyId: 1 } })
+      .sort(longestDueFirst)
+      .limit(mostSearched)
+      .toArray();
+    if (longestDue.length < mostSearched) return [...new Set(longestDue.map(({ keyId }) => keyId))];
+    return (await keysOfWaiting(deliveries, due)).map(({ keyId }) => keyId);
+  },
+
+  /** When the next delivery becomes due within a span of time; undefined if none does. */
+  async nextDue(after: Date, before: Date): Promise<Date | undefined> {
+    const due = { status: 'pending' as const, nextAttemptAt: { $gt: after, $lt: before } };
+    const next = await deliveries.findOne(due, { sort: longestDueFirst });
+    return next?.nextAttemptAt;
+  },
+
+  /** The seconds between two times in which deliveries become due. Each is given as the time when it begins. */
+  async dueSeconds(from: Date, until: Date): Promise<Date[]> {
+    const groups = await deliveries
+      .aggregate<{ _id: Date }>([
+        { $match: { status: 'pending', nextAttemptAt: { $gte: from, $lte: until } } },
+        { $group: { _id: { $dateTrunc: { date: '$nextAttemptAt', unit: 'second' } } } },
+        { $sort: { _id: 1 } },
+      ])
+      .toArray();
+    return groups.map(({ _id }) => _id);
+  },
+});
