@@ -5,9 +5,11 @@ import { renderCsvRows } from '../output/csv.ts';
 import { formatShare } from '../output/format.ts';
 import { renderListing } from '../output/listing.ts';
 import { AdminCommand } from '../program/base-command.ts';
+import { countAllRows, tallyRows } from './counts.ts';
 import { requireRecords } from './known-records.ts';
-import { type Page, type PageFlags, type ReadPage, readPages, withConditions } from './pages.ts';
-import { createTally, type Group, type Tally } from './tally.ts';
+import { applyConditions, type List, type Source } from './list.ts';
+import { type Page, type PageFlags, type ReadPage, readPages } from './pages.ts';
+import type { Group } from './tally.ts';
 import {
   describeCounted,
   describeDeleted,
@@ -16,35 +18,7 @@ import {
   describeTotal,
   type SampledTotal,
 } from './totals.ts';
-import { collectValues, conditionColumns, knownColumns } from './where.ts';
-
-/** A list: the source of its rows, and how they are shown. */
-interface List<Row extends object, Shown extends object> {
-  /** Reads the rows of one page. A list without pages returns all rows. */
-  page: ReadPage<Row>;
-  /** Counts the records. Without it, --count reads all pages. */
-  count?: () => Promise<SampledTotal>;
-  columns: readonly (keyof Shown & string)[];
-  /** Returns the names of the other fields of a shown row. Read only for a list without rows, whose columns no row tells. */
-  fields: () => Promise<readonly string[]>;
-  /** Columns that are left out first if the terminal is narrow. */
-  dropIfNarrow?: readonly (keyof Shown & string)[];
-  /** Converts a row for tables. Without it, rows are shown unchanged. */
-  show?: (row: Row) => Shown;
-  /** Returns the number of records that a row stands for. Without it, one. */
-  weigh?: (row: Row) => number;
-  /** Returns sentences about the rows, which are shown below the table. */
-  notes?: (rows: readonly Row[]) => readonly string[];
-  /** How long the records are kept, in milliseconds. Without it, for ever. */
-  keptMs?: number;
-}
-
-/** A list after the flags are applied: its pages have only the rows that meet the conditions of --where. */
-interface Source<Row extends object, Shown extends object> extends List<Row, Shown> {
-  show: (row: Row) => Shown;
-  /** Returns sentences that say which values there are, for the case that no record meets the conditions. */
-  describeValues: () => readonly string[];
-}
+import { conditionColumns, knownColumns } from './where.ts';
 
 interface ListFlags extends PageFlags {
   count?: boolean;
@@ -82,7 +56,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     list: List<Row, Shown>,
   ): Promise<readonly Row[] | SampledTotal | readonly Group[]> {
     this.#noteWhatIsDeleted(list.keptMs);
-    const source = this.#applyConditions({ ...list, page: this.#checkingColumns(list) });
+    const source = applyConditions({ ...list, page: this.#checkingColumns(list) }, this.#listFlags.where);
     if (this.#listFlags.by !== undefined) return this.#countBy(source, this.#listFlags.by);
     if (this.#listFlags.count) return this.#showTotal(source);
     return this.#showRows(source);
@@ -119,19 +93,6 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
       typeof requireRecords
     >[1];
     await requireRecords(() => this.api, this.program === 'svc' ? named : { ...named, partner });
-  }
-
-  /** Returns the list with only the rows that meet the conditions of --where, if there are any. */
-  #applyConditions<Row extends object, Shown extends object>(list: List<Row, Shown>): Source<Row, Shown> {
-    const { where } = this.#listFlags;
-    const { show = (row: Row) => row as unknown as Shown, columns } = list;
-    if (where === undefined) return { ...list, show, describeValues: () => [] };
-    // The server counts without the conditions, so its count cannot be used.
-    const { count: _count, ...rest } = list;
-    const { note, describe } = collectValues(where, columns);
-    const noted = (row: Row) => note(show(row));
-    const page = withConditions(list.page, { where, columns, show: noted });
-    return { ...rest, show, page, describeValues: describe };
   }
 
   async #showRows<Row extends object, Shown extends object>(
@@ -268,21 +229,11 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   }: Pick<Source<Row, object>, 'count' | 'page' | 'describeValues'>): Promise<SampledTotal> {
     if (this.#listFlags.csv || this.#listFlags.columns !== undefined)
       throw usageError('--count prints a number: leave out --csv and --columns');
-    const total = (await this.#countIfPossible(count)) ?? (await this.#countAllRows(page));
+    const total = (await this.#countIfPossible(count)) ?? (await countAllRows(page, this.#listFlags));
     if (total.total === 0) await this.#requireNamedRecords();
     this.log(describeTotal(total));
     if (total.total === 0) this.#writeValues({ describeValues });
     return total;
-  }
-
-  async #countAllRows<Row extends object>(page: ReadPage<Row>): Promise<SampledTotal> {
-    let total = 0;
-    let sampledSince: string | null = null;
-    for await (const read of readPages(page, { ...this.#listFlags, all: true })) {
-      total += read.rows.length;
-      sampledSince ??= read.sampledSince;
-    }
-    return { total, exact: true, ...(sampledSince && { sampledSince }) };
   }
 
   /** Shows how many records have the same values. */
@@ -290,7 +241,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     source: Source<Row, Shown>,
     by: string,
   ): Promise<readonly Group[]> {
-    const { tally, sampledSince } = await this.#tallyRows(source, by);
+    const { tally, sampledSince } = await tallyRows(source, by, this.#listFlags);
     const allGroups = tally.groups();
     const groups = allGroups
       .slice(0, this.#givenLimit)
@@ -314,25 +265,5 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     );
     if (allGroups.length === 0) this.#writeValues(source);
     return groups;
-  }
-
-  /** Counts the records of all pages by their values, because a part of the list would give wrong counts. */
-  async #tallyRows<Row extends object, Shown extends object>(
-    source: Source<Row, Shown>,
-    by: string,
-  ): Promise<{ tally: Tally; sampledSince: string | null }> {
-    let tally: Tally | undefined;
-    let sampled: string | null = null;
-    for await (const { rows, sampledSince } of readPages(source.page, { ...this.#listFlags, all: true })) {
-      sampled ??= sampledSince;
-      for (const row of rows) {
-        const shown = source.show(row);
-        // The columns are checked with the first row, because only a row shows all columns of a list.
-        tally ??= createTally(requestedColumns(by, knownColumns(source.columns, shown)));
-        tally.add(shown, source.weigh?.(row));
-      }
-    }
-    tally ??= createTally(requestedColumns(by, source.columns, { acceptUnknown: true }));
-    return { tally, sampledSince: sampled };
   }
 }
