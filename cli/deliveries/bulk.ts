@@ -12,7 +12,7 @@ import { usageError } from '../errors/failure.ts';
 import type { eventFilters } from '../flags/filters.ts';
 import { localTimeIn, requireFromBeforeTo } from '../flags/flags.ts';
 import { requireRecords } from '../list/known-records.ts';
-import { describeDeleted } from '../list/totals.ts';
+import { describeDeleted, describeOnly } from '../list/totals.ts';
 import { localTime } from '../output/format.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { deliveryFields } from './views.ts';
@@ -119,7 +119,8 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
     for (const sentence of describeDeleted(filter.since, retentionMs.event)) this.writeNotice(sentence);
     if (total === 0) {
       await requireRecords(() => this.api, { partner: filter.partnerId, key: filter.keyId });
-      if (!this.jsonEnabled()) this.writeNotice('Nothing found.');
+      const { partnerId: partner, keyId: key, ...others } = wanted.filter;
+      if (!this.jsonEnabled()) this.writeNotice(`Nothing found${describeOnly({ partner, key, ...others })}.`);
       return preview;
     }
     const consequence = describeJob(wanted, preview);

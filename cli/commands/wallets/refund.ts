@@ -8,6 +8,8 @@ import { describeMove, formatCents } from '../../flags/amounts.ts';
 import { modeFilter } from '../../flags/flags.ts';
 import { idArg, idFlag } from '../../flags/ids.ts';
 import { periodFlags, readPeriod } from '../../flags/period.ts';
+import { requireRecords } from '../../list/known-records.ts';
+import { describeOnly } from '../../list/totals.ts';
 import { type ChargeFilter, findRefundable } from '../../wallets/refunds.ts';
 
 type Entry = Awaited<ReturnType<AdminApi['wallets']['entry']['query']>>;
@@ -80,6 +82,8 @@ export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> 
   async #refundMany(filter: ChargeFilter) {
     const { partnerId: id, mode } = filter;
     const { charges, refundedBefore } = await findRefundable(this.api, filter);
+    if (charges.length + refundedBefore === 0)
+      await requireRecords(() => this.api, { client: filter.client });
     const amount = -charges.reduce((sum, charge) => sum + charge.amount, 0);
     const before = refundedBefore > 0 ? ` ${refundedBefore} were refunded before.` : '';
     const counted = `${charges.length} ${nounFor(charges.length, 'charge')}`;
@@ -91,12 +95,16 @@ export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> 
       return this.showRecord({ id, mode, refunded: charges.length, amount, refundedBefore });
     };
     const isLive = mode === 'live';
+    const { partner, from, to, month, client, kind } = this.flags;
+    const given = { partner, mode, from, to, month, client, kind };
+    const unchanged = `Nothing moves: no charge matches${describeOnly(given)}.${before}`;
+    if (charges.length === 0 && !this.isDryRun) {
+      this.writeNotice(unchanged);
+      return refund();
+    }
     const consequence = `${counted} of the ${mode} wallet of ${id} are refunded: ${formatCents(amount)} USD.${before}`;
     if (!isLive && !this.isDryRun) return refund();
-    return this.runConfirmed(
-      { id, consequence, unchanged: `Nothing moves: no charge matches.${before}`, isLive },
-      refund,
-    );
+    return this.runConfirmed({ id, consequence, unchanged, isLive }, refund);
   }
 }
 

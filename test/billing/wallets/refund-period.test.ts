@@ -61,7 +61,13 @@ describe('svcadmin wallets refund with a filter', () => {
     expect(JSON.parse(more.stdout)).toMatchObject({ refunded: 2, refundedBefore: 2 });
     expect(await balance()).toBe(before + 200);
     const none = await refund('--from', '2026-07-02', '--dry-run');
-    expect(none.stdout).toContain('Nothing moves: no charge matches. 4 were refunded before.');
+    const nothing = `Nothing moves: no charge matches, only --partner ${partnerId} --mode live --from 2026-07-02. 4 were refunded before.`;
+    expect(none.stdout).toContain(nothing);
+    // Nothing is asked where nothing would move.
+    const again = await refund('--from', '2026-07-02');
+    expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining(nothing) });
+    const unknown = await refund('--from', '2026-07-02', '--client', `cli_${'0'.repeat(22)}`);
+    expect(unknown).toMatchObject({ code: 4, stderr: expect.stringContaining('No client cli_') });
     const refunds = await server.admin.auditLog.list.query({ action: 'wallets.refund', target: partnerId });
     expect(refunds.filter(({ outcome }) => outcome === 'changed')).toHaveLength(4);
   });

@@ -89,6 +89,20 @@ describe('a bulk command over deliveries', () => {
     const key = await keyWithSkipped(1);
     const none = await svcadmin.json<StartedBulk>('deliveries', 'cancel', '--key', key);
     expect(none).toMatchObject({ total: 0, job: null });
+    const text = `Nothing found, only --key ${key} --mode live`;
+    for (const [command, more] of [
+      ['deliveries cancel', ''],
+      ['deliveries resend --since 2026-07-01', ' --since 2026-07-01 00:00:00+02:00 --status failed'],
+      ['deliveries hold --for 2h', ''],
+      ['deliveries reschedule --in 2h', ''],
+    ] as const) {
+      const { code, stderr } = await svcadmin.run([...command.split(' '), '--key', key, '--mode', 'live']);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`${text}${more}.\n`) });
+    }
+    const noReplay = ['webhooks', 'replay', key, '--event', 'enrollment.created', '--since', '1h'];
+    expect((await svcadmin.run(noReplay)).stderr).toContain(
+      `Nothing found, only --key ${key} --event enrollment.created --since`,
+    );
     for (const wrong of [
       ['resend', '--key', key],
       ['resend', ...filter(key), '--rate', '0/s'],
