@@ -183,6 +183,7 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   ],
   'users find': ['users.find'],
   'users hold': ['users.hold', 'users.show'],
+  'users holds': ['users.holds'],
   'users release': ['users.release', 'users.show'],
   'users remove-passkey': ['users.removePasskey', 'users.show'],
   'users show': ['users.show'],

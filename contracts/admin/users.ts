@@ -75,6 +75,15 @@ export const ReleaseUser = UserReference.extend({ reason: OperatorReason });
 /** A user whose records are held; `until` is null after the release. */
 export const HeldUser = z.strictObject({ id: z.string(), mode: Mode, until: DateTime.nullable() });
 
+export const ListHolds = z.strictObject(page);
+/** A user under a legal hold. `operatorName`: who set it; null if an earlier build stored the hold. */
+export const ListedHold = z.strictObject({
+  id: z.string(),
+  mode: Mode,
+  ...UserView.shape.hold.unwrap().shape,
+  operatorName: z.string().nullable(),
+});
+
 export const PasskeyReference = z.strictObject({
   userId: UserReference.shape.userId,
   passkeyId: reference('passkey'),

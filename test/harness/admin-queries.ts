@@ -94,6 +94,7 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'enrollments.show': () => admin.enrollments.show.query({ enrollmentId }),
     'users.find': () => admin.users.find.query({ of: enrollmentId }),
     'users.find sub': () => admin.users.find.query({ of: sub }),
+    'users.holds': () => admin.users.holds.query(page),
     'users.show': () => admin.users.show.query({ user: enrollmentId }),
     'events.list': () => admin.events.list.query(page),
     'events.list after': () => admin.events.list.query({ ...page, after: eventId }),

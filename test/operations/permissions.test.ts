@@ -114,6 +114,7 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   status: ['yes', 'yes'],
   'users.erase': ['no', 'no'],
   'users.hold': ['no', 'no'],
+  'users.holds': ['yes', 'no'],
   'users.release': ['no', 'no'],
   'users.removePasskey': ['yes', 'no'],
   'users.find': ['yes', 'no'],

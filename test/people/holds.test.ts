@@ -107,6 +107,42 @@ describe('a legal hold', () => {
     });
   });
 
+  it('is in the list of holds with its end, its reason and who set it, the first to end at the top, until it ends', async () => {
+    const [later, sooner, released] = [
+      await saved(hosted, clientId),
+      await saved(hosted, clientId),
+      await saved(hosted, clientId),
+    ];
+    const { holds } = hosted.admin.users;
+    const others = new Set((await holds.query({})).map(({ id }) => id));
+    const own = async () => (await holds.query({})).filter(({ id }) => !others.has(id));
+    await hold(later, 90);
+    const { until } = await hold(sooner, 60);
+    await hold(released, 30);
+    await release(released);
+    const since = new Date(hosted.clock.now()).toISOString();
+    const ids = [sooner.userId, later.userId];
+    expect(await own()).toMatchObject([
+      {
+        ...{ id: ids[0], mode: 'test', until, since, reason },
+        ...{ operatorId: expect.any(String), operatorName: expect.any(String) },
+      },
+      { id: ids[1] },
+    ]);
+    const everything = await holds.query({});
+    const pages = [];
+    for (let after: string | undefined; ; ) {
+      const page: typeof everything = await holds.query({ limit: 1, after });
+      pages.push(...page);
+      after = page[0]?.id;
+      if (after === undefined) break;
+    }
+    expect(pages).toEqual(everything);
+    await expect(holds.query({ after: released.userId })).rejects.toThrow('No hold of user');
+    hosted.clock.advance(61 * day);
+    expect(await own()).toMatchObject([{ id: ids[1] }]);
+  });
+
   it('refuses the erasure by an operator and by the user, also as a dry run, and names its end', async () => {
     const user = await saved(hosted, clientId);
     const { userId } = user;

@@ -162,11 +162,7 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
 }
 
 export const viewEntry = (entry: StoredEntry): AuditLogEntry =>
-  viewAs(AuditLogEntry, {
-    ...{ operatorRole: null, ...entry },
-    id: entry._id,
-    outcome: entry.outcome ?? 'changed',
-  });
+  viewAs(AuditLogEntry, { ...entry, id: entry._id, outcome: entry.outcome ?? 'changed' });
 
 /**
  * Restricts a filter to the entries that this operator may read. With the scope `own`, an operator does not see the acts of other

@@ -83,7 +83,8 @@ export function createHolds(dependencies: HoldDependencies) {
       const after = { until, reason };
       const before = { until: previous?.until ?? null };
       const entry = auditEntry(actor, { id: userId, at: now.getTime() }, { before, after });
-      const hold = { ...after, since: now, operatorId: actor.operatorId };
+      const { operatorId, operatorName } = actor;
+      const hold = { ...after, since: now, operatorId, operatorName };
       await users.setHold(userId, hold, entry);
       const user = await requireUser(userId);
       // A replaced hold may have ended later.

@@ -6,6 +6,8 @@ import {
   FoundUser,
   HeldUser,
   HoldUser,
+  ListedHold,
+  ListHolds,
   PasskeyReference,
   ReleaseUser,
   RemovedPasskey,
@@ -34,7 +36,7 @@ import type { User, UserStore } from './user-store.ts';
 const userMutation = mutation({ target: 'userId', record: 'several' });
 
 export interface UserDependencies {
-  users: Pick<UserStore, 'find'>;
+  users: Pick<UserStore, 'find' | 'listHeld'>;
   enrollments: Pick<EnrollmentStore, 'find' | 'ofUser' | 'ofSubject' | 'ofCustomer' | 'userOfSubject'>;
   sessions: Pick<SessionStore, 'find' | 'ofUser'>;
   /** The keyed hash of a shop's customer id. */
@@ -142,6 +144,16 @@ export function createUserProcedures(dependencies: UserDependencies) {
     hold: userMutation(HoldUser, HeldUser, async (input, actor) =>
       viewHeld(await holds.hold(input, actor), clock.now()),
     ),
+
+    holds: query(ListHolds, z.array(ListedHold), async ({ limit, after: last }) => {
+      const user = last === undefined ? undefined : await users.find(last);
+      const after =
+        last === undefined ? undefined : requireFound(user?.hold && user, `No hold of user ${last}`);
+      const found = await users.listHeld(new Date(clock.now()), { limit, after });
+      return found.flatMap(({ _id: id, mode, hold }) =>
+        hold ? [viewAs(ListedHold, { ...hold, id, mode })] : [],
+      );
+    }),
 
     release: userMutation(ReleaseUser, HeldUser, async (input, actor) =>
       viewHeld(await holds.release(input, actor), clock.now()),

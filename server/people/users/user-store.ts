@@ -2,6 +2,7 @@ import type { Db, Filter, UpdateFilter } from 'mongodb';
 import type { AuditEntry } from '../../platform/database/audit/audit-entry.ts';
 import { moveExpiry, type NewExpiry } from '../../platform/database/expiry.ts';
 import { anyOf, type Read } from '../../platform/database/reads/joint-reads.ts';
+import { readPage } from '../../platform/database/reads/pages.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import type { ShardDeclaration } from '../../platform/database/schema/sharding.ts';
 import { ApiError, unavailable } from '../../platform/errors.ts';
@@ -179,6 +180,17 @@ export function createUserStore(db: Db) {
     /** Held users whose records were last moved at `before` or earlier. */
     heldUsers: (now: Date, before: Date, limit: number): Promise<User[]> =>
       users.find(heldAndMovedBy(before, now)).limit(limit).toArray(),
+
+    /** Held users, the one whose hold ends first at the top. @param after the last user of the page before */
+    listHeld: (now: Date, { limit, after }: { limit: number; after?: User | undefined }): Promise<User[]> =>
+      readPage(
+        users,
+        { 'hold.until': { $gt: now }, ...notErased },
+        {
+          ...{ by: 'hold.until', oldestFirst: true, limit },
+          after: after && { _id: after._id, 'hold.until': after.hold?.until },
+        },
+      ),
 
     async noteHeld(id: string, movedAt: Date): Promise<void> {
       await users.updateOne({ _id: id, hold: { $exists: true } }, { $set: { 'hold.movedAt': movedAt } });

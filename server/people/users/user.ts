@@ -14,7 +14,15 @@ export interface User extends SnapshotOwner {
   /** Whether a source knows this person under another identity. */
   duplicate?: boolean;
   /** A legal hold on the records. `movedAt`: when their expiry was last moved behind the end. */
-  hold?: { until: Date; reason: string; since: Date; operatorId: string; movedAt?: Date };
+  hold?: {
+    until: Date;
+    reason: string;
+    since: Date;
+    operatorId: string;
+    /** Absent if an earlier build stored the hold. */
+    operatorName?: string;
+    movedAt?: Date;
+  };
   createdAt: Date;
   /** When the user is deleted; absent if the user is kept. */
   purgeAt?: Date;

@@ -104,6 +104,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'users.removePasskey': support,
   'users.erase': ownersOnly,
   'users.hold': ownersOnly,
+  'users.holds': support,
   'users.release': ownersOnly,
   'events.list': everyRole,
   'events.count': everyRole,
