@@ -3,9 +3,7 @@ import {
   IdentityWallet as SourceSchema,
   testIdentityWalletSources,
 } from '../../contracts/identity-wallet-sources.ts';
-import type { Logger } from '../platform/telemetry/logging.ts';
 import { accessOf, readLater } from './access.ts';
-import type { RequestKeys } from './protocol/handles.ts';
 import { createPresentationCheck } from './protocol/presentation.ts';
 import { accessCertificate, createTestIssuer, type TestIssuer } from './test-wallet/issuer.ts';
 import { testStatusList } from './test-wallet/status.ts';
@@ -26,15 +24,9 @@ export { type HolderName, holders } from './test-wallet/issuer.ts';
 export { type Act, acts } from './test-wallet/wallet.ts';
 export { type FetchStatusList, type Proof, statusListTypes, type TestIdentityWallet, type Verifier };
 
-interface Dependencies {
+interface Dependencies
+  extends Pick<VerifierDependencies, 'baseUrl' | 'key' | 'requestKeys' | 'clock' | 'logger'> {
   settings: readonly IdentityWalletSettings[];
-  baseUrl: string;
-  /** The secret from which subjects and the keys of the test issuer are derived. It never rotates. */
-  key: Uint8Array;
-  /** Keys that rotate, from which requests are derived. */
-  requestKeys: RequestKeys;
-  clock: { now(): number };
-  logger: Pick<Logger, 'error' | 'info' | 'warn'>;
   fetchStatusList: FetchStatusList;
 }
 

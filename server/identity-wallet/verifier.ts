@@ -19,8 +19,9 @@ import { createTrust, keyIdentifiersOf } from './trust/trust.ts';
 
 export interface VerifierDependencies {
   baseUrl: string;
-  /** Key from which subjects are derived. It never rotates. */
+  /** Key from which subjects and the keys of the test issuer are derived. It never rotates. */
   key: Uint8Array;
+  /** Keys that rotate, from which requests are derived. */
   requestKeys: RequestKeys;
   clock: { now(): number };
   logger: Pick<Logger, 'error' | 'info' | 'warn'>;

@@ -1,15 +1,11 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { CallerKind } from '../../platform/http/limits/in-flight.ts';
 import type { ProcessMetrics } from '../../platform/telemetry/process-metrics.ts';
+import type { RequestRecord } from '../requests/request-store.ts';
 import { createBacklogMetrics, type SourceCertificate } from './backlog-metrics.ts';
 import type { Backlog } from './backlog-store.ts';
 
-interface Answer {
-  route: string;
-  status: number;
-  error?: string;
-  description?: string;
-}
+type Answer = Pick<RequestRecord, 'route' | 'status' | 'error' | 'description'>;
 
 export type Metrics = ReturnType<typeof createMetrics>;
 

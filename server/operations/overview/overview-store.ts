@@ -38,13 +38,7 @@ export interface Overview extends Backlog {
     lastError: string;
   })[];
   /** Requests that failed in the last minutes, by error. */
-  recentErrors: (Partial<Owner> & {
-    route: string;
-    error: string;
-    status: number;
-    count: number;
-    requestId: string;
-  })[];
+  recentErrors: (Partial<Owner> & Omit<RecentError, 'clientId' | 'partnerId'>)[];
   /** Since when requests of the last minutes were dropped from the log, in RFC 3339; null if none was. */
   sampledSince: string | null;
   /** Partners that are refused although they should not call, or far more often than usual. */

@@ -48,26 +48,23 @@ export const indexes: IndexDeclaration[] = [
 export function createMemberStore(db: Db) {
   const members = db.collection<Member>(collection);
   const records = createRecordStore<Member>(db, collection, 'member');
+
+  async function emailsOf(wanted: Pick<Member, 'partnerId'> & Partial<Member>): Promise<string[]> {
+    const found = await members
+      .find({ ...wanted, status: 'active' }, { projection: { email: 1 } })
+      .limit(mostEmails)
+      .toArray();
+    return found.flatMap(({ email }) => email ?? []);
+  }
+
   return {
     ...records,
 
     /** The e-mail addresses of active members who want warnings. */
-    async warningEmails(partnerId: string): Promise<string[]> {
-      const found = await members
-        .find({ partnerId, status: 'active', warnings: true }, { projection: { email: 1 } })
-        .limit(mostEmails)
-        .toArray();
-      return found.flatMap(({ email }) => email ?? []);
-    },
+    warningEmails: (partnerId: string): Promise<string[]> => emailsOf({ partnerId, warnings: true }),
 
     /** The e-mail addresses of active owners. */
-    async ownerEmails(partnerId: string): Promise<string[]> {
-      const found = await members
-        .find({ partnerId, status: 'active', role: 'owner' }, { projection: { email: 1 } })
-        .limit(mostEmails)
-        .toArray();
-      return found.flatMap(({ email }) => email ?? []);
-    },
+    ownerEmails: (partnerId: string): Promise<string[]> => emailsOf({ partnerId, role: 'owner' }),
 
     /** Whether the partner has an active owner. @param exceptId a member who does not count */
     async hasActiveOwner(partnerId: string, exceptId?: string): Promise<boolean> {

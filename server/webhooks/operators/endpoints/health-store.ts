@@ -1,7 +1,6 @@
 import type { Db, Document } from 'mongodb';
-import type { KeyStatus } from '../../../../contracts/admin/keys.ts';
 import type { Mode } from '../../../../contracts/identifiers.ts';
-import { collection as keyCollection } from '../../../partners/keys/key-store.ts';
+import { type ApiKey, collection as keyCollection } from '../../../partners/keys/key-store.ts';
 import { inTurns, limitInTurns } from '../../../platform/database/reads/in-turns.ts';
 import { givenFields } from '../../../platform/database/reads/look-through.ts';
 import type { Delivery, Overdue } from '../../delivery/delivery.ts';
@@ -41,16 +40,7 @@ export const newestFailedOfKeys: Document[] = [
   },
 ];
 
-interface Key {
-  _id: string;
-  partnerId: string;
-  mode: Mode;
-  status: KeyStatus;
-  webhook?: object;
-  pause?: { until: Date };
-}
-
-const ownerOf = ({ _id: keyId, partnerId, mode }: Key): KeyOwner => ({ keyId, partnerId, mode });
+const ownerOf = ({ _id: keyId, partnerId, mode }: ApiKey): KeyOwner => ({ keyId, partnerId, mode });
 
 interface Wanted {
   mode?: Mode | undefined;
@@ -62,7 +52,7 @@ export type HealthStore = ReturnType<typeof createHealthStore>;
 /** Reads deliveries to derive the health of endpoints. Each read uses an index and has a limit. */
 export function createHealthStore(db: Db) {
   const deliveries = db.collection<Delivery>(deliveryCollection);
-  const keys = db.collection<Key>(keyCollection);
+  const keys = db.collection<ApiKey>(keyCollection);
 
   /** Keys with deliveries that have failed since a time, in turns of partners. The first key of a partner is a live one. */
   const failing = (since: Date, { mode, limit }: Wanted): Promise<KeyOwner[]> =>
