@@ -13,7 +13,7 @@ import { soundLedger } from './ledger-snapshot.ts';
 
 /** The processes to kill during the exchanges, in order. */
 const victims = ['server', 'server', 'database'] as const;
-const codesPerCrash = 24;
+const codesPerCrash = 12;
 const funds = 100_000;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

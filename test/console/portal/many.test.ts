@@ -8,7 +8,7 @@ import { type SignedInMember, signedIn } from './signed-in.ts';
 const clock = manualClock();
 const commands: SentCommand[] = [];
 const many = inject('thorough')
-  ? { deliveries: 10_000, clients: 1_000, members: 150 }
+  ? { deliveries: 2_500, clients: 500, members: 150 }
   : { deliveries: 500, clients: 120, members: 60 };
 let server: TestServer;
 let partner: TestPartner;

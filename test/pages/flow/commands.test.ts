@@ -85,7 +85,7 @@ describe('the database commands of a hosted flow', () => {
   });
 
   it('are fewer than 4 per flow if 32 flows of new users run simultaneously', async () => {
-    const { all } = await measure('new-adult', { flows: 320, inFlight: 32 });
+    const { all } = await measure('new-adult', { flows: 128, inFlight: 32 });
     expect(all).toBeLessThan(4);
   });
 });

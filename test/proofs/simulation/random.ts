@@ -23,3 +23,9 @@ export function createRandom(seed: number) {
   };
 }
 export type Random = ReturnType<typeof createRandom>;
+
+/** The seeds from 1 to `budget`, after the one that was successful last. */
+export const seedsOf = ({ foundBy = 1, budget }: { foundBy?: number; budget: number }): number[] => [
+  foundBy,
+  ...Array.from({ length: budget }, (_, n) => n + 1).filter((seed) => seed !== foundBy),
+];

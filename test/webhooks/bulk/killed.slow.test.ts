@@ -10,9 +10,9 @@ import { storeFailed } from './failed-deliveries.ts';
 const mostAtOnce = 5;
 
 const keys = 4;
-const perKey = 150;
+const perKey = 60;
 
-it('a bulk job of 600 deliveries continues in another process after kill -9, and sends each', {
+it('a bulk job of 240 deliveries continues in another process after kill -9, and sends each', {
   timeout: within(120_000),
 }, async () => {
   const hooks = await createReceiver();
