@@ -27,13 +27,16 @@ export async function expectReadable(
   where: readonly string[] = all,
 ): Promise<void> {
   expect(await page.evaluate(weight), `${name} in bytes`).toBeLessThan(lightest);
+  // A page has the same structure and colours in all languages that are written from left to right.
+  const isForAxe = ['en', 'ar'].includes(await page.evaluate<string>('document.documentElement.lang'));
   const chosen = everywhere.filter((each) => where.includes(each.name));
   for (const { name: place, width, colorScheme, byAxe } of chosen) {
     // Animations are off, because axe cannot check a colour during a transition.
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.setViewportSize({ width, height: 800 });
     await keepScreenshot(page, `${name}-${place}`);
-    if (byAxe || where !== all) expect(await accessibilityFaults(page), `${name} ${place}`).toEqual([]);
+    if (isForAxe && (byAxe || where !== all))
+      expect(await accessibilityFaults(page), `${name} ${place}`).toEqual([]);
     expect(await page.evaluate(fits), `${name} ${place}`).toBe(true);
   }
   // WCAG 1.4.4: the page must also fit with text at double size, in a wide window.
