@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
+import { PNG } from 'pngjs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { completeSession } from '../harness/completed-session.ts';
 import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
@@ -68,6 +69,29 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     await browser.close();
     receiver.close();
     await server.stop();
+  });
+
+  it('sets a logo from a file, sees it in the preview, and removes it', async () => {
+    const png = new PNG({ width: 64, height: 64 });
+    png.data.fill(200);
+    const choose = (buffer: Buffer) =>
+      page.setInputFiles('input[type=file]', { name: 'logo.png', mimeType: 'image/png', buffer });
+    const { partnerId } = partner;
+    const requestNow = async () => (await server.admin.partners.show.query({ partnerId })).brandRequest;
+    await open(`/clients/${partner.clientId}`);
+    await page.click('main a[href$="/portal/logo"]');
+    await choose(Buffer.alloc(300_000));
+    await form('set').locator('button').click();
+    await page.locator('input[aria-invalid=true]').waitFor();
+    expect(await page.textContent('main .fault')).toContain('at most 256 KiB');
+    await choose(PNG.sync.write(png));
+    await form('set').locator('button').click();
+    await page.locator('p.done').waitFor();
+    // The operator approves it for live mode. The preview and test mode have it already.
+    const logo = (await requestNow())?.changes.logo ?? expect.fail('no logo');
+    await page.frameLocator('iframe').locator(`img[src*="${logo}"]`).waitFor();
+    await send('remove');
+    expect(await requestNow()).toBeNull();
   });
 
   it('adds and removes a redirect URI', async () => {

@@ -218,7 +218,7 @@ describeInBrowser('the portal', () => {
 
   const lists = [
     ...['/', '/clients', '/keys', '/webhooks', '/deliveries', '/requests', '/sessions', '/members'],
-    ...['/warnings', '/users', '/log', '/news', '/wallet?mode=test', '/devices', '/passkeys'],
+    ...['/warnings', '/users', '/log', '/news', '/wallet?mode=test', '/devices', '/passkeys', '/logo'],
   ];
   const looks = [
     { viewport: { width: 1280, height: 900 }, colorScheme: 'light' as const, locale: 'en' },

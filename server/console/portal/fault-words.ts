@@ -41,6 +41,7 @@ const described: readonly (readonly [RegExp, Key])[] = [
   [/^No login waits for this code/, 'deviceCode'],
   [/^This login has ended/, 'endedLogin'],
   [/^This invitation was used/, 'invitation'],
+  [/^The logo |^the file must have |^expected a file /, 'logo'],
   [/^No [A-Za-z ]+? (\S.*)$/s, 'record'],
 ];
 

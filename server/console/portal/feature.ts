@@ -33,6 +33,7 @@ import { clientDocuments, clientPage } from './views/clients/client.ts';
 import { clientPages } from './views/clients/clients.ts';
 import { integrationPages } from './views/clients/integrations.ts';
 import { keyPages } from './views/clients/keys.ts';
+import { logoPages } from './views/clients/logo.ts';
 import { deliveryPages } from './views/deliveries.ts';
 import type { About, PreviewConsent } from './views/kit/page.ts';
 import { logPages } from './views/log.ts';
@@ -77,6 +78,7 @@ export const pages = [
   ...warningPages,
   ...clientPages,
   ...clientPage,
+  ...logoPages,
   ...integrationPages,
   ...keyPages,
   ...webhookPages,

@@ -260,7 +260,11 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
           })
           .catch((error: unknown) => showError(page, call, error));
       });
-      if (page.actions) scope.post(page.path, (request, reply) => runAction(page, request, reply));
+      const { actions, largestForm: bodyLimit } = page;
+      if (actions)
+        scope.post(page.path, bodyLimit ? { bodyLimit } : {}, (request, reply) =>
+          runAction(page, request, reply),
+        );
     }
     scope.get('/*', { exposeHeadRoute: false }, async (request, reply) => {
       const signedIn = await calls.admit(request);

@@ -25,6 +25,7 @@ const actions: Record<string, Record<string, string>> = {
   '/deliveries/:delivery': { resend: 'adds', now: 'sends earlier', cancel: 'asks' },
   '/bulk/:bulk': { cancel: 'asks' },
   '/wallet': { refill: 'adds', caps: 'asks' },
+  '/logo': { set: 'the operator approves it', remove: 'the pages show the first letter of the name' },
   '/members': { invite: 'adds' },
   '/members/:member': {
     ...{ again: 'asks', role: 'asks', remove: 'asks' },

@@ -13,7 +13,7 @@ beforeAll(async () => {
   const { keyId, clientId, integrationId, ...shop } = await createShop(server);
   partnerId = shop.partnerId;
   const lists = ['/clients', '/webhooks', '/deliveries', '/requests', '/sessions', '/users', '/log'];
-  const others = ['/keys', '/wallet', '/warnings', '/members', '/devices', '/passkeys'];
+  const others = ['/keys', '/wallet', '/warnings', '/members', '/devices', '/passkeys', '/logo'];
   const records = [`/clients/${clientId}`, `/integrations/${integrationId}`, `/keys/${keyId}`];
   paths = [lists, others, [...records, `/webhooks/${keyId}`]];
 });
@@ -30,14 +30,14 @@ function formsIn(html: string) {
       const fields = [
         ...body.matchAll(/<(?:input|select|textarea)([^>]*)>(?:<option value="([^"]*)")?/g),
       ].map(([, attributes = '', option = '']) => ({
-        name: attributeOf(attributes, 'name') ?? '',
+        name: attributeOf(attributes, 'name') ?? attributeOf(attributes, 'data-into') ?? '',
         value: attributeOf(attributes, 'value') ?? option,
         type: attributeOf(attributes, 'type') ?? 'text',
       }));
       return {
         isSearch: method === 'get',
         values: Object.fromEntries(fields.map(({ name, value }) => [name, value])),
-        filled: fields.filter(({ type }) => ['text', 'date'].includes(type)).map(({ name }) => name),
+        filled: fields.filter(({ type }) => ['text', 'date', 'file'].includes(type)).map(({ name }) => name),
       };
     },
   );

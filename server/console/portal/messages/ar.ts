@@ -306,6 +306,11 @@ export const ar: Messages = {
   guide: 'دليل هذه البوابة',
   errorsExplained: 'شرح كل الأخطاء',
   statusPage: 'صفحة الحالة',
+  logo: 'الشعار',
+  logoFile: 'ملف PNG أو JPEG',
+  logoNote:
+    '‏256 كيبيبايت كحد أقصى، و16 بكسل على الأقل عرضًا وارتفاعًا. من سطر الأوامر: \u2066svc logo set --file logo.png\u2069',
+  fileNeedsScript: 'يحتاج الملف إلى JavaScript. بدونه استخدم سطر الأوامر.',
   brandNote:
     'يتغيّر الاسم واللون والغرض والشعار في الصفحات الفعلية بعد موافقة المشغّل. ويظهر اسمكم لدى المشغّل بجانبها دائمًا.',
   brandWaits: 'بانتظار موافقة المشغّل',

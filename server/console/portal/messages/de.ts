@@ -332,6 +332,11 @@ export const de: Messages = {
   guide: 'Anleitung zu diesem Portal',
   errorsExplained: 'Alle Fehler, erklärt',
   statusPage: 'Statusseite',
+  logo: 'Logo',
+  logoFile: 'PNG- oder JPEG-Datei',
+  logoNote:
+    'Höchstens 256 KiB, mindestens 16 Pixel breit und hoch. Mit der Kommandozeile: svc logo set --file logo.png',
+  fileNeedsScript: 'Die Datei braucht JavaScript. Ohne JavaScript hilft die Kommandozeile.',
   brandNote:
     'Name, Farbe, Zweck und Logo der Live-Seiten ändern sich, wenn der Betreiber sie freigegeben hat. Ihr Name beim Betreiber steht immer daneben.',
   brandWaits: 'Wartet auf die Freigabe des Betreibers',

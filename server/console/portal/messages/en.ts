@@ -317,6 +317,11 @@ export const en = {
   guide: 'Guide to this portal',
   errorsExplained: 'All errors, explained',
   statusPage: 'Status page',
+  logo: 'Logo',
+  logoFile: 'PNG or JPEG file',
+  logoNote:
+    'At most 256 KiB, at least 16 pixels wide and high. With the command line: svc logo set --file logo.png',
+  fileNeedsScript: 'The file needs JavaScript. Without it, use the command line.',
   brandNote:
     'Name, colour, purpose and logo of live pages change after the operator has approved them. The operator’s name for you always stands beside them.',
   brandWaits: 'Waits for the operator’s approval',

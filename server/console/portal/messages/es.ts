@@ -324,6 +324,11 @@ export const es: Messages = {
   guide: 'Guía de este portal',
   errorsExplained: 'Todos los errores, explicados',
   statusPage: 'Página de estado',
+  logo: 'Logotipo',
+  logoFile: 'Archivo PNG o JPEG',
+  logoNote:
+    'Como máximo 256 KiB y al menos 16 píxeles de ancho y alto. Con la línea de comandos: svc logo set --file logo.png',
+  fileNeedsScript: 'El archivo necesita JavaScript. Sin JavaScript, use la línea de comandos.',
   brandNote:
     'El nombre, el color, el propósito y el logotipo de las páginas reales cambian cuando el operador los aprueba. El nombre que le da el operador figura siempre al lado.',
   brandWaits: 'Espera la aprobación del operador',

@@ -330,6 +330,11 @@ export const fr: Messages = {
   guide: 'Guide de ce portail',
   errorsExplained: 'Toutes les erreurs, expliquées',
   statusPage: 'Page d’état',
+  logo: 'Logo',
+  logoFile: 'Fichier PNG ou JPEG',
+  logoNote:
+    '256 Kio au plus, au moins 16 pixels de large et de haut. Avec la ligne de commande : svc logo set --file logo.png',
+  fileNeedsScript: 'Le fichier exige JavaScript. Sans JavaScript, utilisez la ligne de commande.',
   brandNote:
     'Le nom, la couleur, la finalité et le logo des pages réelles changent après l’accord de l’exploitant. Le nom que l’exploitant vous donne figure toujours à côté.',
   brandWaits: 'Attend l’accord de l’exploitant',

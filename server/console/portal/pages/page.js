@@ -80,8 +80,34 @@ history.replaceState(null, '', location.href);
     }
     busy.add(form);
     const { csrf, answer, ...fields } = Object.fromEntries(new FormData(form));
-    if (fields.act)
+    // A file is not kept: the browser does not let a script choose it again.
+    if (fields.act && !form.querySelector('input[type=file]'))
       store?.setItem(key, JSON.stringify({ who, path: location.pathname, act: fields.act, fields }));
     else store?.removeItem(key);
   });
+})();
+
+// Puts a chosen file into its form, as base64. The buttons wait until it is read.
+(() => {
+  for (const chooser of document.querySelectorAll('input[type=file]')) {
+    const { form } = chooser;
+    const buttons = form.querySelectorAll('button');
+    chooser.disabled = false;
+    // A reload may keep the choice, but not what was read.
+    chooser.value = '';
+    chooser.addEventListener('change', () => {
+      const [file] = chooser.files;
+      const reader = new FileReader();
+      const fill = (text) => {
+        form.elements[chooser.dataset.into].value = text;
+        for (const button of buttons) button.disabled = false;
+      };
+      for (const button of buttons) button.disabled = true;
+      // The server says what is wrong with a file that is too large, also if it does not get all of it.
+      reader.addEventListener('load', () => fill(reader.result.replace(/^[^,]*,/, '').slice(0, 360_000)));
+      reader.addEventListener('error', () => fill(''));
+      if (file) reader.readAsDataURL(file);
+      else fill('');
+    });
+  }
 })();

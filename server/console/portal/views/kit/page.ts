@@ -32,8 +32,11 @@ export interface Cell {
 export interface Field {
   name: string;
   label: string;
-  /** `lines`: a text of several lines. `check`: a check box, whose value is `yes` if it is checked. `date`: a day, such as `2026-07-01`. The default is `text`. */
-  kind?: 'text' | 'hidden' | 'select' | 'lines' | 'check' | 'date';
+  /**
+   * `lines`: a text of several lines. `check`: a check box, whose value is `yes` if it is checked. `date`: a day, such as
+   * `2026-07-01`. `file`: a file, which a script puts into the form as base64. The default is `text`.
+   */
+  kind?: 'text' | 'hidden' | 'select' | 'lines' | 'check' | 'date' | 'file';
   value?: string | undefined;
   options?: readonly { value: string; text: string }[];
   placeholder?: string | undefined;
@@ -76,7 +79,7 @@ export interface Search extends Pick<Form, 'fields' | 'submit'> {
 export interface Section {
   title: string;
   note?: string | undefined;
-  facts?: readonly (readonly [name: string, cell: Cell])[];
+  facts?: readonly (readonly [name: string, cell: Cell])[] | undefined;
   table?: { headings: readonly string[]; rows: readonly (readonly Cell[])[] };
   /** Shown instead of a table without rows: what would be here. */
   empty?: string;
@@ -213,6 +216,8 @@ export interface PageRow {
   needs: string;
   /** The procedure that the page's forms need, if it is another one. Roles that may not call it do not see the forms. */
   changes?: string;
+  /** The most bytes of a form of the page, if they are more than those of other requests. */
+  largestForm?: number;
   view: (context: PageContext) => Promise<View>;
   actions?: Readonly<Record<string, Action | AskingAction>>;
 }
