@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DateTime, Mode } from '../identifiers.ts';
+import { AttemptError } from '../webhooks.ts';
 import { reference } from './references.ts';
 
 /**
@@ -42,6 +43,17 @@ export const EndpointHealth = z.strictObject({
   p95Ms: z.number().nullable(),
   /** The most frequent answers. */
   answers: z.array(EndpointAnswer),
+  /** The last attempt if it failed, as far as the advice depends on it. Null if it succeeded. */
+  lastFault: z
+    .strictObject({
+      at: DateTime,
+      error: AttemptError,
+      status: z.number().int().nullable(),
+      /** What failed, where there was no HTTP response. */
+      detail: z.string().nullable(),
+      clockAheadMinutes: z.number().int().nullable(),
+    })
+    .nullable(),
   /** The number of deliveries that are due but not sent, up to 10,000. */
   queued: z.number().int(),
   inFlight: z.number().int(),

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { type ListedHealth, latestAnswer } from '../../../contracts/admin/endpoint-health.ts';
-import { adviseAnswer } from '../../../contracts/receiver-advice.ts';
+import { adviseAnswer, adviseReceiver } from '../../../contracts/receiver-advice.ts';
 import { listFlags, modeFilter } from '../../flags/flags.ts';
 import { idArg, idFlag } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';
@@ -76,12 +76,13 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
   }
 
   /** Shows the endpoint of one key with all its answers. If it fails or is slow, adds advice. */
-  #showEndpoint({ answers, successShare, ...fields }: ListedHealth): void {
+  #showEndpoint({ answers, successShare, lastFault, ...fields }: ListedHealth): void {
     this.showRecord({ ...fields, successShare: formatShare(successShare) });
     this.showTable(answers, ['answer', 'count', 'firstAt', 'lastAt']);
     // A slow receiver gets the advice that it would get after a timeout, before there is one.
     const fault = fields.state === 'slow' ? 'timeout' : fields.failingSince && latestAnswer(answers)?.answer;
-    const advice = fault ? adviseAnswer(fault) : undefined;
+    // Servers of earlier versions do not send the last fault, but its class is in the answers.
+    const advice = lastFault ? adviseReceiver(lastFault) : fault ? adviseAnswer(fault) : undefined;
     if (advice !== undefined && !this.jsonEnabled())
       this.writeNotice(`${advice}, then: svcadmin webhooks test ${fields.keyId}`);
   }

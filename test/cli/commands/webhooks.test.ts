@@ -67,6 +67,26 @@ describe('svcadmin webhooks health', () => {
     expect(one.stderr).toContain(`then: svcadmin webhooks test ${key}`);
   });
 
+  it('gives the advice for the exact fault of the last attempt', async () => {
+    const key = await keyWithEndpoint('/broken');
+    await svcadmin.run(['webhooks', 'test', key]);
+    const deliveries = server.db.collection('deliveries');
+    await deliveries.updateOne(
+      { keyId: key },
+      {
+        $set: { 'attempts.0.error': 'tls', 'attempts.0.detail': 'CERT_HAS_EXPIRED' },
+        $unset: { 'attempts.0.status': '' },
+      },
+    );
+    const { stderr } = await svcadmin.run(['webhooks', 'health', key]);
+    expect(stderr).toContain(
+      `The receiver's certificate has expired. Have the partner renew it, then: svcadmin webhooks test ${key}`,
+    );
+    expect(await svcadmin.json('webhooks', 'health', key)).toMatchObject([
+      { lastFault: { error: 'tls', detail: 'CERT_HAS_EXPIRED' } },
+    ]);
+  });
+
   it('says that an endpoint is slow before it times out, with the advice that a timeout would have', async () => {
     const key = await keyWithEndpoint('/ok');
     await svcadmin.json('webhooks', 'test', key);

@@ -63,8 +63,20 @@ describe('the health of an endpoint', () => {
     expect(diagnose(change).state).toBe(state);
   });
 
+  it('has the last attempt with its detail if it failed, and null if it succeeded', () => {
+    const expired: EndedAttempt = { at: minutesAgo(2), error: 'tls', detail: 'CERT_HAS_EXPIRED' };
+    expect(diagnose({ attempts: [ok(9), broken(5), expired] }).lastFault).toEqual({
+      ...{ at: minutesAgo(2).toISOString(), error: 'tls', status: null },
+      ...{ detail: 'CERT_HAS_EXPIRED', clockAheadMinutes: null },
+    });
+    expect(diagnose({ attempts: [{ ...broken(1), clockAheadMinutes: 7 }] }).lastFault).toMatchObject({
+      ...{ error: 'http', status: 500, clockAheadMinutes: 7 },
+    });
+    for (const attempts of [[], [expired, ok(1)]]) expect(diagnose({ attempts }).lastFault).toBeNull();
+  });
+
   it('has the success rate, the durations, and each kind of answer with the time of its first occurrence', () => {
-    const attempts = [
+    const attempts: EndedAttempt[] = [
       ok(60),
       broken(40),
       { at: minutesAgo(30), error: 'timeout', durationMs: 10_000 },

@@ -2,16 +2,14 @@ import { EndpointHealth, type EndpointState } from '../../../../contracts/admin/
 import { waitReasons } from '../../../../contracts/delivery-reasons.ts';
 import { viewAs } from '../../../platform/admin-api/view.ts';
 import { type Limits, retryLimits } from '../../delivery/backlog.ts';
-import type { Overdue } from '../../delivery/delivery.ts';
+import type { Attempt, Overdue } from '../../delivery/delivery.ts';
 import { slowFromMs } from '../../delivery/delivery-store.ts';
 import type { KeyOwner } from './key-owner.ts';
 
-export interface EndedAttempt {
-  at: Date;
-  status?: number;
-  error?: string;
-  durationMs?: number;
-}
+export type EndedAttempt = Pick<
+  Attempt,
+  'at' | 'status' | 'error' | 'durationMs' | 'detail' | 'clockAheadMinutes'
+>;
 
 /** The facts from which an endpoint's health is derived. */
 export interface EndpointFacts extends KeyOwner {
@@ -33,6 +31,7 @@ export const deadAfterMs = 15 * 60_000;
 /** With fewer failures, an endpoint does not count as dead, however long ago the first one was. */
 const fewestFailures = 3;
 const mostAnswers = 5;
+const LastFault = EndpointHealth.shape.lastFault.unwrap();
 
 /** What came back from an attempt: the HTTP status, or else the class of the error. An ended attempt has one of the two. */
 const answerOf = ({ status, error }: EndedAttempt): string =>
@@ -98,6 +97,11 @@ function stateOf(
   return failures.length >= fewestFailures && failingMs >= deadAfterMs ? 'dead' : 'failing';
 }
 
+function viewFault(attempt: EndedAttempt | undefined): EndpointHealth['lastFault'] {
+  // A failed attempt always has an error, so the default is for the type only.
+  return attempt ? viewAs(LastFault, { error: 'http' as const, ...attempt }) : null;
+}
+
 /** Derives the health of an endpoint. @param now milliseconds since 1970 */
 export function evaluateEndpoint(
   facts: EndpointFacts,
@@ -118,6 +122,7 @@ export function evaluateEndpoint(
     p50Ms: quantile(durations, 0.5),
     p95Ms: quantile(durations, 0.95),
     answers: answersOf(attempts),
+    lastFault: viewFault(failures.at(-1)),
     cause: causeOf(facts, limits),
   });
 }

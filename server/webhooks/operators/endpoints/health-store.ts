@@ -92,7 +92,7 @@ export function createHealthStore(db: Db) {
           { $match: { $or: [{ status: { $exists: true } }, { error: { $exists: true } }] } },
           // An interrupted attempt says nothing of the receiver: a process of ours ended.
           { $match: { error: { $ne: 'interrupted' } } },
-          { $project: { at: 1, status: 1, error: 1, durationMs: 1 } },
+          { $project: { at: 1, status: 1, error: 1, durationMs: 1, detail: 1, clockAheadMinutes: 1 } },
           { $sort: { at: 1 } },
         ])
         .toArray();
