@@ -9,8 +9,6 @@ import { type ApiKey, type OldKeySecret, pauseAt } from './keys/key-store.ts';
 import { isLive } from './keys/secrets.ts';
 import { type Partner, statusOf } from './partner-store.ts';
 
-const time = (date: Date | undefined): string | null => date?.toISOString() ?? null;
-
 /** Returns a member's change of a live brand as operators and members see it. */
 const viewRequest = (request: Branded['brandRequest']): BrandRequest | null =>
   request ? viewAs(BrandRequest, request) : null;
@@ -71,11 +69,6 @@ export function viewClient(client: Client, now: number): ClientView {
     idTokenAlg: client.idTokenAlg ?? 'RS256',
     secrets: client.secrets
       .filter((secret) => isLive(secret, now))
-      .map(({ expiresAt, createdAt, lastUsedAt, last4 }) => ({
-        last4: last4 ?? null,
-        createdAt: time(createdAt),
-        lastUsedAt: time(lastUsedAt),
-        expiresAt: time(expiresAt),
-      })),
+      .map((secret) => viewAs(ClientView.shape.secrets.element, secret)),
   });
 }

@@ -42,7 +42,7 @@ export function createMemberSessions({ stores, clock, isSuspended }: Dependencie
   async function mayAct(member: Member, { device, credentialId }: MemberSession): Promise<boolean> {
     const { status, role, partnerId } = member;
     if (status !== 'active') return false;
-    if (credentialId !== undefined && !hasPasskey(member, credentialId)) return false;
+    if (!hasPasskey(member, credentialId)) return false;
     return !device || (role === device.role && !(await isSuspended(partnerId)));
   }
 

@@ -39,9 +39,9 @@ const nextIn = (fields: unknown): string => {
   return address.length <= 500 && plainAddress.test(address) ? address : '/';
 };
 
-/** The secret of an invitation: in the form, alone or in a pasted link, or in the path of a link of an earlier version. */
-const invitationIn = ({ body, params }: FastifyRequest): string => {
-  const typed = text(body, 'code') || text(params, 'secret');
+/** The secret of an invitation in the form, alone or in a pasted link. */
+const invitationIn = ({ body }: FastifyRequest): string => {
+  const typed = text(body, 'code');
   return /svc_invite_\w+/.exec(typed)?.[0] ?? typed;
 };
 
@@ -126,13 +126,7 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
       return responses.send(request, reply, 'invitation-code', { csrf, hasPasskey: true });
     });
 
-    // A link of an earlier version, with the secret in the path.
-    scope.get('/invitations/:secret', async (request, reply) => {
-      await calls.admit(request);
-      return showInvitation(request, reply);
-    });
-
-    const acceptInvitation = async (request: FastifyRequest, reply: FastifyReply) => {
+    scope.post('/invitations', async (request, reply) => {
       const previousLogin = await calls.admit(request);
       const nonce = browser.nonceOf(request, reply);
       browser.requireOwnForm(request, nonce);
@@ -152,9 +146,7 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
         return showInvitation(request, reply, error);
       }
       return reply.redirect(`${root}/`, 303);
-    };
-    scope.post('/invitations', acceptInvitation);
-    scope.post('/invitations/:secret', acceptInvitation);
+    });
 
     scope.post('/sign-out', async (request, reply) => {
       const signedIn = await calls.admit(request);

@@ -46,7 +46,7 @@ const disabledError = (id: string) =>
 
 /** Returns the present secret as an old secret. @throws ApiError `conflict` while an earlier old secret is still accepted */
 function oldSecretOf(
-  { _id, sealedSecret, secretVersion, last4 = '', lastUsedAt, oldSecret }: Integration,
+  { _id, sealedSecret, secretVersion, last4, lastUsedAt, oldSecret }: Integration,
   now: number,
   keepOldSeconds: number,
 ): OldIntegrationSecret {
@@ -56,7 +56,6 @@ function oldSecretOf(
     throw new ApiError('conflict', { description });
   }
   const expiresAt = new Date(now + keepOldSeconds * 1000);
-  // `last4` is empty if an older build made the secret.
   return { sealedSecret, secretVersion, last4, expiresAt, ...(lastUsedAt ? { lastUsedAt } : {}) };
 }
 

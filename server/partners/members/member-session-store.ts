@@ -8,8 +8,8 @@ export interface MemberSession {
   _id: string;
   memberId: string;
   partnerId: string;
-  /** The passkey that started it. Absent in sessions of builds that kept one passkey for each member. */
-  credentialId?: string;
+  /** The passkey that started it. */
+  credentialId: string;
   /** When the member last used the passkey. For a program: in the browser that let the program in. */
   passkeyAt: Date;
   /** For a program: the name of its machine, its address, and the role that was confirmed. */

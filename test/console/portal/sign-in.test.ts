@@ -54,7 +54,7 @@ describe('an invitation', () => {
     expect(ended.map(({ status }) => status).toSorted()).toEqual([303, 404]);
   });
 
-  it('has its secret in the fragment; a pasted link, and a link of an earlier version with the secret in the path, work too', async () => {
+  it('has its secret in the fragment, and a pasted link works too', async () => {
     clock.advance(minute);
     const wanted = { partnerId: partner.partnerId, email: 'pasted@shop.example', role: 'viewer' } as const;
     const { link } = await invite(server, wanted);
@@ -65,8 +65,8 @@ describe('an invitation', () => {
     expect(response.headers.get('content-security-policy')).toContain("script-src 'self'");
     const pasted = await browser.post('/invitations', { csrf: fieldIn(html, 'csrf'), code: ` ${link} ` });
     expect(pasted.html).toContain(wanted.email);
-    const old = await browser.open(`/invitations/${hash.slice(1)}`);
-    expect(old.html).toContain(wanted.email);
+    // A path would be in logs and in the history of the browser.
+    expect((await browser.open(`/invitations/${hash.slice(1)}`)).status).toBe(404);
     const unknown = await browser.post('/invitations', { csrf: fieldIn(html, 'csrf'), code: 'x' });
     expect(unknown.status).toBe(404);
   });

@@ -66,7 +66,7 @@ export const support = [
   ...inFile(
     'server/console/portal/member-sessions.ts',
     ['console/portal/passkeys'],
-    [['if (credentialId !== undefined && !hasPasskey(member, credentialId)) return false;', '']],
+    [['if (!hasPasskey(member, credentialId)) return false;', '']],
   ),
   ...inFile(
     'server/console/portal/views/find.ts',

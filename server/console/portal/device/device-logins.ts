@@ -3,7 +3,6 @@ import type {
   Decision,
   DeviceRequest,
 } from '../../../partners/members/device-request-store.ts';
-import { passkeysOf } from '../../../partners/members/member-passkeys.ts';
 import type { DeviceSession } from '../../../partners/members/member-session-store.ts';
 import type { MembersStores } from '../../../partners/members/store.ts';
 import { isDuplicateKey } from '../../../platform/database/failures.ts';
@@ -139,8 +138,7 @@ export function createDeviceLogins({ stores, clock, idKey, sessions }: Dependenc
       if ((await list({ memberId: member._id })).length >= mostLogins)
         throw new ApiError('refused', { description: `You have ${mostLogins} logins: end one first` });
       const { _id: memberId, partnerId, role } = member;
-      // A session of an earlier build does not name its passkey. A member of such a session had one.
-      const { passkeyAt, credentialId = passkeysOf(member)[0]?.credentialId ?? '' } = session;
+      const { passkeyAt, credentialId } = session;
       const confirmation = { memberId, partnerId, role, passkeyAt, credentialId };
       await decide(typedCode, { status: 'confirmed', confirmation });
     },
