@@ -1,16 +1,14 @@
-// Builds what `npm start` and the other programs run into dist/, where anything has changed since the last build.
-// `--programs` adds the programs of test/proofs/ and what they need, and checks no types. `npm run build -- --force` builds in
-// any case.
+// Builds what `npm start` and the programs of test/ run into dist/, where anything has changed since the last build.
+// `npm run build -- --force` builds in any case. It does not check types, which takes most of the time: `npm run check` does.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Both write into dist/, with one file of build information; the second has all of the first. */
-const product = { project: 'tsconfig.build.json', stamp: 'dist/.built' };
-const programs = { project: 'tsconfig.programs.json', stamp: 'dist/.built-programs' };
-const settings = ['package.json', 'package-lock.json', 'tsconfig.json', product.project];
+const project = 'tsconfig.build.json';
+const stamp = 'dist/.built';
+const settings = ['package.json', 'package-lock.json', 'tsconfig.json', project];
 /** The client libraries, which the site has as downloads; not what tests leave beside them. */
 const sdk = ['typescript/src', 'typescript/package.json', 'php/src', 'python/svc_gateway/client.py'].map(
   (path) => `sdk/${path}`,
@@ -26,11 +24,11 @@ function filesIn(path) {
     .flatMap((name) => filesIn(join(path, name)));
 }
 
-/** Changes with the name and the content of every file that a build of `project` reads. */
-function fingerprint({ project }) {
+/** Changes with the name and the content of every file that a build reads. */
+function fingerprint() {
   const { include } = JSON.parse(readFileSync(project, 'utf8'));
   const hash = createHash('sha256').update(process.version);
-  for (const path of [...include, project, ...settings, ...steps].flatMap(filesIn))
+  for (const path of [...include, ...settings, ...steps].flatMap(filesIn))
     hash.update(`\0${path}\0`).update(readFileSync(path));
   return hash.digest('hex');
 }
@@ -84,26 +82,21 @@ async function takeLock() {
 }
 
 async function build() {
-  const target = process.argv.includes('--programs') ? programs : product;
   const isForced = process.argv.includes('--force');
-  const isBuilt = () => !isForced && read(target.stamp) === fingerprint(target);
+  const isBuilt = () => !isForced && read(stamp) === fingerprint();
   // A user who may not write here can still start what is built.
   if (isBuilt()) return;
   await takeLock();
   if (isBuilt()) return;
-  const wanted = fingerprint(target);
-  const isFirst = read(product.stamp) === undefined;
-  process.stderr.write(`Building SVC Gateway${isFirst ? '; the first time takes about 20 seconds' : ''} …\n`);
+  const wanted = fingerprint();
+  process.stderr.write('Building SVC Gateway …\n');
   const began = performance.now();
-  for (const { stamp } of [product, programs]) rmSync(stamp, { force: true });
+  rmSync(stamp, { force: true });
   const tsc = 'node_modules/@typescript/native/bin/tsc';
-  // The code is the same without a check of its types, which takes three quarters of the time. `npm run check` has it.
-  const options = target === programs ? ['--noCheck'] : [];
-  const { status } = spawnSync(process.execPath, [tsc, '-p', target.project, ...options], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [tsc, '-p', project], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
   await import('./copy-assets.mjs');
-  writeFileSync(target.stamp, wanted);
-  if (target === programs) writeFileSync(product.stamp, fingerprint(product));
+  writeFileSync(stamp, wanted);
   process.stderr.write(`Built in ${Math.ceil((performance.now() - began) / 1000)} s.\n`);
 }
 

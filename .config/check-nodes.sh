@@ -31,7 +31,7 @@ for release in "${releases[@]}"; do
   PATH=$home/node_modules/node/bin:$PATH
   hash -r
   [[ $(node -v) == "v$release" ]]
-  node .config/build.mjs --programs 2>/dev/null
+  node .config/build.mjs 2>/dev/null
   export SVC_DATA_DIR=$home/data SVC_PORT SVC_ADMIN_PORT SVC_DEMO_PORT
   SVC_PORT=$(free_port) SVC_ADMIN_PORT=$(free_port) SVC_DEMO_PORT=$(free_port)
   node dist/server/svc-gateway.js >"$home/out" 2>"$home/err" &

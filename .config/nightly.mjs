@@ -4,7 +4,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const steps = {
-  build: 'node .config/build.mjs --programs',
+  build: 'node .config/build.mjs',
   tests: 'npx vitest run --project nightly',
   mutants: 'npm run mutants',
   simulation: 'SIM_RUNS=20000 npm run test:slow -- test/proofs/simulation',

@@ -26,5 +26,5 @@ function run(program, ...parameters) {
 // Tests import the sources. Only the database engine, and what starts whole programs, is built code.
 const needsBuild = /dist\//;
 if (!existsSync('dist/.built') || found.some((path) => path.startsWith('test/cli/') || needsBuild.test(readFileSync(path, 'utf8'))))
-  run('.config/build.mjs', '--programs');
+  run('.config/build.mjs');
 run('node_modules/vitest/vitest.mjs', 'run', ...found, ...pattern, ...options);
