@@ -19,16 +19,16 @@ interface Counted {
 
 /**
  * Counts records by the values of some columns. Partners with the same name are counted apart, and their ids are added to the name.
- * @param sumColumn a column of numbers to add up for each group
+ * @param sumColumns columns of numbers to add up for each group
  */
-export function createTally(columns: readonly string[], sumColumn?: string) {
+export function createTally(columns: readonly string[], ...sumColumns: readonly string[]) {
   const counted = new Map<string, Counted>();
   let total = 0;
 
   function newGroup(values: readonly unknown[]): Group {
     const fields = Object.fromEntries(columns.map((name, index) => [name, values[index]]));
     const group: Group = { ...fields, count: 0, share: 0 };
-    if (sumColumn !== undefined) group[sumColumn] = 0;
+    for (const name of sumColumns) group[name] = 0;
     return group;
   }
 
@@ -48,7 +48,7 @@ export function createTally(columns: readonly string[], sumColumn?: string) {
       const key = JSON.stringify([values, partnerId]);
       const group = counted.get(key)?.group ?? newGroup(values);
       group.count += weight;
-      if (sumColumn !== undefined) group[sumColumn] = Number(group[sumColumn]) + Number(fields[sumColumn]);
+      for (const name of sumColumns) group[name] = Number(group[name]) + Number(fields[name]);
       counted.set(key, { group, partnerId });
       total += weight;
     },

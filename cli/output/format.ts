@@ -1,7 +1,16 @@
 import type { BillableKind } from '../../contracts/charge.ts';
 import { formatCents } from '../flags/amounts.ts';
 
-const amounts = ['amount', 'sum', 'balance', 'balanceAfter', 'balanceBefore', 'spentPerDay', 'below'];
+const amounts = [
+  'amount',
+  'amountBefore',
+  'sum',
+  'balance',
+  'balanceAfter',
+  'balanceBefore',
+  'spentPerDay',
+  'below',
+];
 /** Prices have the names of the billable events. */
 const prices: Readonly<Record<BillableKind, true>> = { token: true, storefront: true, checkbox: true };
 /** The names of fields that contain cents. */

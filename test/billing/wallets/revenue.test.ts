@@ -60,6 +60,28 @@ describe('svcadmin revenue', () => {
     expect((await svcadmin.run(['revenue', '--month', 'June'])).code).toBe(2);
   });
 
+  it('compares with the span of the same length before, what grew most at the top', async () => {
+    const spans = ['revenue', '--from', '2026-06-02', '--to', '2026-07-02', '--compare'];
+    const grown = [
+      { mode: 'test', count: 1, amount: 50, amountBefore: 0, change: null },
+      { mode: 'test', count: 2, amount: -10, amountBefore: 90, change: -0.11 },
+    ];
+    const names = [`Acme Cinema (${two})`, `Acme Cinema (${one})`];
+    const whole = await svcadmin.json<Record<string, unknown>[]>(...spans);
+    expect(whole).toEqual(grown.map((row, index) => ({ ...row, partnerName: names[index] })));
+    const csv = await svcadmin.run([...spans, '--by', 'kind', '--csv']);
+    expect(csv.stdout.trim().split('\n')).toEqual([
+      'kind,count,amount,amount_before,change',
+      'storefront,1,0.30,0.00,',
+      'refund,1,-0.40,0.00,',
+      'token,1,0.50,0.90,0.56',
+    ]);
+    expect(csv.stderr).toBe(
+      '0.40 USD in all, 0.90 in the span before, 2026-06-02 00:00:00 to 2026-07-02 00:00:00 (UTC).\n',
+    );
+    expect(await svcadmin.run([...spans, '--by', 'month'])).toMatchObject({ code: 2 });
+  });
+
   it('says of which period and filter there is nothing, instead of a sum of zero', async () => {
     const live = await svcadmin.run(['revenue', '--from', '2026-06-01', '--mode', 'live']);
     expect(live.stdout).toBe('');
