@@ -41,7 +41,7 @@ async function pendingDelivery({ admin, db }: TestServer, change: Record<string,
   await expect.poll(attempted, { timeout: within(20_000) }).toEqual(['pending', 1]);
   const deliveries = db.collection<{ _id: string }>('deliveries');
   await deliveries.updateOne({ _id: id }, { $set: { mode: 'live', ...change } });
-  return { id, keyId };
+  return { id, keyId, partnerId };
 }
 
 /** The job that makes the next attempt of a delivery. */
@@ -123,12 +123,13 @@ export const carefulSince: Record<string, Case> = {
     return [id];
   },
   'bulk cancel': async (server) => {
-    const { id: first, keyId } = await pendingDelivery(server, { status: 'failed', endedAt: new Date() });
+    const failedNow = { status: 'failed', endedAt: new Date() };
+    const { id: first, keyId, partnerId } = await pendingDelivery(server, failedNow);
     const deliveries = server.db.collection<{ _id: string }>('deliveries');
     const { _id, ...failed } = (await deliveries.findOne({ _id: first })) ?? expect.fail('no delivery');
     await deliveries.insertMany(Array.from({ length: 60 }, () => ({ ...failed, _id: randomId('delivery') })));
     const since = new Date(Date.now() - 3_600_000).toISOString();
-    const filter = { keyId, status: 'failed' as const, since };
+    const filter = { keyId, partnerId, status: 'failed' as const, since };
     const { job } = await server.admin.bulk.start.mutate({ action: 'resend', filter, rate: 1 });
     return [job?.id ?? 'no job'];
   },

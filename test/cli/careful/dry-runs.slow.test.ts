@@ -1,11 +1,13 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { BSON } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandProcedures } from '../../../cli/roles/procedures.ts';
+import { origins } from '../../../cli/svc/commands.ts';
 import { dryRunnable } from '../../../server/platform/admin-api/dry-runs.ts';
-import { createPartner } from '../../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../../harness/server.ts';
 import { loadCommands } from '../reference.ts';
-import { memberLine } from '../svc/member-line.ts';
+import { type MemberLine, memberLine } from '../svc/member-line.ts';
 import { type CommandLine, commandLine, type Ended } from '../svcadmin.ts';
 import { alwaysCareful } from './always-careful.ts';
 import { carefulSince } from './careful-cases.ts';
@@ -120,21 +122,84 @@ describe('a dry run', () => {
   );
 });
 
+/** The collections of the records that the commands of `svc` name, by the prefix of their ids. */
+const collectionOf: Readonly<Record<string, string>> = {
+  ...{ blk: 'bulkJobs', cli: 'clients', dlv: 'deliveries', int: 'integrations', key: 'apiKeys' },
+  mem: 'members',
+};
+
+interface Owned {
+  _id: string;
+  partnerId?: string;
+  filter?: { partnerId?: string };
+}
+
+/** Returns the arguments of a careful command of `svc` with the partner of their record, which members do not name. */
+async function argumentsOfMember(name: string): Promise<{ given: string[]; partnerId: string }> {
+  const given = await argumentsOf(origins[name] ?? '');
+  const id = given.find((text) => /^[a-z]{3}_\w{22}$/.test(text)) ?? expect.fail(`${name} names no record`);
+  if (id.startsWith('ptr_')) return { given: given.filter((text) => text !== id), partnerId: id };
+  const collection = server.db.collection<Owned>(collectionOf[id.slice(0, 3)] ?? '');
+  const { partnerId, filter } = (await collection.findOne({ _id: id })) ?? expect.fail(`no ${id}`);
+  return { given, partnerId: partnerId ?? filter?.partnerId ?? expect.fail(`${id} has no partner`) };
+}
+
+/** The two members of each pair act for one partner after another, because sign-ins of one address are limited. */
+const pairs: Record<'viewer' | 'owner', MemberLine>[] = [];
+beforeAll(async () => {
+  // The requests of one member are limited too.
+  for (let pair = 0; pair < 3; pair += 1) {
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    const line = (role: 'viewer' | 'owner') => memberLine(server, partnerId, role);
+    pairs.push({ viewer: await line('viewer'), owner: await line('owner') });
+  }
+});
+
+/** Makes a signed-in member one of another partner. */
+async function moveTo(partnerId: string, { cwd, member }: MemberLine): Promise<void> {
+  await server.db.collection<Owned>('members').updateOne({ _id: member.id }, { $set: { partnerId } });
+  await server.db
+    .collection<Owned & { memberId: string }>('memberSessions')
+    .updateMany({ memberId: member.id }, { $set: { partnerId } });
+  const path = join(cwd, 'config', 'svc', 'profiles.json');
+  const profiles = JSON.parse(readFileSync(path, 'utf8'));
+  profiles.profiles.default.partnerId = partnerId;
+  writeFileSync(path, JSON.stringify(profiles));
+}
+
+const commandsOfSvc = (await loadCommands('svc'))
+  .filter(({ flags }) => 'dry-run' in flags)
+  .map(({ id }) => id.replaceAll(':', ' '));
+
 describe('a dry run of svc', () => {
-  it('is refused for a role that may not make the change, and changes nothing for one that may', async () => {
-    const { partnerId, clientId } = await createPartner(server);
-    const disable = ['clients', 'disable', clientId];
-    const viewer = await memberLine(server, partnerId, 'viewer');
-    const refused = await viewer.run([...disable, '--dry-run']);
-    expect(refused).toMatchObject({ code: 3, stdout: '' });
-    expect(refusalOf(refused)).toEqual(refusalOf(await viewer.run([...disable, '--yes'])));
-    const owner = await memberLine(server, partnerId, 'owner');
-    expect(await owner.run([...disable, '--dry-run'])).toMatchObject({ code: 0 });
-    expect(await server.admin.clients.show.query({ clientId })).toMatchObject({ status: 'active' });
-    expect(await owner.run([...disable, '--yes'])).toMatchObject({ code: 0 });
-    const again = await owner.run([...disable, '--dry-run']);
-    expect(again.stdout).toContain('Would do: nothing, because this is done already.');
+  it('has a case for each command with --dry-run, from the command of svcadmin', () => {
+    expect(commandsOfSvc.length).toBeGreaterThan(15);
+    expect(commandsOfSvc.filter((name) => !cases.includes(origins[name] ?? ''))).toEqual([]);
   });
+
+  it.each(commandsOfSvc)(
+    '%s changes nothing, is refused as the real run is, and has its words and numbers',
+    async (name) => {
+      const { given, partnerId } = await argumentsOfMember(name);
+      const command = [...name.split(' '), ...given];
+      const { viewer, owner } = pairs[commandsOfSvc.indexOf(name) % pairs.length] ?? expect.fail('no member');
+      for (const line of [viewer, owner]) await moveTo(partnerId, line);
+      const before = await stored();
+      const refused = await viewer.run([...command, '--dry-run']);
+      expect(refused).toMatchObject({ code: 3, stdout: '' });
+      expect(refusalOf(refused)).toEqual(refusalOf(await viewer.run([...command, '--yes'])));
+      const dry = await owner.run([...command, '--dry-run']);
+      expect(dry, dry.stderr).toMatchObject({ code: 0 });
+      const [, would = 'nothing'] = /Would do: (.+)\n/.exec(dry.stdout) ?? [];
+      expect(would).not.toMatch(/^nothing/);
+      expect(await stored()).toBe(before);
+      const real = await owner.run([...command, '--yes']);
+      expect(real, real.stderr).toMatchObject({ code: 0 });
+      expect(withoutTimes(real.stderr)).toContain(withoutTimes(would));
+      const dryAgain = await owner.run([...command, '--dry-run']);
+      expect(refusalOf(dryAgain)).toEqual(refusalOf(await owner.run([...command, '--yes'])));
+    },
+  );
 });
 
 describe('the server, in a dry run,', () => {
