@@ -91,7 +91,7 @@ const sampling = { sampledSince: DateTime.nullable() };
 export const FoundRequests = searchResult(ListedRequest).extend(sampling);
 export const SampledTotal = Total.extend(sampling);
 
-/** Selects the refused exchanges of a period, which ends now if it has no `until`, of one partner or of all. */
+/** Selects the refused requests of a period, which ends now if it has no `until`, of one partner or of all. */
 export const ListRefused = z.strictObject({
   partnerId: reference('partner').optional(),
   since: DateTime,
@@ -100,10 +100,13 @@ export const ListRefused = z.strictObject({
 });
 export type ListRefused = z.infer<typeof ListRefused>;
 
-/** The exchanges of one partner that were refused for one reason, with the times of the first and the last one. */
+/** The requests of one partner that were refused at one route for one reason, with the times of the first and the last one. */
 export const RefusedView = z.strictObject({
   partnerId: z.string().nullable(),
   partnerName: z.string().nullable(),
+  /** The template of the path, such as `/verify/start`. */
+  route: z.string(),
+  /** Empty if the answer had no code. */
   error: z.string(),
   /** The limit that was exceeded, as the responses named it. Null if the error is not about a limit. */
   limit: z.string().nullable(),
@@ -114,5 +117,5 @@ export const RefusedView = z.strictObject({
   ...sampling,
 });
 
-/** Refused exchanges, the most frequent first. If there were too many to count, `countedSince` is later than requested. */
+/** Refused requests, the most frequent first. If there were too many to count, `countedSince` is later than requested. */
 export const RefusedExchanges = z.strictObject({ rows: z.array(RefusedView), countedSince: DateTime });

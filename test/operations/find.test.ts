@@ -169,7 +169,7 @@ describe('requests list and refused', () => {
     expect(await list({ partnerId, status: '4xx', until: iso(-30_000) })).toEqual(all.slice(1));
   });
 
-  it('count refused exchanges by partner and error, for seven days at most, and name the last request', async () => {
+  it('count refused requests by partner, route and error, for seven days at most, and name the last request', async () => {
     const since = iso(-60 * minute);
     const { rows, countedSince } = await server.admin.requests.refused.query({ since });
     expect(countedSince).toBe(since);
@@ -195,6 +195,14 @@ describe('requests list and refused', () => {
     // Two of the requests may have been sent within one millisecond.
     const listed = (await server.admin.requests.list.query(grants)).rows;
     expect([rows[0]?.firstAt, rows[0]?.lastAt]).toEqual([listed.at(-1)?.at, listed[0]?.at]);
+    // Requests of every route count, as `/ops` counts them.
+    const start = await fetch(`${server.baseUrl}/verify/start?client_id=${other.clientId}`);
+    expect(start.status).toBe(400);
+    const atStart = { route: '/verify/start', error: 'invalid_request', count: 1 };
+    const ofOther = async () => (await server.admin.requests.refused.query(own)).rows;
+    await vi.waitFor(async () => expect(await ofOther()).toMatchObject([atStart, { count: 1 }]), {
+      timeout: within(10_000),
+    });
     // Older records are not kept.
     const longAgo = await server.admin.requests.refused.query({ since: iso(-30 * 1440 * minute) });
     expect(longAgo.countedSince).toBe(iso(-7 * 1440 * minute));

@@ -4,9 +4,9 @@ import { ListCommand } from '../../list/list-command.ts';
 import { localTime } from '../../output/format.ts';
 
 export default class RequestsRefused extends ListCommand<typeof RequestsRefused> {
-  static override summary = 'Count refused exchanges by partner and reason, the most frequent first.';
+  static override summary = 'Count refused requests by partner, route and reason, the most frequent first.';
   static override description =
-    'Counts the token endpoint, storefront exchanges and the checkbox call. Each row has the first time of the period, the last one and its request.';
+    'Counts requests of the API and of the hosted pages that were answered with 4xx or 5xx. Each row has the first time of the period, the last one and its request.';
   static override examples = ['<%= config.bin %> requests refused --since 24h'];
   static override flags = {
     partner: idFlag('partner')({ description: 'only of this partner' }),
@@ -27,7 +27,17 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
       weigh: (row) => row.count,
       fields: async () =>
         Object.keys((await import('../../../contracts/admin/requests.ts')).RefusedView.shape),
-      columns: ['count', 'error', 'limit', 'partnerId', 'partnerName', 'firstAt', 'lastAt', 'lastRequest'],
+      columns: [
+        'count',
+        'route',
+        'error',
+        'limit',
+        'partnerId',
+        'partnerName',
+        'firstAt',
+        'lastAt',
+        'lastRequest',
+      ],
       // Both times are RFC 3339 in UTC, so that they compare as texts.
       notes: ([row]) => [
         ...(countedSince > since ? [incompleteNote] : []),

@@ -37,7 +37,7 @@ const viewRequest = (role: Role, record: RequestRecord): RequestView =>
     redirectUri: viewRedirectUri(role, record.redirectUri),
   });
 
-/** A row of the refused exchanges before the names of partners are added. */
+/** A row of the refused requests before the names of partners are added. */
 const RefusalWithoutName = RefusedView.omit({ partnerName: true, sampledSince: true });
 
 export interface RequestDependencies {

@@ -57,12 +57,6 @@ export const indexes: IndexDeclaration[] = [
 /** Requests are spread by their random ids. Lists for operators read all shards. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
-/** The billable endpoints. A request of theirs is called an exchange here. */
-const exchangeRoutes = [
-  '/api/oauth/token',
-  '/api/integrations/storefront/verify/exchange',
-  '/api/checkbox/resolve',
-];
 /** Stages that replace `_id`, the key of a group, by its fields. */
 const moveKeyToFields: Document[] = [
   { $replaceWith: { $mergeObjects: ['$$ROOT', '$_id'] } },
@@ -105,9 +99,10 @@ export interface RecentError extends Pick<RequestRecord, 'route' | 'status' | 'c
   requestId: string;
 }
 
-/** The exchanges of one partner that were refused for one reason. */
+/** The requests of one partner that were refused at one route for one reason. */
 interface Refused {
   partnerId?: string;
+  route: string;
   error: string;
   /** For `rate_limited`: the description, which tells the limits apart. Null for any other error. */
   limit?: string | null;
@@ -245,7 +240,7 @@ export function createRequestStore(db: Db) {
         .toArray(),
 
     /**
-     * Counts refused exchanges by partner and reason, the most frequent first. `countedSince` is later than `since` if there are
+     * Counts refused requests by partner, route and reason, the most frequent first. `countedSince` is later than `since` if there are
      * more requests than one count reads.
      */
     async refused({
@@ -264,13 +259,12 @@ export function createRequestStore(db: Db) {
               { $match: refusals },
               { $sort: newestFirst },
               { $limit: mostCounted },
-              // Other routes are left out after the limit, which bounds how many requests are read.
-              { $match: { route: { $in: exchangeRoutes }, error: { $exists: true } } },
               {
                 $group: {
                   _id: {
                     partnerId: '$partnerId',
-                    error: '$error',
+                    route: '$route',
+                    error: { $ifNull: ['$error', ''] },
                     limit: { $cond: [{ $eq: ['$error', 'rate_limited'] }, '$description', null] },
                   },
                   count: { $sum: 1 },
