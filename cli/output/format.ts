@@ -74,11 +74,20 @@ export const printableJson = (value: unknown, indent = 0): string =>
 /** Converts `oldestDueAt` to `oldest due at`. */
 export const splitName = (name: string): string => name.replace(/([A-Z])/g, ' $1').toLowerCase();
 
+/** The names of fields that hold text as it was sent or typed: the body of an event, and what others search for or compare. */
+const verbatimFields: ReadonlySet<string> = new Set([
+  ...['body', 'name', 'reference', 'clientReferenceId', 'shop', 'shops'],
+  ...['redirectUri', 'redirectUris', 'url', 'webhookUrl'],
+]);
+
 /** Formats a value for a person: times in local time, money in dollars, an absent value as `-`. */
 export function formatValue(name: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   if (typeof value === 'number') return isMoney(name) ? formatCents(value) : String(value);
-  if (typeof value === 'string') return localTimes(escapeControls(value));
+  if (typeof value === 'string') {
+    const text = escapeControls(value);
+    return verbatimFields.has(name) ? text : localTimes(text);
+  }
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.map((item) => formatValue(name, item)).join(' ') || '-';
   return Object.entries(value)

@@ -126,6 +126,14 @@ describe('a time in output', () => {
     vi.stubEnv('TZ', 'America/St_Johns');
     expect(localTime('2026-07-12T12:03:11Z')).toBe('2026-07-12 09:33:11-02:30');
   });
+
+  it('stays as it was sent or typed in the body of an event, a reference and a URI', () => {
+    const body = '{"completed_at":"2026-07-12T12:03:11.482Z"}';
+    const sent = ['body', 'reference', 'clientReferenceId', 'redirectUri', 'webhookUrl'];
+    for (const name of sent) expect(formatValue(name, body), name).toBe(body);
+    expect(formatValue('description', 'used at 2026-07-12T12:03:11Z')).not.toContain('T12:03:11Z');
+    expect(formatValue('body', 'a\u001b[2Jb')).toBe('a\\x1b[2Jb');
+  });
 });
 
 describe('the progress line', () => {
