@@ -3,7 +3,7 @@ import { closest } from '../../contracts/closest.ts';
 import { errorTable, isErrorCode } from '../../contracts/errors.ts';
 import { adviseStatus } from '../../contracts/receiver-advice.ts';
 import { CommandError } from '../errors/failure.ts';
-import { type ListedError, listedErrors, searchErrors } from '../errors/search.ts';
+import { adviseUsersOf, type ListedError, listedErrors, searchErrors } from '../errors/search.ts';
 import { AdminCommand } from '../program/base-command.ts';
 import { rewordFor } from '../program/program.ts';
 import { refuseSecret } from '../secrets/input.ts';
@@ -26,7 +26,7 @@ export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
 
   async run() {
     const { code } = this.args;
-    if (code === undefined) return this.showTable([...listedErrors], columns);
+    if (code === undefined) return this.#showTable(listedErrors);
     refuseSecret(code);
     // The text is an error code, else an HTTP status, else a message.
     const named = listedErrors.find((error) => error.code === code);
@@ -35,14 +35,21 @@ export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
     if (status !== undefined) return this.#showStatus(Number(status));
     // A single word is an error code, perhaps misspelled. Several words are an error message.
     const found = /\s/.test(code) ? searchErrors(code) : [];
-    if (found.length > 1) return this.showTable(found, columns);
+    if (found.length > 1) return this.#showTable(found);
     const [only] = found;
     if (only) return this.#showError(only);
     throw this.#notFound(code);
   }
 
+  #showTable(errors: readonly ListedError[]): ListedError[] {
+    return this.showTable(
+      errors.map((error) => adviseUsersOf(this.program, error)),
+      columns,
+    );
+  }
+
   #showError(error: ListedError) {
-    const { code, kind, meaning, advice, httpStatus, retryable } = error;
+    const { code, kind, meaning, advice, httpStatus, retryable } = adviseUsersOf(this.program, error);
     // Errors of redirects and reasons of failed sessions have no HTTP status and no exit code.
     if (!isErrorCode(code)) return this.showRecord({ code, meaning, advice });
     return this.showRecord({
@@ -58,10 +65,10 @@ export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
 
   /** Explains a status, which is either of this service or of a webhook receiver. */
   #showStatus(status: number) {
-    const ownErrors = listedErrors.filter(({ httpStatus }) => httpStatus === status);
+    const found = listedErrors.filter(({ httpStatus }) => httpStatus === status);
     const receiver = adviseStatus(status);
-    if (ownErrors.length === 0 && receiver === undefined) throw this.#notFound(String(status));
-    if (ownErrors.length > 0) this.showTable(ownErrors, columns);
+    if (found.length === 0 && receiver === undefined) throw this.#notFound(String(status));
+    const ownErrors = found.length > 0 ? this.#showTable(found) : [];
     if (receiver !== undefined) {
       if (ownErrors.length > 0) this.log();
       this.log(rewordFor(this.program, `From a receiver of webhooks: ${receiver}.`));

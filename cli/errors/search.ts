@@ -1,6 +1,7 @@
 import { errorExplanations } from '../../contracts/error-explanations.ts';
 import { type ErrorCode, errorTable, isErrorCode } from '../../contracts/errors.ts';
 import { type Reason, reasons } from '../../contracts/reasons.ts';
+import { type ProgramName, rewordFor } from '../program/program.ts';
 import { errorGuide, redirectGuide } from './guide.ts';
 import { errorMessages } from './messages.ts';
 
@@ -43,12 +44,18 @@ const describeReason = (code: Reason): ListedError => ({
 
 const isListedOtherwise = (code: string): boolean => isErrorCode(code) || code in redirectGuide;
 
-/** All errors of the contract. A reason that is also a code of a response or of a redirect is listed only as that. */
+/** All errors of the contract, with advice for support. A reason that is also a code of a response or of a redirect is listed only as that. */
 export const listedErrors: readonly ListedError[] = [
   ...Object.keys(errorTable).filter(isErrorCode).map(describeAnswer),
   ...Object.entries(redirectGuide).map(describeRedirect),
   ...(Object.keys(reasons) as Reason[]).filter((code) => !isListedOtherwise(code)).map(describeReason),
 ];
+
+/** Returns an error with the advice for the users of a program. Members get that for developers, because they cannot do what support can. */
+export const adviseUsersOf = (program: ProgramName, error: ListedError): ListedError =>
+  program === 'svc' && isErrorCode(error.code)
+    ? { ...error, advice: rewordFor('svc', errorExplanations[error.code].fix) }
+    : error;
 
 /** Returns the words of a text, without short words. Numbers, times and ids are left out, because they differ in each message. */
 const wordsOf = (text: string): string[] =>

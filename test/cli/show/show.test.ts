@@ -235,7 +235,7 @@ describe('svcadmin error', () => {
     expect(adviceOf('device_login_denied')).toMatch(/^The member starts `svc login` again/);
     expect(adviceOf('idempotency_conflict')).toContain('a new Idempotency-Key');
     expect(adviceOf('not_permitted')).toContain('create an operator with another role');
-    // `svc error` shows the same advice, and members have no svcadmin.
+    // It is advice of svcadmin, which needs no name there.
     expect(adviceOf('not_permitted')).not.toContain('svcadmin');
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { adviseUsersOf, listedErrors } from '../../../cli/errors/search.ts';
 import { rewordFor } from '../../../cli/program/program.ts';
 import { commandProcedures } from '../../../cli/roles/procedures.ts';
 import { commands, origins } from '../../../cli/svc/commands.ts';
@@ -17,6 +18,15 @@ it('advice for members speaks to them, and never of the partner', () => {
   const advice = answers.map((answer) => rewordFor('svc', adviseAnswer(answer) ?? ''));
   expect(advice.filter((text) => text === '' || /partner/i.test(text))).toEqual([]);
   expect(rewordFor('svcadmin', adviseAnswer('404') ?? '')).toContain('Have the partner check the URL');
+});
+
+it('the advice of svc on an error names only commands that svc has', () => {
+  const advice = listedErrors.map((error) => adviseUsersOf('svc', error).advice).join('\n');
+  const named = [...advice.matchAll(/`(svc(?:admin)? )?(\w[a-z-]*(?: [a-z-]+)?)/g)]
+    .filter(([, program, name = '']) => program !== undefined || name in commandProcedures)
+    .map(([, program = '', name = '']) => [program === 'svcadmin ', name.replace(' ', ':')] as const);
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter(([isForSupport, name]) => isForSupport || !commands[name])).toEqual([]);
 });
 
 describe('every command of svc', () => {
