@@ -30,6 +30,8 @@ export const KeyView = z.strictObject({
   /** The last characters of the signing secret, and its creation time. Null if an older build made it, or without a URL. */
   webhookLast4: z.string().nullable(),
   webhookSecretAt: DateTime.nullable(),
+  /** When the signing secret last signed, accurate to some minutes. Null if it has signed nothing yet. */
+  webhookLastUsedAt: DateTime.nullable(),
   createdAt: DateTime,
   rotatedAt: DateTime.nullable(),
   /** The last use of the current secret, accurate to some minutes. Null if it was not used yet. */

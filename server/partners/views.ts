@@ -34,6 +34,7 @@ export function viewKey(key: ApiKey, now: number): KeyView {
     webhookUrl: key.webhook?.url,
     webhookLast4: key.webhook?.last4,
     webhookSecretAt: key.webhook?.secretAt,
+    webhookLastUsedAt: key.webhook?.lastUsedAt,
     oldSecrets: viewOldSecrets(key.oldSecrets ?? [], now),
   });
 }

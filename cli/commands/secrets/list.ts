@@ -1,3 +1,4 @@
+import type { OldSecret } from '../../../contracts/admin/keys.ts';
 import type { AdminApi } from '../../connection/client.ts';
 import { listFlags, modeFilter, moment } from '../../flags/flags.ts';
 import { idFlag } from '../../flags/ids.ts';
@@ -33,21 +34,33 @@ const ownerOf = ({ id, partnerId, partnerName, mode }: Listed<'keys' | 'clients'
   expiresAt: null,
 });
 
-/** The secrets of an API key: its own, and the one that signs its webhooks. Times of older builds are not known. */
+/**
+ * Returns replaced secrets that still work, of an API key or an integration. It is not stored when they were made, so that they
+ * count as old as their record.
+ */
+const replaced = (current: Secret, createdAt: string, secrets: readonly OldSecret[]): Secret[] =>
+  secrets.map(({ last4, lastUsedAt, expiresAt }) => ({
+    ...current,
+    ...{ last4, lastUsedAt, expiresAt },
+    madeAt: createdAt,
+  }));
+
+/** The secrets of an API key: its own, replaced ones, and the one that signs its webhooks. Times of older builds are not known. */
 function ofKey(key: Listed<'keys'>): Secret[] {
   const own: Secret = {
     ...ownerOf(key),
     ...{ kind: 'apiKey', last4: key.last4, lastUsedAt: key.lastUsedAt, next: `keys rotate ${key.id}` },
     madeAt: key.rotatedAt ?? key.createdAt,
   };
-  if (key.webhookUrl === null) return [own];
+  const accepted = [own, ...replaced(own, key.createdAt, key.oldSecrets)];
+  if (key.webhookUrl === null) return accepted;
   const signing: Secret = {
     ...ownerOf(key),
-    ...{ kind: 'webhookSecret', last4: key.webhookLast4, lastUsedAt: null },
+    ...{ kind: 'webhookSecret', last4: key.webhookLast4, lastUsedAt: key.webhookLastUsedAt },
     madeAt: key.webhookSecretAt ?? key.createdAt,
     next: `webhooks prepare-secret ${key.id}`,
   };
-  return [own, signing];
+  return [...accepted, signing];
 }
 
 const ofClient = (client: Listed<'clients'>): Secret[] =>
@@ -58,12 +71,16 @@ const ofClient = (client: Listed<'clients'>): Secret[] =>
     next: `clients rotate-secret ${client.id}`,
   }));
 
-const ofIntegration = (integration: Listed<'integrations'>): Secret => ({
-  ...ownerOf(integration),
-  ...{ kind: 'integrationSecret', last4: integration.last4, lastUsedAt: integration.lastUsedAt },
-  madeAt: integration.rotatedAt ?? integration.createdAt,
-  next: `integrations rotate-secret ${integration.id}`,
-});
+function ofIntegration(integration: Listed<'integrations'>): Secret[] {
+  const { id, last4, lastUsedAt, createdAt, rotatedAt, oldSecret } = integration;
+  const own: Secret = {
+    ...ownerOf(integration),
+    ...{ kind: 'integrationSecret', last4, lastUsedAt },
+    madeAt: rotatedAt ?? createdAt,
+    next: `integrations rotate-secret ${id}`,
+  };
+  return [own, ...replaced(own, createdAt, oldSecret === null ? [] : [oldSecret])];
+}
 
 /** Reads the secrets of all active keys, clients and integrations, the oldest first. */
 async function readSecrets(api: AdminApi, wanted: Wanted): Promise<Secret[]> {
@@ -73,7 +90,11 @@ async function readSecrets(api: AdminApi, wanted: Wanted): Promise<Secret[]> {
     readAll((page) => api.clients.list.query({ ...active, ...page })),
     readAll((page) => api.integrations.list.query({ ...active, ...page })),
   ]);
-  const secrets = [...keys.flatMap(ofKey), ...clients.flatMap(ofClient), ...integrations.map(ofIntegration)];
+  const secrets = [
+    ...keys.flatMap(ofKey),
+    ...clients.flatMap(ofClient),
+    ...integrations.flatMap(ofIntegration),
+  ];
   return secrets.toSorted((one, other) => (one.madeAt < other.madeAt ? -1 : 1));
 }
 

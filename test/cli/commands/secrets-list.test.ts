@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createShop } from '../../api/storefront/shop.ts';
 import { createPartner, type TestPartner } from '../../harness/partner.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { type CommandLine, commandLine } from '../svcadmin.ts';
@@ -40,6 +41,33 @@ describe('svcadmin secrets list', () => {
     ]);
     await server.admin.keys.rotate.mutate({ keyId: partner.keyId });
     expect(await old()).toBe(0);
+  });
+});
+
+describe('svcadmin secrets list of replaced secrets', () => {
+  it('lists those of a key, a client and an integration while they are accepted, until when, and their last use', async () => {
+    const { partnerId, keyId, clientId, integrationId, integrationSecret } = await createShop(server);
+    const { db, admin } = server;
+    const keepOldSeconds = 3_600;
+    await admin.keys.rotate.mutate({ keyId, keepOldSeconds });
+    await admin.clients.rotateSecret.mutate({ clientId, keepOldSeconds });
+    await admin.integrations.rotateSecret.mutate({ integrationId, keepOldSeconds });
+    await admin.webhooks.set.mutate({ keyId, url: 'https://shop.example/hook' });
+    const lastUsedAt = new Date();
+    const $set = { 'webhook.lastUsedAt': lastUsedAt };
+    await db.collection<{ _id: string }>('apiKeys').updateOne({ _id: keyId }, { $set });
+    const list = ['secrets', 'list', '--partner', partnerId];
+    const found = await svcadmin.json<Record<string, unknown>[]>(...list);
+    const old = found.filter(({ expiresAt }) => expiresAt !== null);
+    const kinds = ['apiKey', 'clientSecret', 'integrationSecret'];
+    expect(old.map(({ kind }) => kind).toSorted()).toEqual(kinds);
+    expect(old).toContainEqual(expect.objectContaining({ last4: integrationSecret.slice(-4) }));
+    expect(found.map(({ kind }) => kind).toSorted()).toEqual(
+      [...kinds, ...kinds, 'webhookSecret'].toSorted(),
+    );
+    expect(found).toContainEqual(
+      expect.objectContaining({ kind: 'webhookSecret', lastUsedAt: lastUsedAt.toISOString() }),
+    );
   });
 });
 
