@@ -20,11 +20,11 @@ const ownCommands = () =>
   commands.filter(({ command }) => command['$db'] === server.db.databaseName && !isKeyringRead(command));
 
 /**
- * Allowed sorts of small results: jobs, processes, due unsent events, the waiting brands of a partner, and the records of
- * one event, user, session, second or request.
+ * Allowed sorts of small results: jobs, processes, due unsent events, the waiting brands of a partner, users under a legal hold,
+ * and the records of one event, user, session, second or request.
  */
 const isFew =
-  /^find (jobs|processes)|"brandWaitsSince":\{[^}]*\},"(partnerId|_id)"|"(eventId|sub|userId|sessionId|requestId|use)":|"nextAttemptAt":\{"\$(gte|lte)"/;
+  /^find (jobs|processes)|"brandWaitsSince":\{[^}]*\},"(partnerId|_id)"|"(eventId|sub|userId|sessionId|requestId|use)":|"(nextAttemptAt|hold.until)":\{"\$(gte|lte|gt)"/;
 
 it('every request, webhook and sweep avoids a read of a whole collection', async () => {
   const { admin, baseUrl } = server;
