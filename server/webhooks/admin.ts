@@ -142,7 +142,7 @@ function deliveryProcedures(
     show: query(DeliveryReference, DeliveryView, ({ deliveryId }, { operator }) =>
       queries.showDelivery(deliveryId, operator.role),
     ),
-    resend: mutation({ target: null, record: 'none' })(
+    resend: mutation({ target: 'deliveryIds', record: 'none' })(
       ResendDeliveries,
       ResentDeliveries,
       async (input, { operatorId }, { operator }) => {

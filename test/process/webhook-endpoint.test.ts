@@ -151,6 +151,21 @@ describe('a process that was paused', () => {
   });
 });
 
+describe('a resend', () => {
+  it('is in the audit log under its delivery, unless it names several', async () => {
+    const partner = await listening((response) => response.writeHead(204).end());
+    const [first, second] = [await trigger(partner), await trigger(partner)];
+    for (const id of [first, second]) await reaches(id, 'delivered', 1);
+    const { deliveries, auditLog } = server.admin;
+    await deliveries.resend.mutate({ deliveryIds: [first, second] });
+    await deliveries.resend.mutate({ deliveryIds: [first] });
+    const named = { action: 'deliveries.resend', target: first, input: { deliveryIds: [first] } };
+    expect(await auditLog.list.query({ target: first })).toMatchObject([named]);
+    const [, several] = await auditLog.list.query({ action: 'deliveries.resend' });
+    expect(several).toMatchObject({ target: null, input: { deliveryIds: [first, second] } });
+  });
+});
+
 describe('the retention time', () => {
   const purgeDates = async (name: string, filter: Record<string, unknown>) =>
     (await server.db.collection(name).find(filter).toArray()).map(({ purgeAt }) => purgeAt.getTime());

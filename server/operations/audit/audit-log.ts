@@ -41,10 +41,12 @@ export interface AuditLog extends Sweep {
   recordRead: RecordRead;
 }
 
-/** Returns the id that a call is about. The input of a refused call can be any value. */
+/** Returns the id that a call is about, null if it is about several. The input of a refused call can be any value. */
 function targetOf({ target }: AuditRule, input: unknown): string | null {
   if (target === null || !isObject(input)) return null;
-  const id = input[target === 'wallet' ? 'partnerId' : target];
+  const named = input[target === 'wallet' ? 'partnerId' : target];
+  const [id, ...others]: unknown[] = [named].flat();
+  if (others.length > 0) return null;
   if (typeof id !== 'string') return null;
   const mode = Mode.safeParse(input['mode']);
   return target === 'wallet' && mode.success ? `${id}:${mode.data}` : id;

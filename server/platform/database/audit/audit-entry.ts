@@ -22,7 +22,10 @@ export type CallResult = { outcome: 'done'; repeated: boolean } | { outcome: 're
 
 /** What the audit log records of a call that changes something. */
 export interface AuditRule<Target extends string | null = string | null> {
-  /** The field of the input with the id of what is changed, `wallet` for `partnerId` and `mode`. Null if the input has no id. */
+  /**
+   * The field of the input with the id of what is changed, or with a list of ids, of which only one alone is a target. `wallet`
+   * for `partnerId` and `mode`. Null if the input has no id.
+   */
   target: Target;
   /**
    * The collection whose document carries the entry of the change until it is copied. `several` if documents of several
