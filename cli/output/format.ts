@@ -89,7 +89,11 @@ export function formatValue(name: string, value: unknown): string {
     return verbatimFields.has(name) ? text : localTimes(text);
   }
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (Array.isArray(value)) return value.map((item) => formatValue(name, item)).join(' ') || '-';
+  if (Array.isArray(value)) {
+    // The fields of a record are separated by commas, so that records need another sign between them.
+    const separator = value.some((item) => typeof item === 'object') ? '; ' : ' ';
+    return value.map((item) => formatValue(name, item)).join(separator) || '-';
+  }
   return Object.entries(value)
     .map(([inner, item]) => `${splitName(inner)} ${formatValue(inner, item)}`)
     .join(', ');

@@ -178,6 +178,9 @@ describe('the output of a field', () => {
     expect(formatValue('webhookUrl', null)).toBe('-');
     expect(formatValue('name', 'a\u001b[2Jb')).toBe('a\\x1b[2Jb');
     expect(formatValue('used', { minute: 2, hour: 7 })).toBe('minute 2, hour 7');
+    const secrets = [{ last4: 'aB3d', lastUsedAt: null }, { last4: 'xY9z' }];
+    expect(formatValue('secrets', secrets)).toBe('last4 aB3d, last used at -; last4 xY9z');
+    expect(formatValue('claims', ['age_18_plus', 'country'])).toBe('age_18_plus country');
   });
 
   it('has a label in words for the name of each field: createdAt becomes "Created at"', () => {
