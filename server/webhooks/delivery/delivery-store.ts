@@ -11,6 +11,7 @@ import {
   type Leased,
   type Overdue,
   type StoredEvent,
+  skipFor,
 } from './delivery.ts';
 import { dueQueries } from './due-store.ts';
 import { collection as eventCollection } from './event-store.ts';
@@ -216,7 +217,7 @@ export function createDeliveryStore(db: Db) {
       await deliveries.updateOne(
         { _id, 'lease.token': lease.token },
         {
-          $set: { status: 'skipped', skipped: { reason, at }, endedAt: at },
+          $set: { status: 'skipped', skipped: skipFor(reason, at), endedAt: at },
           $pop: { attempts: 1 },
           $unset: { lease: '', overdue: '' },
         },

@@ -93,7 +93,7 @@ export interface Delivery extends Omit<StoredEvent, 'body'> {
   overdue?: Overdue;
   /** Only while in flight. The holder of the token writes the result. Before `until`, no other process sends the delivery. */
   lease?: { token: string; until: Date };
-  skipped?: { reason: SkipReason; at: Date };
+  skipped?: Skip;
   /** The delivery that this one repeats. */
   resendOf?: string;
   /** The URL that it goes to instead of the webhook URL of its key. */
@@ -105,6 +105,30 @@ export interface Delivery extends Omit<StoredEvent, 'body'> {
   /** When the delivery was delivered, failed or skipped. */
   endedAt?: Date;
 }
+
+/**
+ * Why and when a delivery was skipped. Lists of older builds fail for a `reason` that they do not know, so it is the nearest of
+ * theirs where `exact` is present.
+ */
+interface Skip {
+  reason: SkipReason;
+  exact?: SkipReason;
+  at: Date;
+}
+
+const olderReasons: Partial<Record<SkipReason, SkipReason>> = {
+  partner_closed: 'partner_suspended',
+  other_host: 'cancelled',
+};
+
+export function skipFor(reason: SkipReason, at: Date): Skip {
+  const older = olderReasons[reason];
+  return older ? { reason: older, exact: reason, at } : { reason, at };
+}
+
+/** Why the delivery was skipped. Undefined if it was not. */
+export const skipReasonOf = ({ skipped }: Pick<Delivery, 'skipped'>): SkipReason | undefined =>
+  skipped?.exact ?? skipped?.reason;
 
 /** The first due time of a pending attempt, from which lateness counts. Undefined if none is pending. */
 export const firstDueOf = ({ nextAttemptAt, overdue }: Delivery): Date | undefined =>

@@ -3,7 +3,7 @@ import { retentionMs } from '../../../contracts/retention.ts';
 import { attemptLimit, type SkipReason } from '../../../contracts/webhooks.ts';
 import type { EventDraft } from '../../platform/database/event-draft.ts';
 import { deriveId } from '../../platform/ids.ts';
-import type { Delivery, Leased, StoredEvent } from './delivery.ts';
+import { type Delivery, type Leased, type StoredEvent, skipFor } from './delivery.ts';
 import type { Lease } from './delivery-store.ts';
 
 /** When an event or delivery made at `at` is deleted: 30 days later (docs/choices.md). */
@@ -50,7 +50,7 @@ export function markSkipped(
   reason: SkipReason,
   at: Date,
 ): Delivery {
-  return { ...delivery, status: 'skipped', skipped: { reason, at }, endedAt: at };
+  return { ...delivery, status: 'skipped', skipped: skipFor(reason, at), endedAt: at };
 }
 
 export function composeDelivery(

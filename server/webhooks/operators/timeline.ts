@@ -9,7 +9,13 @@ import {
   type SkipReason,
   type WaitReason,
 } from '../../../contracts/webhooks.ts';
-import { type Attempt, type Delivery, firstDueOf, type StoredEvent } from '../delivery/delivery.ts';
+import {
+  type Attempt,
+  type Delivery,
+  firstDueOf,
+  type StoredEvent,
+  skipReasonOf,
+} from '../delivery/delivery.ts';
 import { dueTimeOf, statusOf } from './views.ts';
 
 const triggers: Record<AttemptTrigger, string> = {
@@ -84,7 +90,7 @@ function describeDueTime(delivery: Delivery, { now, waits }: TimelineContext): s
 }
 
 /** Every skipped delivery has a reason, so the default is for the type only. */
-const skipReasonOf = ({ skipped }: Delivery): SkipReason => skipped?.reason ?? 'no_url';
+const whySkipped = (delivery: Delivery): SkipReason => skipReasonOf(delivery) ?? 'no_url';
 
 /** Describes when a waiting delivery is attempted next, or how the delivery has ended. */
 function describeStatus(delivery: Delivery, context: TimelineContext): string[] {
@@ -103,7 +109,7 @@ function describeStatus(delivery: Delivery, context: TimelineContext): string[] 
       ];
     case 'skipped':
       return [
-        `Delivery ${_id} was skipped at ${endedAt?.toISOString()}: ${skipReasons[skipReasonOf(delivery)]}.`,
+        `Delivery ${_id} was skipped at ${endedAt?.toISOString()}: ${skipReasons[whySkipped(delivery)]}.`,
       ];
   }
 }
@@ -171,7 +177,7 @@ function advise(
   const wait = waits.get(last._id);
   if (wait) return adviseWait(wait, event.keyId, adviseCommand);
   if (last.status !== 'skipped') return null;
-  switch (skipReasonOf(last)) {
+  switch (whySkipped(last)) {
     case 'key_revoked':
       return `Events of a revoked key are not sent. Move the client to a live key: ${adviseCommand('clients.update', 'svcadmin clients update --key')}`;
     case 'partner_suspended':

@@ -5,7 +5,7 @@ import type { WaitReason } from '../../../contracts/webhooks.ts';
 import { viewAs } from '../../platform/admin-api/view.ts';
 import { lockLifetime } from '../../platform/jobs/scheduler.ts';
 import type { Job } from '../../platform/jobs/stored-job.ts';
-import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';
+import { type Attempt, type Delivery, type StoredEvent, skipReasonOf } from '../delivery/delivery.ts';
 import { attemptsJob } from '../delivery/due-job.ts';
 
 function viewAttempt(attempt: Attempt): AttemptView {
@@ -20,7 +20,7 @@ export function viewDelivery(delivery: Delivery, waiting?: WaitReason): Delivery
     event: delivery.type,
     attempts: delivery.attempts.map(viewAttempt),
     waiting,
-    skipped: delivery.skipped?.reason,
+    skipped: skipReasonOf(delivery),
   });
 }
 

@@ -87,7 +87,8 @@ describe('a resend to another URL', () => {
     change({ url: 'https://moved.example/' });
     await createSystem({ db: system.db, endpoints: system.endpoints });
     const skipped = await until(() => stored(system).findOne({ status: 'skipped' }));
-    expect(skipped).toMatchObject({ resendOf: deliveryId, skipped: { reason: 'other_host' } });
+    expect(skipped).toMatchObject({ resendOf: deliveryId, skipped: { reason: 'cancelled' } });
+    expect(await deliveries.list({ status: 'skipped' })).toMatchObject([{ skipped: 'other_host' }]);
   });
 
   it('is refused for the role ops, which may not change a webhook URL, and for a key without an endpoint', async () => {
