@@ -18,7 +18,7 @@ const firstOfThisMonth = (): string => `${new Date().toISOString().slice(0, 'YYY
 export default class RevenueCommand extends AdminCommand<typeof RevenueCommand> {
   static override summary = 'Add up charges and refunds of all partners, by month, mode and kind.';
   static override description =
-    'Months are those of UTC, and without a period the present one is shown. A refund is negative, and counts in its own month. Money of test mode is play money. Fundings and adjustments are no revenue. With --compare, `amountBefore` is of the span of the same length before, `change` the amount divided by it, and what grew most comes first.';
+    'Months are those of UTC, and without a period the present one is shown. A refund is negative, and counts in its own month. Money of test mode is play money. Fundings and adjustments are no revenue. With --compare, `amountBefore` is of the span of the same length before. `change` is the amount divided by it. What grew most comes first.';
   static override examples = [
     '<%= config.bin %> revenue --month 2026-06 --mode live',
     '<%= config.bin %> revenue --from 2026-01-01 --mode live --by month,partnerName --csv',
@@ -68,10 +68,11 @@ export default class RevenueCommand extends AdminCommand<typeof RevenueCommand> 
     );
   }
 
-  /** Adds up a period and the span of the same length before it. What grew most comes first. */
+  /** Adds up what has passed of a period, and the span of the same length before it. What grew most comes first. */
   async #compare(columns: readonly string[], period: Period) {
     const begin = Date.parse(period.from);
-    const end = period.to === undefined ? Date.now() : Date.parse(period.to);
+    const end = Math.min(Date.now(), Date.parse(period.to ?? '9999-12-31'));
+    if (begin >= end) throw usageError('A span that has not begun cannot be compared');
     const before = { from: new Date(2 * begin - end).toISOString(), to: period.from };
     // One tally of both spans tells partners of one name apart, whichever span has them.
     const tally = createTally(columns, 'amount', 'amountBefore');
@@ -117,7 +118,7 @@ type Sums = Readonly<Record<string, unknown>>;
 
 const withoutShares = (tally: Tally): Sums[] => tally.groups().map(({ share: _share, ...group }) => group);
 
-/** Returns by what an amount has multiplied. Null if it was not positive before. */
+/** Returns an amount divided by the one before, with two decimals. Null if that was not positive. */
 const ratioOf = (amount: unknown, before: unknown): number | null =>
   Number(before) > 0 ? Math.round((Number(amount) / Number(before)) * 100) / 100 : null;
 

@@ -82,6 +82,13 @@ describe('svcadmin revenue', () => {
     expect(await svcadmin.run([...spans, '--by', 'month'])).toMatchObject({ code: 2 });
   });
 
+  it('compares only what has passed of a span that ends in the future, and refuses one that has not begun', async () => {
+    const spans = ['revenue', '--from', '1h', '--to', '2099-01-01', '--compare'];
+    expect(await svcadmin.json(...spans)).toEqual([]);
+    const future = await svcadmin.run(['revenue', '--from', '2099-01-01', '--compare']);
+    expect(future).toMatchObject({ code: 2, stderr: expect.stringContaining('has not begun') });
+  });
+
   it('says of which period and filter there is nothing, instead of a sum of zero', async () => {
     const live = await svcadmin.run(['revenue', '--from', '2026-06-01', '--mode', 'live']);
     expect(live.stdout).toBe('');
