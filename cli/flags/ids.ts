@@ -57,8 +57,12 @@ export const idFlag = (kind: IdentifierKind) =>
   Flags.custom<string>({ parse: async (text, command) => requireId(text, [kind], command) });
 
 /** Returns a text that may be a sub, which has no prefix, or an id that leads to a user. @throws CommandError as `requireId` */
-const requireUser = (text: string, command: Command): string =>
-  /^[\w-]{43}$/.test(text) ? text : requireId(text, ['user', 'enrollment', 'passkey', 'session'], command);
+function requireUser(text: string, command: Command): string {
+  // A part of a secret can be as long as a sub.
+  refuseSecret(text);
+  if (/^[\w-]{43}$/.test(text)) return text;
+  return requireId(text, ['user', 'enrollment', 'passkey', 'session'], command);
+}
 
 export const userArg = Args.custom<string>({ parse: async (text, command) => requireUser(text, command) });
 export const userFlag = Flags.custom<string>({ parse: async (text, command) => requireUser(text, command) });

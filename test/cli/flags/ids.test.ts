@@ -79,6 +79,14 @@ describe('a name where a command needs an id', () => {
     }
   });
 
+  it('is not echoed if it is a part of a secret, also one as long as a sub', async () => {
+    const part = 'svc_live_'.padEnd(43, 'a1B2');
+    const { code, stderr } = await svcadmin.run(['users', 'show', part]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('is a live API key: it was not looked up, and not sent anywhere');
+    expect(stderr).not.toContain(part);
+  });
+
   it('is refused with that command also if it is an id of another kind', async () => {
     const { code, stderr } = await svcadmin.run(['operators', 'revoke', `key_${'0'.repeat(22)}`]);
     expect(code).toBe(2);
