@@ -94,6 +94,25 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     expect(await requestNow()).toBeNull();
   });
 
+  it('sends the file that was chosen last, and reads no more of a file than a logo can have', async () => {
+    await open('/logo');
+    await page.evaluate(`
+      window.reads = [];
+      const { readAsDataURL } = FileReader.prototype;
+      FileReader.prototype.readAsDataURL = function (blob) {
+        window.reads.push({ size: blob.size, end: new Promise((done) => { this.addEventListener('loadend', done); }) });
+        readAsDataURL.call(this, blob);
+      };`);
+    for (const buffer of [Buffer.alloc(1_000_000), Buffer.from('last')])
+      await page.setInputFiles('input[type=file]', { name: 'logo.png', mimeType: 'image/png', buffer });
+    const sizes = await page.evaluate<number[]>(
+      'Promise.all(window.reads.map(({ size, end }) => end.then(() => size)))',
+    );
+    expect(sizes).toEqual([270_000, 4]);
+    await form('set').locator('button:enabled').waitFor();
+    expect(await form('set').locator('[name=image]').inputValue()).toBe('bGFzdA==');
+  });
+
   it('adds and removes a redirect URI', async () => {
     await open(`/clients/${partner.clientId}`);
     await send('addUri', { uri: 'http://localhost:9999/second' });

@@ -89,24 +89,27 @@ history.replaceState(null, '', location.href);
 
 // Puts a chosen file into its form, as base64. The buttons wait until it is read.
 (() => {
+  // More than the server takes, so that it says what is wrong with a larger file. In base64, these bytes have no padding.
+  const mostBytes = 270_000;
   for (const chooser of document.querySelectorAll('input[type=file]')) {
     const { form } = chooser;
     const buttons = form.querySelectorAll('button');
+    const reader = new FileReader();
+    const fill = (text) => {
+      form.elements[chooser.dataset.into].value = text;
+      for (const button of buttons) button.disabled = false;
+    };
     chooser.disabled = false;
     // A reload may keep the choice, but not what was read.
     chooser.value = '';
+    reader.addEventListener('load', () => fill(reader.result.replace(/^[^,]*,/, '')));
+    reader.addEventListener('error', () => fill(''));
     chooser.addEventListener('change', () => {
       const [file] = chooser.files;
-      const reader = new FileReader();
-      const fill = (text) => {
-        form.elements[chooser.dataset.into].value = text;
-        for (const button of buttons) button.disabled = false;
-      };
+      // The file that was chosen before may still be read.
+      reader.abort();
       for (const button of buttons) button.disabled = true;
-      // The server says what is wrong with a file that is too large, also if it does not get all of it.
-      reader.addEventListener('load', () => fill(reader.result.replace(/^[^,]*,/, '').slice(0, 360_000)));
-      reader.addEventListener('error', () => fill(''));
-      if (file) reader.readAsDataURL(file);
+      if (file) reader.readAsDataURL(file.slice(0, mostBytes));
       else fill('');
     });
   }
