@@ -31,7 +31,7 @@ const de = {
   deviceCode: 'Auf diesen Code wartet keine Anmeldung: Er ist falsch, benutzt oder älter als 10 Minuten.',
   endedLogin: 'Diese Anmeldung ist beendet.',
   invitation: 'Diese Einladung wurde benutzt, ist abgelaufen oder wurde ersetzt.',
-  logo: 'Wählen Sie eine PNG- oder JPEG-Datei ohne Interlacing: höchstens 256 KiB, 16 bis 1.024 Pixel je Seite, höchstens dreimal so breit wie hoch.',
+  logo: 'Wählen Sie eine PNG- oder JPEG-Datei ohne Interlacing: höchstens 256 KiB, 16 bis 1.024 Pixel je Seite, keine Seite mehr als dreimal so lang wie die andere.',
   record: 'Gesucht wurde: {1}',
   value: 'Dieser Wert ist nicht möglich.',
 };
@@ -70,7 +70,7 @@ const fr: FaultMessages = {
   deviceCode: 'Aucune connexion n’attend ce code : il est faux, déjà utilisé ou vieux de plus de 10 minutes.',
   endedLogin: 'Cette connexion est terminée.',
   invitation: 'Cette invitation a été utilisée, a expiré ou a été remplacée.',
-  logo: 'Choisissez un fichier PNG ou JPEG non entrelacé : 256 Kio au plus, 16 à 1 024 pixels de côté, au plus trois fois plus large que haut.',
+  logo: 'Choisissez un fichier PNG ou JPEG non entrelacé : 256 Kio au plus, 16 à 1 024 pixels de côté, un côté au plus trois fois plus long que l’autre.',
   record: 'Recherche : {1}',
   value: 'Cette valeur n’est pas acceptée.',
 };
@@ -107,7 +107,7 @@ const es: FaultMessages = {
     'Ningún inicio de sesión espera este código: es erróneo, se ha usado o tiene más de 10 minutos.',
   endedLogin: 'Este inicio de sesión ha terminado.',
   invitation: 'Esta invitación se ha usado, ha caducado o se ha sustituido.',
-  logo: 'Elija un archivo PNG o JPEG sin entrelazar: hasta 256 KiB, de 16 a 1.024 píxeles por lado, como máximo tres veces más ancho que alto.',
+  logo: 'Elija un archivo PNG o JPEG sin entrelazar: hasta 256 KiB, de 16 a 1.024 píxeles por lado, y un lado como máximo tres veces más largo que el otro.',
   record: 'Se buscó: {1}',
   value: 'Este valor no se acepta.',
 };
@@ -142,7 +142,7 @@ const ar: FaultMessages = {
   deviceCode: 'لا ينتظر أي تسجيل دخول هذا الرمز: إما أنه خاطئ أو مستخدم أو مضى عليه أكثر من 10 دقائق.',
   endedLogin: 'انتهى تسجيل الدخول هذا.',
   invitation: 'استُخدمت هذه الدعوة أو انتهت صلاحيتها أو استُبدلت.',
-  logo: 'اختر ملف PNG أو JPEG غير متشابك: 256 كيبيبايت كحد أقصى، من 16 إلى 1024 بكسل لكل ضلع، ولا يزيد العرض على ثلاثة أضعاف الارتفاع.',
+  logo: 'اختر ملف PNG أو JPEG غير متشابك: 256 كيبيبايت كحد أقصى، من 16 إلى 1024 بكسل لكل ضلع، ولا يزيد أي ضلع على ثلاثة أضعاف الآخر.',
   record: 'البحث عن: {1}',
   value: 'هذه القيمة غير مقبولة.',
 };
