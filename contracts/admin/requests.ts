@@ -118,4 +118,4 @@ export const RefusedView = z.strictObject({
 });
 
 /** Refused requests, the most frequent first. If there were too many to count, `countedSince` is later than requested. */
-export const RefusedExchanges = z.strictObject({ rows: z.array(RefusedView), countedSince: DateTime });
+export const RefusedRequests = z.strictObject({ rows: z.array(RefusedView), countedSince: DateTime });

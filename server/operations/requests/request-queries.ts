@@ -4,7 +4,7 @@ import {
   type InactiveRecord,
   ListRefused,
   ListRequests,
-  RefusedExchanges,
+  RefusedRequests,
   RefusedView,
   RequestHistory,
   RequestReference,
@@ -104,7 +104,7 @@ export function createRequestProcedures(dependencies: RequestDependencies) {
       return { ...total, sampledSince };
     }),
 
-    refused: query(ListRefused, RefusedExchanges, async ({ since, ...wanted }) => {
+    refused: query(ListRefused, RefusedRequests, async ({ since, ...wanted }) => {
       const { rows, countedSince } = await requests.refused({ ...wanted, since: startOf(since) });
       const from = countedSince.toISOString();
       const sampledSince = await gaps.sampledSince({ since: from, until: wanted.until, status: '4xx' });

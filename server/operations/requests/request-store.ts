@@ -240,8 +240,8 @@ export function createRequestStore(db: Db) {
         .toArray(),
 
     /**
-     * Counts refused requests by partner, route and reason, the most frequent first. `countedSince` is later than `since` if there are
-     * more requests than one count reads.
+     * Counts refused requests by partner, route and reason, the most frequent first. `countedSince` is later than `since` if
+     * there are more requests than one count reads.
      */
     async refused({
       partnerId,
