@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordingLogger } from '../../harness/log-lines.ts';
 import { createPartner, type TestPartner } from '../../harness/partner.ts';
@@ -32,7 +33,15 @@ afterAll(() => server.stop());
 
 const paths = () => [
   ...['/', '/warnings', '/clients', '/keys', '/webhooks', '/deliveries', '/requests', '/sessions', '/users'],
-  ...['/wallet', '/members', '/log', '/news', `/clients/${partner.clientId}`, `/keys/${partner.keyId}`],
+  ...[
+    '/wallet',
+    '/logo',
+    '/members',
+    '/log',
+    '/news',
+    `/clients/${partner.clientId}`,
+    `/keys/${partner.keyId}`,
+  ],
   ...[`/webhooks/${partner.keyId}`, `/members/${viewer.id}`],
 ];
 
@@ -148,6 +157,28 @@ describe('a form of the portal', () => {
     expect((await send(text.replace('act=create', 'act=nothing'))).status).toBe(400);
     expect((await send(text.replace('act=create', 'act=__proto__'))).status).toBe(400);
     expect(await keys()).toEqual(before);
+  });
+
+  it('with a logo is for a member with its CSRF token, up to 512 KiB, and concerns no other partner', async () => {
+    clock.advance(60_000);
+    const csrf = await owner.browser.csrf();
+    const picture = new PNG({ width: 64, height: 64 });
+    picture.data.fill(200);
+    const form = { csrf, act: 'set', image: PNG.sync.write(picture).toString('base64') };
+    const statusOf = async (fields: object) =>
+      (await owner.browser.post('/logo', { ...form, ...fields })).status;
+    expect(await statusOf({ image: 'A'.repeat(512 * 1024) })).toBe(400);
+    expect(await statusOf({ image: 'A'.repeat(400_000) })).toBe(400);
+    expect(await statusOf({ csrf: '' })).toBe(403);
+    const unknown = await createPortalBrowser(server).post('/logo', { ...form, more: 'x'.repeat(400_000) });
+    expect([unknown.status, unknown.response.headers.get('location')]).toEqual([
+      ...[303, expect.stringContaining('/sign-in?')],
+    ]);
+    const requestOf = async ({ partnerId }: TestPartner) =>
+      (await server.admin.partners.show.query({ partnerId })).brandRequest;
+    expect(await requestOf(partner)).toBeNull();
+    expect(await statusOf({ partnerId: other.partnerId })).toBe(303);
+    expect([await requestOf(partner), await requestOf(other)]).toEqual([expect.anything(), null]);
   });
 });
 
