@@ -159,7 +159,7 @@ describe('a form of the portal', () => {
     expect(await keys()).toEqual(before);
   });
 
-  it('with a logo is for a member with its CSRF token, up to 512 KiB, and concerns no other partner', async () => {
+  it('takes a logo only from a member with its CSRF token, up to 512 KiB, and for its own partner', async () => {
     clock.advance(60_000);
     const csrf = await owner.browser.csrf();
     const picture = new PNG({ width: 64, height: 64 });
