@@ -4,7 +4,7 @@ import type { PageContext, PageRow, View } from '../kit/page.ts';
 import { text, time } from '../kit/text.ts';
 import { statusOfRequest } from './client.ts';
 
-/** The most bytes of the form: the file in base64, whose signs `+` and `/` take three bytes each, and the other fields. */
+/** The most bytes of the form: the file in base64 and the other fields. Signs `+` and `/` take three bytes; a picture has few. */
 const largestForm = 2 * largestLogoFile;
 
 /** The logo of the partner, which all its clients show, as the hosted pages of a client have it. */
