@@ -158,6 +158,7 @@ describe('a resend', () => {
     for (const id of [first, second]) await reaches(id, 'delivered', 1);
     const { deliveries, auditLog } = server.admin;
     await deliveries.resend.mutate({ deliveryIds: [first, second] });
+    clock.advance(1_000);
     await deliveries.resend.mutate({ deliveryIds: [first] });
     const named = { action: 'deliveries.resend', target: first, input: { deliveryIds: [first] } };
     expect(await auditLog.list.query({ target: first })).toMatchObject([named]);
