@@ -110,9 +110,6 @@ interface Project {
   sequence?: { groupOrder: number };
 }
 
-/** The quick tier has three workers. Slow tests wait for other processes a third of their time. */
-const inFour = { maxWorkers: 4, sequence: { groupOrder: 1 } };
-
 // Packages that recipes use have tests of their own.
 const never = ['**/node_modules/**'];
 const nightly = ['test/**/*.nightly.test.ts'];
@@ -128,17 +125,14 @@ export const projects: Project[] = [
     exclude: [...notQuick, ...isolated],
   },
   { name: 'quick-isolated', tier: 'quick', include: isolated, exclude: notQuick, isolate: true },
+  { name: 'slow', tier: 'slow', include: [...slow, ...thorough, ...withSlowTests], exclude: notShared },
   {
-    ...{ name: 'slow', tier: 'slow', include: [...slow, ...thorough, ...withSlowTests], exclude: notShared },
-    ...inFour,
-  },
-  {
-    ...{ name: 'slow-isolated', tier: 'slow', exclude: never, isolate: true, ...inFour },
+    ...{ name: 'slow-isolated', tier: 'slow', exclude: never, isolate: true },
     include: isolated.filter((file) => file in slowTests),
   },
   {
     ...{ name: 'slow-measured', tier: 'slow', include: measured, exclude: never, isolate: true },
-    ...{ maxWorkers: 1, sequence: { groupOrder: 2 } },
+    ...{ maxWorkers: 1, sequence: { groupOrder: 1 } },
   },
   { name: 'nightly', tier: 'nightly', include: nightly, exclude: never, isolate: true },
 ];
