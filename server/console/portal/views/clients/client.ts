@@ -14,17 +14,7 @@ import {
   select,
   withoutResult,
 } from '../kit/forms.ts';
-import type {
-  Action,
-  Cell,
-  DocumentRow,
-  Field,
-  Given,
-  PageContext,
-  PageRow,
-  Section,
-  View,
-} from '../kit/page.ts';
+import type { Action, DocumentRow, Field, Given, PageContext, PageRow, Section, View } from '../kit/page.ts';
 import { link, options, queryOf, tableOf, text, time, toned, wordsOf } from '../kit/text.ts';
 import { askToChange, askToEnd, askToEndOpenid, askToRotate, clientReference } from './client-questions.ts';
 import { integrate, integrationsOf } from './integrations.ts';
@@ -56,20 +46,20 @@ function redirectUrisOf({ redirectUris }: Client, { m }: PageContext): Section {
   };
 }
 
-/** Whether a change of the live brand waits for the operator, or was refused. */
-export const statusOfRequest = ({ status }: BrandRequest, m: Messages): Cell =>
-  toned(status === 'waiting' ? m.brandWaits : m.brandRefused, status === 'waiting' ? undefined : 'bad');
-
 /** A change of the live brand that waits for the operator, or was refused. */
-const requestFacts = (request: BrandRequest, m: Messages): NonNullable<Section['facts']> => [
-  [m.status, statusOfRequest(request, m)],
+export const requestFacts = (
+  { status, changes, requestedAt, reason }: BrandRequest,
+  m: Messages,
+): NonNullable<Section['facts']> => [
+  [
+    m.status,
+    toned(status === 'waiting' ? m.brandWaits : m.brandRefused, status === 'waiting' ? undefined : 'bad'),
+  ],
   ...brandFields.flatMap((name) =>
-    name in request.changes
-      ? [[m[name], text(request.changes[name as keyof typeof request.changes])] as const]
-      : [],
+    name in changes ? [[m[name], text(changes[name as keyof typeof changes])] as const] : [],
   ),
-  [m.since, time(request.requestedAt)],
-  ...(request.reason === null ? [] : [[m.reason, text(request.reason)] as const]),
+  [m.since, time(requestedAt)],
+  ...(reason === null ? [] : [[m.reason, text(reason)] as const]),
 ];
 
 /** The form and the preview of the branding. While a member tries values that are not saved, the query has them. */

@@ -1,8 +1,7 @@
 import { largestLogoFile } from '../../../../../contracts/admin/partners.ts';
 import { withoutResult } from '../kit/forms.ts';
 import type { PageContext, PageRow, View } from '../kit/page.ts';
-import { text, time } from '../kit/text.ts';
-import { statusOfRequest } from './client.ts';
+import { requestFacts } from './client.ts';
 
 /** The most bytes of the form: the file in base64 and the other fields. Signs `+` and `/` take three bytes; a picture has few. */
 const largestForm = 2 * largestLogoFile;
@@ -19,13 +18,7 @@ async function show({ api, m, partnerId }: PageContext): Promise<View> {
       {
         title: m.logo,
         note: m.brandNote,
-        facts: brandRequest
-          ? [
-              [m.status, statusOfRequest(brandRequest, m)],
-              [m.since, time(brandRequest.requestedAt)],
-              ...(brandRequest.reason === null ? [] : [[m.reason, text(brandRequest.reason)] as const]),
-            ]
-          : undefined,
+        ...(brandRequest && { facts: requestFacts(brandRequest, m) }),
         ...(client && { frame: { src: `/clients/${client.id}/preview?`, title: m.preview } }),
         forms: [
           {

@@ -79,7 +79,7 @@ export interface Search extends Pick<Form, 'fields' | 'submit'> {
 export interface Section {
   title: string;
   note?: string | undefined;
-  facts?: readonly (readonly [name: string, cell: Cell])[] | undefined;
+  facts?: readonly (readonly [name: string, cell: Cell])[];
   table?: { headings: readonly string[]; rows: readonly (readonly Cell[])[] };
   /** Shown instead of a table without rows: what would be here. */
   empty?: string;
