@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAdminApi } from '../../cli/connection/client.ts';
+import { sha256 } from '../../server/platform/ids.ts';
 import { maskSecrets } from '../../server/platform/telemetry/masking.ts';
-import { createPartner, post, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { createPartner, exchangeCode, post, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;
@@ -51,6 +52,27 @@ describe('the log of requests', () => {
     expect(await loggedRequest(idOf(read))).toMatchObject({ status: 401, clientId: partner.clientId });
   });
 });
+
+it.each([
+  ['a blocked user', 'access_denied', true],
+  ['a wrong code_verifier', 'invalid_grant', false],
+])('the log of requests names the session of a refused code: %s', async (_why, error, isBlocked) => {
+  const verified = await verifyUser(server, partner, 'adult');
+  const { enrollmentId = '', _id } = (await sessionOf(verified.code)) ?? {};
+  if (isBlocked) await server.admin.enrollments.block.mutate({ enrollmentId, reason: 'a test' });
+  const codeVerifier = isBlocked ? verified.codeVerifier : 'v'.repeat(43);
+  const refused = await exchangeCode(server, partner, { ...verified, codeVerifier });
+  expect(await loggedRequest(idOf(refused))).toMatchObject({ error, sessionId: _id });
+  const { rows: found } = await server.admin.requests.list.query({ sessionId: _id ?? '', limit: 9 });
+  expect(found.map(({ route }) => route)).toContain('/api/oauth/token');
+  if (isBlocked) await server.admin.enrollments.unblock.mutate({ enrollmentId });
+});
+
+/** The session of a code. */
+const sessionOf = (code: string) =>
+  server.db
+    .collection<{ _id: string; enrollmentId?: string }>('sessions')
+    .findOne({ 'code.hash': sha256(code) });
 
 it('the log of requests stores no request with an unknown path, session, client, API key or access token', async () => {
   const none = 'ses_0000000000000000000000';

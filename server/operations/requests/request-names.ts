@@ -3,6 +3,7 @@ import { textFault } from '../../../contracts/input-text.ts';
 import { sha256 } from '../../platform/ids.ts';
 import { maskedAddress } from '../../platform/telemetry/masked-address.ts';
 import { maskSecrets } from '../../platform/telemetry/masking.ts';
+import { presentedCode } from '../../sessions/code.ts';
 
 /** Identifiers in a request, as the caller wrote them. They need not exist. */
 export interface Names {
@@ -54,6 +55,12 @@ function sessionOfRedirect(location: unknown): string | undefined {
   return /\/verify\/(?:session|phone)\/(ses_[0-9A-Za-z]{22})/.exec(String(location))?.[1];
 }
 
+/** Returns the session of the code that a request sends. A code contains its id. */
+function sessionOfCode(body: unknown): string | undefined {
+  const code = textIn(body, 'code');
+  return code === undefined ? undefined : presentedCode(code).sessionId;
+}
+
 /** Returns the identifiers in a request and in its response. */
 export function namesIn({ body, query, params, headers }: FastifyRequest, reply: FastifyReply): Names {
   const { authorization = '' } = headers;
@@ -61,7 +68,8 @@ export function namesIn({ body, query, params, headers }: FastifyRequest, reply:
   const clientId = nameIn(body, 'client_id') ?? nameIn(query, 'client_id') ?? basicUser(authorization);
   return {
     clientId: clientId ?? (bearer && clientOfToken(bearer)),
-    sessionId: nameIn(params, 'session_id') ?? sessionOfRedirect(reply.getHeader('location')),
+    sessionId:
+      nameIn(params, 'session_id') ?? sessionOfCode(body) ?? sessionOfRedirect(reply.getHeader('location')),
     integrationId: shortText(headers['x-svc-integration-id']),
     keyHash: bearer && sha256(bearer),
   };
