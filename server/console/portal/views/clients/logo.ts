@@ -3,8 +3,8 @@ import { withoutResult } from '../kit/forms.ts';
 import type { PageContext, PageRow, View } from '../kit/page.ts';
 import { requestFacts } from './client.ts';
 
-/** The most bytes of the form: the file in base64 and the other fields. Signs `+` and `/` take three bytes; a picture has few. */
-const largestForm = 2 * largestLogoFile;
+/** The most bytes of the form: the file in base64, whose signs `+` and `/` take three bytes, and the other fields. */
+const largestForm = 5 * largestLogoFile;
 
 /** The logo of the partner, which all its clients show, as the hosted pages of a client have it. */
 async function show({ api, m, partnerId }: PageContext): Promise<View> {
