@@ -29,7 +29,8 @@ export default class Status extends AdminCommand<typeof Status> {
   static override examples = ['<%= config.bin %> status', '<%= config.bin %> status --history'];
   static override flags = {
     history: Flags.boolean({
-      description: 'the availability, the incidents and the days of the public page /status instead',
+      description:
+        'the availability, the incidents and the days of the public page /status instead; its webhooks are those of live mode',
     }),
   };
 
