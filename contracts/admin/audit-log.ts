@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DateTime } from '../identifiers.ts';
 import { OperatorRole } from './operators.ts';
-import { page } from './references.ts';
+import { page, reference } from './references.ts';
 
 /**
  * A call of an operator that changed something, tried to change something, or read personal data. `before` and `after` contain
@@ -33,6 +33,8 @@ export type AuditLogEntry = z.infer<typeof AuditLogEntry>;
 export const ListAuditLog = z.strictObject({
   /** The id of the changed record. The id of a partner includes its wallets. */
   target: z.string().min(1).max(128).optional(),
+  /** Entries about this partner and its records: keys, clients, integrations, members, enrollments, deliveries, wallets. */
+  partnerId: reference('partner').optional(),
   /**
    * The id of a user, a passkey or an enrollment, or a subject. Finds the entries whose target is the user or one of the
    * user's enrollments. An erasure removes the enrollments, and then only the id of the user finds its entries.

@@ -129,6 +129,8 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'auditLog.list': () => admin.auditLog.list.query(page),
     'auditLog.count': () => admin.auditLog.count.query({ target: partnerId }),
     'auditLog.list target': () => admin.auditLog.list.query({ target: partnerId, ...page }),
+    'auditLog.list partner': () => admin.auditLog.list.query({ partnerId, ...page }),
+    'auditLog.list delivery': () => admin.auditLog.list.query({ target: `dlv_${'0'.repeat(22)}`, ...page }),
     'auditLog.list actor': () => admin.auditLog.list.query({ actor: 'opr_first', ...page }),
     // Not measured, because it reads every sealed value, and an owner calls it only a few times a year.
     'keyring.list': undefined,

@@ -117,6 +117,34 @@ describe('the audit log', () => {
     expect(await entriesOf(partnerId)).toHaveLength(5);
   });
 
+  it('finds all entries about a partner and its records by the partner, also refused calls, and a resend by each delivery', async () => {
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
+    const other = await server.admin.partners.create.mutate({ name: 'Other' });
+    for (const event of ['vae.resolved', 'enrollment.created'] as const)
+      await server.admin.webhooks.trigger.mutate({ keyId, event });
+    const ended = async () => (await server.admin.deliveries.list.query({ keyId, status: 'skipped' })).length;
+    await expect.poll(ended, { timeout: within(20_000) }).toBe(2);
+    const deliveryIds = (await server.admin.deliveries.list.query({ keyId })).map(({ id }) => id);
+    await server.admin.deliveries.resend.mutate({ deliveryIds });
+    const { token } = await server.admin.operators.create.mutate({ name: 'Ash', role: 'ops' });
+    expect(await refusal(server.as(token).keys.revoke.mutate({ keyId }))).toBe('not_permitted');
+
+    const found = await server.admin.auditLog.list.query({ partnerId, limit: 20 });
+    expect(found.map(({ action, target, outcome }) => [action, target, outcome])).toEqual([
+      ['keys.revoke', keyId, 'refused'],
+      ['deliveries.resend', null, 'changed'],
+      ['webhooks.trigger', keyId, 'changed'],
+      ['webhooks.trigger', keyId, 'changed'],
+      ['keys.create', keyId, 'changed'],
+      ['partners.create', partnerId, 'changed'],
+    ]);
+    expect(await server.admin.auditLog.count.query({ partnerId })).toMatchObject({ total: found.length });
+    expect(await server.admin.auditLog.list.query({ partnerId: other.id })).toHaveLength(1);
+    for (const id of deliveryIds)
+      expect(await entriesOf(id)).toMatchObject([{ action: 'deliveries.resend', input: { deliveryIds } }]);
+  });
+
   it('records a bulk job once, with its filter and the number of deliveries, and records no dry run', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });

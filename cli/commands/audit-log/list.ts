@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import type { AuditLogEntry } from '../../../contracts/admin/audit-log.ts';
 import { pageFlags, requireFromBeforeTo, spanFlags } from '../../flags/flags.ts';
-import { userFlag } from '../../flags/ids.ts';
+import { idFlag, userFlag } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { formatValue } from '../../output/format.ts';
 import { commandProcedures } from '../../roles/procedures.ts';
@@ -9,12 +9,13 @@ import { commandProcedures } from '../../roles/procedures.ts';
 export default class AuditLogList extends ListCommand<typeof AuditLogList> {
   static override summary = 'List what operators changed, tried to change, or read of users, newest first.';
   static override examples = [
-    '<%= config.bin %> audit-log list --target ptr_… --since 7d',
+    '<%= config.bin %> audit-log list --partner ptr_… --since 7d',
     '<%= config.bin %> audit-log list --action "webhooks replay" --target key_…',
     '<%= config.bin %> audit-log list --user SUB --where outcome=read',
     '<%= config.bin %> audit-log list --since 2026-07-01T14:00 --until 2026-07-01T15:00',
   ];
   static override flags = {
+    partner: idFlag('partner')({ description: 'only about this partner and its records' }),
     target: Flags.string({ description: 'only about this record' }),
     user: userFlag({
       description:
@@ -27,11 +28,11 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
   };
 
   async run() {
-    const { target, user, actor, since, until } = this.flags;
+    const { partner: partnerId, target, user, actor, since, until } = this.flags;
     // A command with another name than its procedures, such as `webhooks replay`.
     const action = commandActions(this.flags.action);
     requireFromBeforeTo(since, until);
-    const wanted = { target, user, actor, action, since, until };
+    const wanted = { partnerId, target, user, actor, action, since, until };
     const isRestricted = (await this.api.operators.whoami.query()).role === 'support';
     return this.showList({
       notes: () => (isRestricted ? [restriction] : []),

@@ -34,7 +34,7 @@ function readsOf(api: AdminApi, partnerId: string, reason: ReadReason): Reads {
     deliveries: () => readAll((page) => api.deliveries.list.query({ ...own, ...page })),
     requests: () => readAll((page) => api.requests.list.query({ ...own, ...page })),
     warnings: () => readAll((page) => api.warnings.list.query({ ...own, ...page })),
-    'audit-log': () => readAll((page) => api.auditLog.list.query({ target: partnerId, ...page })),
+    'audit-log': () => readAll((page) => api.auditLog.list.query({ partnerId, ...page })),
   };
 }
 

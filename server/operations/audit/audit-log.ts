@@ -7,6 +7,7 @@ import { masked, type RecordRead, seesPeople } from '../../platform/admin-api/pe
 import { type AdminContext, query, router } from '../../platform/admin-api/procedures.ts';
 import { type Role, scopeOf, whoMay } from '../../platform/admin-api/roles.ts';
 import { viewAs } from '../../platform/admin-api/view.ts';
+import { distinct } from '../../platform/batching/distinct.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Actor, AuditRule, CallResult } from '../../platform/database/audit/audit-entry.ts';
@@ -41,15 +42,15 @@ export interface AuditLog extends Sweep {
   recordRead: RecordRead;
 }
 
-/** Returns the id that a call is about, null if it is about several. The input of a refused call can be any value. */
-function targetOf({ target }: AuditRule, input: unknown): string | null {
-  if (target === null || !isObject(input)) return null;
-  const named = input[target === 'wallet' ? 'partnerId' : target];
-  const [id, ...others]: unknown[] = [named].flat();
-  if (others.length > 0) return null;
-  if (typeof id !== 'string') return null;
+/** Returns the record that a call is about, or the records if they are several. The input of a refused call can be any value. */
+function targetsOf({ target }: AuditRule, input: unknown): Pick<NewEntry, 'target' | 'targets'> {
+  if (target === null || !isObject(input)) return { target: null };
+  const named: unknown[] = [input[target === 'wallet' ? 'partnerId' : target]].flat();
+  const [id = null, ...others] = distinct(named.filter((each) => typeof each === 'string'));
+  if (id === null || others.length > 0)
+    return { target: null, ...(id !== null && { targets: [id, ...others] }) };
   const mode = Mode.safeParse(input['mode']);
-  return target === 'wallet' && mode.success ? `${id}:${mode.data}` : id;
+  return { target: target === 'wallet' && mode.success ? `${id}:${mode.data}` : id };
 }
 
 /** The most characters that an entry keeps of a field of the input. A longer value, such as a logo, is left out. */
@@ -142,7 +143,7 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
         ...actor,
         id: actor.requestId,
         at: new Date(clock.now()),
-        target: targetOf(rule, input),
+        ...targetsOf(rule, input),
         ...(isObject(input) ? { input: keptFields(input) } : {}),
         ...outcomeOf(rule, result),
       };

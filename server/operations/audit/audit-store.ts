@@ -2,7 +2,7 @@ import type { Db, Document } from 'mongodb';
 import type { ListAuditLog } from '../../../contracts/admin/audit-log.ts';
 import type { Total, Unpaged } from '../../../contracts/admin/references.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
-import { Mode } from '../../../contracts/identifiers.ts';
+import { type IdentifierKind, identifierKind, Mode } from '../../../contracts/identifiers.ts';
 import { collection as clientCollection } from '../../partners/clients/client-store.ts';
 import { integrationCollection } from '../../partners/integrations/integration-store.ts';
 import { collection as keyCollection } from '../../partners/keys/key-store.ts';
@@ -24,14 +24,17 @@ import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts
 import { insertMissing } from '../../platform/database/write-groups.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { collection as bulkCollection } from '../../webhooks/bulk/bulk-store.ts';
+import { collection as deliveryCollection } from '../../webhooks/delivery/delivery-store.ts';
 import { collection as operatorCollection } from '../operators/operator-store.ts';
 
 /** An entry of the log. Entries are added, but never changed or deleted. */
 export type StoredEntry = Omit<NewEntry, 'id'> & { _id: string };
 
 export type NewEntry = Omit<AuditEntry, 'target'> & {
-  /** The id of the record that the call is about; null if its input names none. */
+  /** The id of the record that the call is about; null if its input names none, or several. */
   target: string | null;
+  /** The ids of the records if they are several, such as deliveries that are sent again. */
+  targets?: string[];
   /** For a read: its reason and counts. For any other call without the values before and after a change: its input. */
   input?: Record<string, unknown>;
   /** Absent if the call changed something. */
@@ -59,6 +62,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { requestId: 1 } },
   // The last characters of a secret before it was replaced: `partners list --search`.
   { collection, key: { 'before.last4': 1 }, sparse: true },
+  { collection, key: { targets: 1 }, sparse: true },
   // Bulk jobs of an API key, such as a replay.
   { collection, key: { 'after.filter.keyId': 1 }, sparse: true },
 ];
@@ -80,6 +84,7 @@ function partnerOf(entry: Omit<NewEntry, 'id'>): Pick<NewEntry, 'partnerId'> {
  */
 function ofRecord(target: string): Document {
   if (target.startsWith('key_')) return { $or: [{ target }, { 'after.filter.keyId': target }] };
+  if (identifierKind(target) === 'delivery') return { $or: [{ target }, { targets: target }] };
   if (!target.startsWith('ptr_')) return { target };
   const [partnerId = '', mode] = target.split(':');
   const wallets = mode === undefined ? Mode.options.map((each) => `${partnerId}:${each}`) : [target];
@@ -97,8 +102,8 @@ export interface AuditFilter extends Omit<Unpaged<ListAuditLog>, 'user' | 'actio
   among?: readonly string[] | undefined;
   /** Only entries of this operator, and entries of all operators about changes of partners' records. */
   seenBy?: string | undefined;
-  /** Only entries about changes of this partner, made or refused. Reads by operators are not included. */
-  partnerId?: string | undefined;
+  /** Without reads by operators. */
+  changesOnly?: boolean;
 }
 
 /** The condition of entries about records of partners and their wallets, without reads and without users. */
@@ -116,12 +121,14 @@ const conditionsOf = ({
   until,
   seenBy,
   partnerId,
+  changesOnly,
 }: AuditFilter): Document => ({
   $and: [
     target ? ofRecord(target) : {},
     among ? { target: { $in: among } } : {},
     actions ? { action: { $in: actions } } : {},
-    partnerId ? { partnerId, outcome: { $ne: 'read' } } : {},
+    partnerId ? { partnerId } : {},
+    changesOnly ? { outcome: { $ne: 'read' } } : {},
     actor ? { $or: [{ operatorId: actor }, { operatorName: actor }] } : {},
     period('at', since, until),
     seenBy ? { $or: [{ operatorId: seenBy }, ofPartners] } : {},
@@ -140,6 +147,15 @@ export const auditSources: readonly string[] = [
   bulkCollection,
   memberCollection,
 ];
+/** The collections of records that belong to a partner and are targets of calls, by the kind of their ids. */
+const ownedRecords: Partial<Record<IdentifierKind, string>> = {
+  apiKey: keyCollection,
+  client: clientCollection,
+  integration: integrationCollection,
+  member: memberCollection,
+  enrollment: enrollmentCollection,
+  delivery: deliveryCollection,
+};
 /** The most documents of a collection that one read returns. */
 const outboxesAtOnce = 100;
 /** The query of documents with entries that were not copied yet, the oldest entries first. */
@@ -174,11 +190,21 @@ export function createAuditStore(db: Db) {
   const log = db.collection<StoredEntry>(collection);
   const read = createJointReads(db);
 
+  /** Adds the partner to an entry that names only records of one partner, such as a refused call about a key. */
+  async function withPartner({ id, ...entry }: NewEntry): Promise<StoredEntry> {
+    const known = { _id: id, ...entry, ...partnerOf(entry) };
+    const records = entry.targets ?? (entry.target === null ? [] : [entry.target]);
+    const kind = identifierKind(records[0] ?? '');
+    const source = kind && ownedRecords[kind];
+    if (known.partnerId !== undefined || source === undefined) return known;
+    const [partnerId, ...others] = await db
+      .collection<Outbox>(source)
+      .distinct('partnerId', { _id: { $in: records } });
+    return partnerId === undefined || others.length > 0 ? known : { ...known, partnerId };
+  }
+
   async function add(entries: readonly NewEntry[]): Promise<void> {
-    await insertMissing(
-      log,
-      entries.map(({ id, ...entry }) => ({ _id: id, ...entry, ...partnerOf(entry) })),
-    );
+    await insertMissing(log, await Promise.all(entries.map(withPartner)));
   }
 
   /** Finds documents of some collections by one command, because an operator may wait for it. @throws ReplyOverflow */

@@ -99,7 +99,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
       baseUrl: config.baseUrl,
       mailOwners: parts.memberMail.toOwners,
       auditEntriesOf: async (partnerId, page) =>
-        (await stores.admin.audit.list({ partnerId, ...page })).map(viewEntry),
+        (await stores.admin.audit.list({ partnerId, changesOnly: true, ...page })).map(viewEntry),
     }),
     webhooks: createWebhookProcedures({
       webhooks,
