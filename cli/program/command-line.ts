@@ -27,6 +27,27 @@ function closestInTopic(topic: string, typedVerb: string, names: readonly string
   return guess && `${topic} ${guess}`;
 }
 
+/** The flag that takes an id and the command that shows its record, by the first four characters of the id. */
+const recordsOfIds: Readonly<Record<string, { flag?: string; show?: string }>> = {
+  ptr_: { flag: 'partner' },
+  cli_: { flag: 'client', show: 'clients show' },
+  key_: { flag: 'key', show: 'keys show' },
+  ses_: { flag: 'session', show: 'sessions show' },
+  enr_: { flag: 'enrollment', show: 'enrollments show' },
+  int_: { show: 'integrations show' },
+  evt_: { show: 'events show' },
+  dlv_: { show: 'deliveries show' },
+  blk_: { show: 'bulk show' },
+  txn_: { show: 'entry' },
+  req_: { show: 'requests show' },
+};
+
+/** Returns the command that shows the record of an id, for `svc show ID`: only svcadmin has one command for all ids. */
+function showCommand([verb, id = '']: readonly string[], names: readonly string[]): string | undefined {
+  const { show } = recordsOfIds[id.slice(0, 4)] ?? {};
+  return verb === 'show' && show !== undefined && names.includes(show) ? `${show} ${id}` : undefined;
+}
+
 /** Returns the failure of a command line that names no command. Its message suggests the command that was probably meant. */
 function findUnknownCommand(argv: readonly string[], config: Config): Failure | undefined {
   const { commandIDs, bin, topics } = config;
@@ -38,25 +59,20 @@ function findUnknownCommand(argv: readonly string[], config: Config): Failure | 
   // The help of oclif answers a topic without a verb.
   if (isTopic && verb === undefined) return undefined;
   const typed = words.slice(0, 2).join(' ');
+  const known = [...names, ...topics.map(({ name }) => name)];
   const { guess, hint } = isTopic
     ? {
         guess: closestInTopic(topic, verb ?? '', names),
         hint: `\`${bin} ${topic} --help\` lists what there is.`,
       }
-    : { guess: closest(typed, [...names, ...topics.map(({ name }) => name)]), hint: `See \`${bin} help\`.` };
+    : {
+        guess: showCommand(words, names) ?? closest(typed, known) ?? closest(topic, known),
+        hint: `See \`${bin} help\`.`,
+      };
   const suggestion = guess ? `; did you mean ${guess}?` : '';
   const message = `${typed} is not ${bin === 'svc' ? 'an' : 'a'} ${bin} command${suggestion}`;
   return { code: 'unknown_command', message, hint };
 }
-
-/** The name of the flag that takes an id, by the first four characters of the id. */
-const flagsOfIds: Readonly<Record<string, string>> = {
-  ptr_: 'partner',
-  cli_: 'client',
-  key_: 'key',
-  ses_: 'session',
-  enr_: 'enrollment',
-};
 
 /** Finds the command that the first words name. The other words are arguments, so the longest name that matches is the right one. */
 function findCommand(argv: readonly string[], config: Config) {
@@ -92,7 +108,7 @@ function moveSubjectsLast(argv: readonly string[], config: Config): string[] {
 function findUnknownArgument(argv: readonly string[], config: Config): Failure | undefined {
   const { command, name, firstArgument } = findCommand(argv, config) ?? {};
   if (!command || firstArgument === undefined || Object.keys(command.args).length > 0) return undefined;
-  const flag = flagsOfIds[firstArgument.slice(0, 4)];
+  const { flag } = recordsOfIds[firstArgument.slice(0, 4)] ?? {};
   const suggestion = flag && flag in command.flags ? `; did you mean --${flag} ${firstArgument}?` : '';
   return {
     code: 'usage',

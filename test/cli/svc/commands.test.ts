@@ -7,6 +7,7 @@ import { topics } from '../../../cli/svc/topics.ts';
 import { adviseAnswer } from '../../../contracts/receiver-advice.ts';
 import { AttemptError } from '../../../contracts/webhooks.ts';
 import { scope } from '../../../server/console/portal/calls/scope.ts';
+import { svcCommandLine } from './member-line.ts';
 
 const rows = Object.entries(commands);
 
@@ -27,6 +28,21 @@ it('the advice of svc on an error names only commands that svc has', () => {
     .map(([, program = '', name = '']) => [program === 'svcadmin ', name.replace(' ', ':')] as const);
   expect(named.length).toBeGreaterThan(5);
   expect(named.filter(([isForSupport, name]) => isForSupport || !commands[name])).toEqual([]);
+});
+
+it.each([
+  ['show dlv_1', 'deliveries show dlv_1'],
+  ['show req_1', 'requests show req_1'],
+  ['show txn_1', 'entry txn_1'],
+  ['request req_1', 'requests'],
+  ['wallets list', 'wallet'],
+])('svc has no `%s` and suggests `%s`', async (typed, meant) => {
+  const svc = svcCommandLine('http://localhost:1');
+  const { code, stderr } = await svc.run(typed.split(' '));
+  expect([code, stderr.split('\n')[0]]).toEqual([
+    2,
+    `Error: ${typed} is not an svc command; did you mean ${meant}?`,
+  ]);
 });
 
 describe('every command of svc', () => {
