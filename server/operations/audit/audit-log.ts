@@ -17,14 +17,8 @@ import { isObject } from '../../platform/http/parameters.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import { firstOperator } from '../operators/authentication.ts';
 import { actionsNamed } from './audit-actions.ts';
-import {
-  type AuditStore,
-  auditSources,
-  isOfPartners,
-  type NewEntry,
-  type StoredEntry,
-  waitingReads,
-} from './audit-store.ts';
+import { isOfPartners, type NewEntry, type StoredEntry } from './audit-entries.ts';
+import { type AuditStore, auditSources, waitingReads } from './audit-store.ts';
 
 interface Dependencies {
   store: AuditStore;

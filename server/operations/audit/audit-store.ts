@@ -1,8 +1,7 @@
 import type { Db, Document } from 'mongodb';
 import type { ListAuditLog } from '../../../contracts/admin/audit-log.ts';
-import type { Total, Unpaged } from '../../../contracts/admin/references.ts';
-import type { ErrorCode } from '../../../contracts/errors.ts';
-import { type IdentifierKind, identifierKind, Mode } from '../../../contracts/identifiers.ts';
+import type { Total } from '../../../contracts/admin/references.ts';
+import { type IdentifierKind, identifierKind } from '../../../contracts/identifiers.ts';
 import { collection as clientCollection } from '../../partners/clients/client-store.ts';
 import { integrationCollection } from '../../partners/integrations/integration-store.ts';
 import { collection as keyCollection } from '../../partners/keys/key-store.ts';
@@ -18,7 +17,7 @@ import {
   type Read,
   ReplyOverflow,
 } from '../../platform/database/reads/joint-reads.ts';
-import { countThrough, period } from '../../platform/database/reads/look-through.ts';
+import { countThrough } from '../../platform/database/reads/look-through.ts';
 import { readPage } from '../../platform/database/reads/pages.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 import { insertMissing } from '../../platform/database/write-groups.ts';
@@ -26,21 +25,13 @@ import { ApiError } from '../../platform/errors.ts';
 import { collection as bulkCollection } from '../../webhooks/bulk/bulk-store.ts';
 import { collection as deliveryCollection } from '../../webhooks/delivery/delivery-store.ts';
 import { collection as operatorCollection } from '../operators/operator-store.ts';
-
-/** An entry of the log. Entries are added, but never changed or deleted. */
-export type StoredEntry = Omit<NewEntry, 'id'> & { _id: string };
-
-export type NewEntry = Omit<AuditEntry, 'target'> & {
-  /** The id of the record that the call is about; null if its input names none, or several. */
-  target: string | null;
-  /** The ids of the records if they are several, such as deliveries that are sent again. */
-  targets?: string[];
-  /** For a read: its reason and counts. For any other call without the values before and after a change: its input. */
-  input?: Record<string, unknown>;
-  /** Absent if the call changed something. */
-  outcome?: 'unchanged' | 'refused' | 'read';
-  error?: ErrorCode;
-};
+import {
+  type AuditFilter,
+  conditionsOf,
+  type NewEntry,
+  partnerOf,
+  type StoredEntry,
+} from './audit-entries.ts';
 
 /** A record with audit entries that are still to be copied to the log. */
 interface Outbox {
@@ -66,74 +57,6 @@ export const indexes: IndexDeclaration[] = [
   // Bulk jobs of an API key, such as a replay.
   { collection, key: { 'after.filter.keyId': 1 }, sparse: true },
 ];
-
-/**
- * Returns the partner that an entry is about. The id of a wallet is `partner:mode`. The target of a refund is a charge, so the
- * wallet in `after` names its partner.
- */
-function partnerOf(entry: Omit<NewEntry, 'id'>): Pick<NewEntry, 'partnerId'> {
-  const wallet = entry.after?.['wallet'];
-  const record = typeof wallet === 'string' ? wallet : entry.target;
-  const partnerId = entry.partnerId ?? /^ptr_[^:]+/.exec(record ?? '')?.[0];
-  return partnerId === undefined ? {} : { partnerId };
-}
-
-/**
- * Returns the query of entries about a record. Entries about a partner include those about its wallets. The target of a refund is
- * a charge, so refunds are found by the wallet in `after`. The target of a bulk job is the job, so it is found by its filter.
- */
-function ofRecord(target: string): Document {
-  if (target.startsWith('key_')) return { $or: [{ target }, { 'after.filter.keyId': target }] };
-  if (identifierKind(target) === 'delivery') return { $or: [{ target }, { targets: target }] };
-  if (!target.startsWith('ptr_')) return { target };
-  const [partnerId = '', mode] = target.split(':');
-  const wallets = mode === undefined ? Mode.options.map((each) => `${partnerId}:${each}`) : [target];
-  return {
-    $or: [
-      { target: { $in: [target, ...wallets] } },
-      { partnerId, action: 'wallets.refund', 'after.wallet': { $in: wallets } },
-      ...(mode === undefined ? [{ partnerId, action: 'bulk.start' }] : []),
-    ],
-  };
-}
-
-export interface AuditFilter extends Omit<Unpaged<ListAuditLog>, 'user' | 'action'> {
-  actions?: readonly string[] | undefined;
-  among?: readonly string[] | undefined;
-  /** Only entries of this operator, and entries of all operators about changes of partners' records. */
-  seenBy?: string | undefined;
-  /** Without reads by operators. */
-  changesOnly?: boolean;
-}
-
-/** The condition of entries about records of partners and their wallets, without reads and without users. */
-const ofPartners = { target: /^(ptr|cli|key|int|txn)_/, outcome: { $ne: 'read' } } as const;
-/** Whether an entry meets this condition. */
-export const isOfPartners = ({ target, outcome }: StoredEntry): boolean =>
-  ofPartners.target.test(target ?? '') && outcome !== 'read';
-
-const conditionsOf = ({
-  target,
-  among,
-  actor,
-  actions,
-  since,
-  until,
-  seenBy,
-  partnerId,
-  changesOnly,
-}: AuditFilter): Document => ({
-  $and: [
-    target ? ofRecord(target) : {},
-    among ? { target: { $in: among } } : {},
-    actions ? { action: { $in: actions } } : {},
-    partnerId ? { partnerId } : {},
-    changesOnly ? { outcome: { $ne: 'read' } } : {},
-    actor ? { $or: [{ operatorId: actor }, { operatorName: actor }] } : {},
-    period('at', since, until),
-    seenBy ? { $or: [{ operatorId: seenBy }, ofPartners] } : {},
-  ],
-});
 
 /** The collections with documents that carry audit entries until they are copied. */
 export const auditSources: readonly string[] = [

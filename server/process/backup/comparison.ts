@@ -1,6 +1,7 @@
 import { type LedgerEntry, ownerOfWallet } from '../../billing/ledger/ledger-page.ts';
 import { createLedgerStore, type LedgerStore } from '../../billing/ledger/ledger-store.ts';
-import { createAuditStore, type StoredEntry } from '../../operations/audit/audit-store.ts';
+import type { StoredEntry } from '../../operations/audit/audit-entries.ts';
+import { createAuditStore } from '../../operations/audit/audit-store.ts';
 import { createStores } from '../../operations/stores.ts';
 import { createPartnerNames } from '../../partners/partner-names.ts';
 import { connect, type Database, longestScanMs } from '../../platform/database/connect.ts';
