@@ -53,7 +53,10 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { requestId: 1 } },
   // The last characters of a secret before it was replaced: `partners list --search`.
   { collection, key: { 'before.last4': 1 }, sparse: true },
-  { collection, key: { targets: 1 }, sparse: true },
+  {
+    ...{ collection, key: { targets: 1, at: -1, _id: -1 } },
+    partialFilterExpression: { targets: { $exists: true } },
+  },
   // Bulk jobs of an API key, such as a replay.
   { collection, key: { 'after.filter.keyId': 1 }, sparse: true },
 ];

@@ -194,7 +194,7 @@ describe('docs/support.md', () => {
   }, async () => {
     const [, table = ''] = /^## How many[\s\S]*?\n\n(\|[\s\S]*?)\n\n/m.exec(text) ?? [];
     const commands = [...table.matchAll(/`svcadmin (.*)` \|$/gm)].map(([, command = '']) => command);
-    expect(commands).toHaveLength(37);
+    expect(commands).toHaveLength(38);
     const { partnerId, clientId, keyId } = desk.partner;
     const ids = { PARTNER: partnerId, CLIENT: clientId, KEY: keyId, SUB: desk.sub };
     const values = { ...ids, MODE: 'test', 'source=SOURCE': 'source=sandbox' };
