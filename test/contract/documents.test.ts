@@ -22,9 +22,11 @@ afterAll(() => server.stop());
 
 describe('the OpenAPI document', () => {
   it('is served at /docs/openapi.json, equal to the file docs/openapi.json', async () => {
-    const served: unknown = await (await fetch(`${address}/docs/openapi.json`)).json();
-    // Before the file is written: an answer without the document says nothing of its cause.
-    expect(log.lines.flatMap(({ err }) => (err as Error | undefined)?.message ?? [])).toEqual([]);
+    const answer = await fetch(`${address}/docs/openapi.json`);
+    const served: unknown = await answer.json();
+    // Before the file is written: an answer without the document does not say its cause, but the log does.
+    const faults = log.lines.flatMap(({ err }) => (err as Error | undefined)?.message ?? []);
+    expect(answer.status, faults.join('\n')).toBe(200);
     await expectGenerated('docs/openapi.json', `${JSON.stringify(served, null, 2)}\n`);
   });
 
