@@ -163,13 +163,14 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       forms: section.forms?.filter(mayUse).map(withOutcome),
     }));
     const isDone = doneParameter in textsOf(request.query) && !error && !result && !shown;
+    const done = isDone ? (view.done ?? { text: m.done }) : undefined;
     const { name: partner } = await context.api.partners.show({ partnerId: context.partnerId });
     if (view.refresh !== undefined) void reply.header('refresh', String(view.refresh));
     return responses.send(request, reply, 'page', {
       status: error?.status ?? view.status ?? 200,
       title: view.title,
       // The first words of the window's title, which a screen reader reads first.
-      outcome: error ? m.problem : isDone || result ? m.done : undefined,
+      outcome: error ? m.problem : result ? m.done : done?.text,
       sections,
       // The first of these has the focus: a field with a fault, the error, the result.
       hasFault: hasFault(sections),
@@ -183,7 +184,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       mode: modeIn(context.query),
       modes: page.modes && modeSwitch(page.modes, browser.pathOf(request), context),
       keep: (to: string) => keepMode(to, context.query),
-      isDone,
+      done,
       secret: result?.secret,
       result: result?.text,
       error: error && { ...describeError(error, m, language), again: error.code === 'passkey_required' },

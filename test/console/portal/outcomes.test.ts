@@ -74,18 +74,24 @@ it('a new client has an .env to copy, with its id, its secret and its redirect U
 });
 
 describe('a delivery in the portal', () => {
-  it('shows what the receiver of a test event answered, and is not said to be done', async () => {
+  it('says what the receiver of a test event answered, with the focus on it, and is not said to be done', async () => {
     const path = `/webhooks/${partner.keyId}`;
     await submit(path, { act: 'set', url: 'http://localhost:9/hooks' });
     const { response } = await submit(path, { act: 'test' });
     const [, page = ''] =
-      /\/portal(\/deliveries\/dlv_\w{22})$/.exec(response.headers.get('location') ?? '') ?? [];
+      /\/portal(\/deliveries\/dlv_\w{22}\?done)$/.exec(response.headers.get('location') ?? '') ?? [];
     const sentTo = /<dt>URL<\/dt><dd>([^<]*)/;
     const open = async () => sentTo.exec((await owner.browser.open(page)).html)?.[1];
     // The URL of an attempt is known after it. It stays when the endpoint has another one.
     await expect.poll(open, { timeout: within(10_000) }).toBe('http://localhost:9/hooks');
     await submit(path, { act: 'change', url: 'http://localhost:9/other' });
     expect(await open()).toBe('http://localhost:9/hooks');
+    const { html } = await owner.browser.open(page);
+    expect([titleOf(html), focusOf(html), /role="status"[^>]*>([^<]*)/.exec(html)?.[1]]).toEqual([
+      'The receiver did not answer: refused. · verification.session.failed · SVC partner portal',
+      ['status'],
+      'The receiver did not answer: refused.',
+    ]);
   });
 
   it('reloads its page while the first answer is near: for 30 s, and not after an attempt', () => {
@@ -94,12 +100,31 @@ describe('a delivery in the portal', () => {
       status: 'pending' as const,
       createdAt: new Date(now - 29_000).toISOString(),
       attempts: [],
+      waiting: null,
     };
     expect(isFirstAnswerNear(made, now)).toBe(true);
     expect(isFirstAnswerNear({ ...made, status: 'in_flight' }, now)).toBe(true);
     expect(isFirstAnswerNear(made, now + 1000)).toBe(false);
     expect(isFirstAnswerNear({ ...made, attempts: [1] }, now)).toBe(false);
     expect(isFirstAnswerNear({ ...made, status: 'skipped' }, now)).toBe(false);
+    expect(isFirstAnswerNear({ ...made, waiting: 'paused' }, now)).toBe(false);
+  });
+
+  it('says what has become of it to the member who held, sent or cancelled it', async () => {
+    const path = `/webhooks/${partner.keyId}`;
+    const saidAfter = async (from: string, form: Record<string, string>) => {
+      const { response } = await submit(from, form);
+      const to = (response.headers.get('location') ?? '').replace(/^.*\/portal/, '');
+      const { html } = await owner.browser.open(to);
+      return [/role="status"[^>]*>([^<]*)/.exec(html)?.[1], to.replace(/\?.*/, '')] as const;
+    };
+    await submit(path, { act: 'pause', hours: '1' });
+    const [sent, delivery] = await saidAfter(path, { act: 'trigger', event: 'vae.resolved' });
+    expect(['It is sent now. This page shows the answer in a moment.', 'Not sent: paused']).toContain(sent);
+    expect((await saidAfter(delivery, { act: 'now' }))[0]).toBe('Not sent: paused');
+    expect((await saidAfter(delivery, { act: 'cancel' }))[0]).toBe('Not sent: cancelled');
+    await submit(path, { act: 'resume' });
+    expect((await owner.browser.open(delivery)).html).not.toContain('role="status"');
   });
 });
 

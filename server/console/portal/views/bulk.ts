@@ -28,6 +28,7 @@ async function showBulk(context: PageContext): Promise<View> {
   return {
     title: m.progress,
     refresh: isRunning ? 5 : undefined,
+    done: { text: `${m.progress}: ${job.status}, ${job.done} / ${job.total}` },
     sections: [
       {
         title: job.id,

@@ -14,7 +14,7 @@ import {
 } from './kit/forms.ts';
 import { listView, pageSize } from './kit/list.ts';
 import type { Action, PageContext, PageRow, Question, Section, View } from './kit/page.ts';
-import { anyOption, link, linkIfAny, options, text, time, toned } from './kit/text.ts';
+import { anyOption, link, linkIfAny, options, text, time, toned, utcText } from './kit/text.ts';
 
 type Delivery = Awaited<ReturnType<PageContext['api']['deliveries']['show']>>;
 type Attempt = Delivery['attempts'][number];
@@ -154,12 +154,30 @@ const refreshSeconds = 2;
 
 /** Whether the first attempt of a delivery is still to come, soon. */
 export const isFirstAnswerNear = (
-  { status, attempts, createdAt }: Pick<Delivery, 'status' | 'createdAt'> & { attempts: readonly unknown[] },
+  {
+    status,
+    waiting,
+    attempts,
+    createdAt,
+  }: Pick<Delivery, 'status' | 'waiting' | 'createdAt'> & { attempts: readonly unknown[] },
   now: number,
 ): boolean =>
   attempts.length === 0 &&
+  waiting !== 'paused' &&
   (status === 'pending' || status === 'in_flight') &&
   now - new Date(createdAt).getTime() < firstAnswerMs;
+
+/** What has become of a delivery, for the member who has just sent, moved or cancelled it. */
+function outcomeOf({ attempts, skipped, waiting, nextAttemptAt }: Delivery, m: PageContext['m']) {
+  const unsent = skipped ?? waiting;
+  if (unsent !== null) return { text: `${m.notSent} ${unsent}` };
+  const { status, error } = attempts.findLast((attempt) => (attempt.status ?? attempt.error) !== null) ?? {};
+  const answer = status ?? error;
+  if (!answer) return { text: m.answerNear };
+  const next = nextAttemptAt === null ? '' : ` ${m.nextAttempt}: ${utcText(nextAttemptAt)}.`;
+  const words = status ? m.answeredBy : m.notAnswered;
+  return { text: `${words} ${answer}.${next}`, tone: toneOfAnswer(status ?? null) };
+}
 
 async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
@@ -169,6 +187,7 @@ async function show(context: PageContext): Promise<View> {
   return {
     title: delivery.event,
     refresh: isFirstAnswerNear(delivery, context.now) ? refreshSeconds : undefined,
+    done: outcomeOf(delivery, m),
     sections: [
       {
         title: delivery.id,
@@ -200,8 +219,8 @@ const resend: Action = async (context) => {
   const { deliveryId } = deliveryReference(context);
   const { deliveries } = await context.api.deliveries.resend({ deliveryIds: [deliveryId] });
   const [resent] = deliveries;
-  // Its page shows what the receiver answers.
-  return resent ? { to: `/deliveries/${resent.id}`, isUnchanged: true } : undefined;
+  // Its page says what the receiver answers.
+  return resent ? { to: `/deliveries/${resent.id}` } : undefined;
 };
 
 const askToCancel = async (context: PageContext): Promise<Question | undefined> => {

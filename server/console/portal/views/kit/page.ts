@@ -104,6 +104,8 @@ export interface View {
   sections: readonly Section[];
   /** Seconds after which the browser reloads the page. */
   refresh?: number | undefined;
+  /** What the page says instead of `done` to the member whose action led to it. `bad`: what was asked for has failed. */
+  done?: Pick<Cell, 'text' | 'tone'>;
   /** The HTTP status, if it is not 200. */
   status?: number;
 }
@@ -170,7 +172,7 @@ export interface ActionResult {
   sections?: readonly Section[];
   /** The path of the page to show next, if it is not the same one. */
   to?: string;
-  /** Whether nothing was changed, or the next page shows the result itself. It then does not say that the change was made. */
+  /** Whether nothing was changed. The next page then does not say that the change was made. */
   isUnchanged?: boolean;
 }
 

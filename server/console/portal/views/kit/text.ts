@@ -4,6 +4,9 @@ import type { Cell, PageContext, Section } from './page.ts';
 /** A time in UTC, such as `2026-07-01 09:00:00`; a dash without a time. */
 const timeText = (at: string | null | undefined): string => (at ? at.slice(0, 19).replace('T', ' ') : '–');
 
+/** The same as a part of a sentence, with the zone. */
+export const utcText = (at: string): string => `${timeText(at)} UTC`;
+
 /** A plain text; a dash if there is none. */
 export const text = (value: string | number | null | undefined): Cell => ({
   text: value === null || value === undefined || value === '' ? '–' : String(value),

@@ -268,13 +268,13 @@ export const endpointPages: readonly PageRow[] = [
           ...keyReference(context),
           event: checkedByProcedure(event),
         });
-        return { to: `/deliveries/${id}`, isUnchanged: true };
+        return { to: `/deliveries/${id}` };
       },
       verify,
       test: async (context) => {
-        // The page of the delivery shows what the receiver answered. It may have refused the event.
+        // The page of the delivery says what the receiver answered. It may have refused the event.
         const { id } = await context.api.webhooks.test(keyReference(context));
-        return { to: `/deliveries/${id}`, isUnchanged: true };
+        return { to: `/deliveries/${id}` };
       },
     },
   },
