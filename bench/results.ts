@@ -93,7 +93,7 @@ counted, over everything that was sent.
 Webhooks beside queues: the same events, signed, through our engine and through three queues that make a job of each
 delivery: BullMQ on Redis (\`appendfsync always\`), graphile-worker on PostgreSQL (as it is installed, jobs fetched and
 ended in batches) and Agenda on the database server that ours uses too. A queue is one process that stores the events
-and sends them, to the same endpoints, all of which accept. Each event is confirmed from the journal before its caller
+and sends them, or four that send and of which one stores them, to the same endpoints, all of which accept. Each event is confirmed from the journal before its caller
 goes on, and is sent at least once after a crash. Rounds alternate, after one round of warm-up; figures are medians. Processor time is
 that of the sender and of its database, without what both use while nothing is due. The queues are given their best case:
 URLs and signing secrets from memory, no check of addresses, no stored attempt, no history.

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Db, MongoClient } from 'mongodb';
 import { readConfig } from '../../../server/platform/config/config.ts';
@@ -29,8 +28,7 @@ const ownerOf = ({ endpoint }: QueuedEvent): Owner => {
 };
 
 serveQueue({
-  async start({ uri, origins, endpoints }) {
-    const token = `svc_admin_${randomBytes(24).toString('hex')}`;
+  async start({ uri, origins, endpoints, secrets, isFirst }) {
     const config = readConfig({
       MONGODB_URI: uri,
       SVC_ENVIRONMENT: 'development',
@@ -38,8 +36,8 @@ serveQueue({
       SVC_PORT: String(await freePort()),
       SVC_ADMIN_PORT: String(await freePort()),
       SVC_DATA_DIR: temporaryDirectory(),
-      SVC_MASTER_KEY: randomBytes(32).toString('base64'),
-      SVC_ADMIN_TOKEN: token,
+      SVC_MASTER_KEY: secrets.masterKey,
+      SVC_ADMIN_TOKEN: secrets.adminToken,
       SVC_LOCALHOST_WEBHOOKS: 'on',
       SVC_LOG_LEVEL: 'error',
     });
@@ -50,7 +48,8 @@ serveQueue({
       foundation: () => ({ webhooks: { wrap: (parts) => ({ ...parts, post }) } }),
     });
     db = (await MongoClient.connect(uri)).db();
-    const admin = { url: `http://127.0.0.1:${config.admin.port}`, token };
+    if (!isFirst) return;
+    const admin = { url: `http://127.0.0.1:${config.admin.port}`, token: secrets.adminToken };
     const webhook = (n: number) => receiverUrl(origins, n, endpoints).href;
     owners = (await openPartners(admin, { many: endpoints, webhook })).many;
   },

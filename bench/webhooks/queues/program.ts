@@ -15,6 +15,10 @@ export interface QueueSettings {
   origins: Origins;
   /** The number of endpoints. */
   endpoints: number;
+  /** The secrets of our server, which all its processes share. */
+  secrets: { masterKey: string; adminToken: string };
+  /** Whether this process stores events too. Others only send. */
+  isFirst: boolean;
 }
 
 /** Events for these endpoints in turn: by callers as fast as they are stored, evenly, or due together later. */
@@ -30,7 +34,7 @@ export interface Order {
 /** A queue that also sends. */
 export interface Queue {
   start(settings: QueueSettings): Promise<void>;
-  /** Stores events, and resolves when the database has confirmed them. @param dueAt default: immediately */
+  /** Stores events, in the first process. Resolves when the database has confirmed them. @param dueAt default: immediately */
   add(events: readonly QueuedEvent[], dueAt?: Date): Promise<void>;
 }
 

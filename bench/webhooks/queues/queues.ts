@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import type { DatabaseServer } from '../../database.ts';
 import { cpuSecondsOfTree, pause } from '../../processes.ts';
 import { type Remote, startProgram } from '../../remote.ts';
 import { median, percentile } from '../../statistics.ts';
 import { names } from '../../subject-names.ts';
-import type { Order } from './program.ts';
+import type { Order, QueueSettings } from './program.ts';
 import { type Receivers, startReceivers } from './receivers.ts';
 import { startPostgres, startRedis } from './servers.ts';
 
@@ -31,7 +32,8 @@ export interface QueueFigures {
 
 interface Contender {
   name: string;
-  program: Remote;
+  /** The processes that send. The first one stores the events too. */
+  programs: [Remote, ...Remote[]];
   databasePid: number | undefined;
   stop: () => Promise<void>;
 }
@@ -71,9 +73,9 @@ interface Cpu {
   database: number;
 }
 
-/** Processor time of a queue's process and its database in seconds, without that of the bench's own queries. */
-const cpuOf = ({ program, databasePid }: Contender): Cpu => ({
-  sender: cpuSecondsOfTree(program.pid),
+/** Processor time of a queue's processes and its database in seconds, without that of the bench's own queries. */
+const cpuOf = ({ programs, databasePid }: Contender): Cpu => ({
+  sender: programs.reduce((sum, { pid }) => sum + cpuSecondsOfTree(pid), 0),
   database: databasePid === undefined ? Number.NaN : cpuSecondsOfTree(databasePid),
 });
 
@@ -101,7 +103,7 @@ async function measure(
   const isAhead = order.ahead !== undefined;
   const early = cpuOf(contender);
   const earlyAt = Date.now();
-  const begin = await contender.program.call<number>('send', order);
+  const begin = await contender.programs[0].call<number>('send', order);
   // What is stored ahead is not part of the measurement.
   const before = isAhead ? cpuOf(contender) : early;
   const beforeAt = isAhead ? Date.now() : earlyAt;
@@ -133,14 +135,21 @@ function medianOf(results: readonly QueueResult[]): QueueResult {
   };
 }
 
-/** Starts ours and the queues of others, each with its database. A queue whose database is not installed is named. */
-async function startContenders(database: DatabaseServer, receivers: Receivers, endpoints: number) {
+/**
+ * Starts ours and the queues of others, each with its database and so many processes. A queue whose database is not installed is
+ * named.
+ */
+async function startContenders(
+  database: DatabaseServer,
+  { origins }: Receivers,
+  { endpoints, processes }: { endpoints: number; processes: number },
+) {
   const mongo = { pid: database.pid, stop: async () => undefined };
   const all = [
-    { name: names.ours, file: 'ours', server: { ...mongo, uri: database.uri('queue') } },
+    { name: names.ours, file: 'ours', server: { ...mongo, uri: database.uri(`queue-${processes}`) } },
     { name: names.bullmq, file: 'bullmq', server: await startRedis(), needs: 'redis-server' },
     { name: names.graphile, file: 'graphile-worker', server: await startPostgres(), needs: 'postgres' },
-    { name: names.agenda, file: 'agenda', server: { ...mongo, uri: database.uri('agenda') } },
+    { name: names.agenda, file: 'agenda', server: { ...mongo, uri: database.uri(`agenda-${processes}`) } },
   ];
   const contenders: Contender[] = [];
   const absent: string[] = [];
@@ -149,26 +158,48 @@ async function startContenders(database: DatabaseServer, receivers: Receivers, e
       absent.push(`${name}: the program \`${needs}\` is not installed`);
       continue;
     }
-    const program = startProgram(`./webhooks/queues/${file}.ts`);
-    await program.call('start', { uri: server.uri, origins: receivers.origins, endpoints });
+    const secrets = {
+      masterKey: randomBytes(32).toString('base64'),
+      adminToken: `svc_admin_${randomBytes(24).toString('hex')}`,
+    };
+    const { uri } = server;
+    async function start(isFirst: boolean): Promise<Remote> {
+      const program = startProgram(`./webhooks/queues/${file}.ts`);
+      await program.call('start', { uri, origins, endpoints, secrets, isFirst } satisfies QueueSettings);
+      return program;
+    }
+    const programs: Contender['programs'] = [await start(true)];
+    while (programs.length < processes) programs.push(await start(false));
     const stop = async () => {
-      await program.stop();
+      await Promise.all(programs.map((program) => program.stop()));
       await server.stop();
     };
-    contenders.push({ name, program, databasePid: server.pid, stop });
+    contenders.push({ name, programs, databasePid: server.pid, stop });
   }
   return { contenders, absent };
 }
 
-/** Sends the same events through ours and through the queues of others, to the same endpoints, in interleaved rounds. */
-export async function measureQueues({ database, rounds, smoke, progress }: Context): Promise<QueueFigures> {
+/** Sends the same events through ours and through the queues of others, to the same endpoints: from one process, then from more. */
+export async function measureQueues(context: Context): Promise<QueueFigures> {
+  const alone = await measureProcesses(context, 1);
+  const together = await measureProcesses(context, context.smoke ? 2 : 4);
+  return { rows: [...alone.rows, ...together.rows], absent: alone.absent };
+}
+
+/** Measures all queues with so many processes each, in interleaved rounds. */
+async function measureProcesses(
+  { database, rounds, smoke, progress }: Context,
+  processes: number,
+): Promise<QueueFigures> {
   const endpoints = smoke ? 10 : 2 * endpointsOfKind;
   const receivers = await startReceivers();
-  const { contenders, absent } = await startContenders(database, receivers, endpoints);
+  const { contenders, absent } = await startContenders(database, receivers, { endpoints, processes });
   for (const text of absent) progress(`queues  not measured: ${text}`);
   const idle = await idleCpu(contenders, smoke ? 500 : idleMs);
   const rows: QueueRow[] = [];
-  for (const { title, order } of cases(smoke, endpoints)) {
+  const isAlone = processes === 1;
+  for (const { title: shortTitle, order } of cases(smoke, endpoints).slice(0, isAlone ? undefined : 2)) {
+    const title = isAlone ? shortTitle : `${shortTitle}, ${processes} processes`;
     const results = new Map<string, QueueResult[]>();
     // The first round is a warm-up, unless the run is only a check.
     for (let round = smoke ? 1 : 0; round <= rounds; round += 1) {
