@@ -118,6 +118,8 @@ describe('a delivery in the portal', () => {
       const { html } = await owner.browser.open(to);
       return [/role="status"[^>]*>([^<]*)/.exec(html)?.[1], to.replace(/\?.*/, '')] as const;
     };
+    // Without a URL, the attempt would skip the event, before or after the page is read.
+    await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: 'https://receiver.example/hooks' });
     await submit(path, { act: 'pause', hours: '1' });
     const [sent, delivery] = await saidAfter(path, { act: 'trigger', event: 'vae.resolved' });
     expect(['It is sent now. This page shows the answer in a moment.', 'Not sent: paused']).toContain(sent);

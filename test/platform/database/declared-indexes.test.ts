@@ -35,6 +35,7 @@ const declared = [
   'auditLog: partnerId, at desc, _id desc',
   'auditLog: requestId',
   'auditLog: target, at desc, _id desc',
+  'auditLog: targets, at desc, _id desc where {targets:{$exists:true}}',
   'bulkJobs: auditAt sparse',
   'bulkJobs: createdAt desc, _id desc',
   'bulkJobs: fingerprint unique sparse',
