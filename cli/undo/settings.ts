@@ -1,4 +1,5 @@
 import type { AuditLogEntry } from '../../contracts/admin/audit-log.ts';
+import { decimal } from '../../contracts/amounts.ts';
 import type { AdminApi } from '../connection/client.ts';
 import { usageError } from '../errors/failure.ts';
 
@@ -128,20 +129,26 @@ const isUnchanged = (present: unknown, set: unknown): boolean =>
   (set === null && !Array.isArray(present) && [true, false, 'RS256'].includes(present as never)) ||
   (set === null && Array.isArray(present) && present.length === 0);
 
+/** Names what takes the effect of a change back, if it is not undone. Entries of a ledger stay, so money is taken back by another one. */
+function adviseReverse({ action, target, after }: AuditLogEntry): string {
+  const [, partnerId, mode] = /^(ptr_\w+):(test|live)$/.exec(target ?? '') ?? [];
+  const amount = after?.['amount'];
+  if (action.startsWith('wallets.') && partnerId !== undefined && typeof amount === 'number')
+    return `To take the amount back: svcadmin wallets adjust ${partnerId} --mode ${mode} --amount=${decimal(-amount)} --reason TEXT`;
+  return `Changes that can be undone: ${undoable.join(' ')}`;
+}
+
 /**
  * Prepares to undo a change.
  * @throws CommandError if the change cannot be undone, or if its values were changed since
  */
 export async function prepareUndo(api: AdminApi, entry: AuditLogEntry): Promise<Undo> {
-  const { action, target, before, after, outcome } = entry;
+  const { action, target, before, after } = entry;
   const read = settingsOf[action];
-  if (outcome !== 'changed' || before === null || after === null || target === null)
-    throw usageError(`${action} of this request changed nothing, so there is nothing to undo`);
-  if (!read || typeof before['contacts'] === 'number')
-    throw usageError(
-      `A change by ${action} is not undone`,
-      `Changes that can be undone: ${undoable.join(' ')}`,
-    );
+  if (!read || typeof before?.['contacts'] === 'number')
+    throw usageError(`A change by ${action} is not undone`, adviseReverse(entry));
+  if (before === null || after === null || target === null)
+    throw usageError(`The audit log has no values that ${action} of this request has replaced`);
   const { present, set, isLive } = await read(api, target);
   // A reason is about the change, and no value of the record.
   const names = Object.keys(after).filter((name) => name !== 'reason' && !isSame(before[name], after[name]));

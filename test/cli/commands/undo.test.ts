@@ -151,10 +151,27 @@ describe('svcadmin audit-log undo', () => {
     );
   });
 
-  it('refuses a request that changed no settings (exit 2), and an unknown one (exit 4)', async () => {
+  it('says that a change of another kind is not undone, and which command takes money back', async () => {
+    const { partnerId } = partner;
     await server.admin.partners.create.mutate({ name: 'Other' });
-    const refused = await undo(await requestOf('partners.create'));
+    const created = await undo(await requestOf('partners.create'));
+    expect(created).toMatchObject({ code: 2, stdout: '' });
+    expect(created.stderr).toContain('A change by partners.create is not undone');
+    await server.admin.wallets.fund.mutate({ partnerId, mode: 'test', amount: 5125, reference: 'wrong' });
+    const funded = await undo(await requestOf('wallets.fund'), '--dry-run');
+    expect(funded).toMatchObject({ code: 2, stdout: '' });
+    expect(funded.stderr).toContain('A change by wallets.fund is not undone');
+    expect(funded.stderr).toContain(
+      `svcadmin wallets adjust ${partnerId} --mode test --amount=-51.25 --reason TEXT`,
+    );
+  });
+
+  it('refuses a request that changed nothing (exit 2), and an unknown one (exit 4)', async () => {
+    const { partnerId } = partner;
+    await server.admin.partners.activate.mutate({ partnerId });
+    const refused = await undo(await requestOf('partners.activate'));
     expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('changed no settings');
     expect(await undo('req_0000000000000000000000')).toMatchObject({ code: 4 });
   });
 });
