@@ -51,6 +51,7 @@ import { type PartnerNames, withPartnerName } from '../platform/database/partner
 import { ApiError } from '../platform/errors.ts';
 import { createBulkJobs } from './bulk/bulk-jobs.ts';
 import type { Delivery } from './delivery/delivery.ts';
+import type { WhyOff } from './delivery/endpoint.ts';
 import { hasPersonalData, visibleDelivery } from './operators/admin-personal-data.ts';
 import { createDeliveryActions, type DeliveryActions } from './operators/delivery-actions.ts';
 import { createEndpointHealth } from './operators/endpoints/health.ts';
@@ -71,6 +72,7 @@ interface Dependencies {
   requireKey: RequireKey;
   pauses: ReadPauses;
   hasWorker: () => Promise<boolean>;
+  whyOff: WhyOff;
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
   partnerNames: PartnerNames;
 }

@@ -55,7 +55,8 @@ describe('events for operators', () => {
   it('have a timeline of their attempts; after an operator has cancelled the delivery, the advice is to resend it', async () => {
     const receiver = await respondingWith(410);
     const system = await createSystem({ retryDelays: long });
-    await system.publish([draft(system.key(receiver.url))]);
+    const keyId = system.key(receiver.url);
+    await system.publish([draft(keyId)]);
     const { _id, eventId } = await until(() => stored(system).findOne({ attempt: 2, status: 'pending' }));
     const { events, deliveries } = adminOf(system);
     const waiting = await events.why({ eventId });
@@ -65,6 +66,12 @@ describe('events for operators', () => {
       expect.stringMatching(/attempt 1 \(immediately\): the answer was HTTP 410 at 127\.0\.0\.1/),
       expect.stringMatching(/^Attempt 2 of 3 is due at .*, in \d+ s\.$/),
     ]);
+    const endpoint = system.endpoints.get(keyId) ?? expect.fail();
+    system.endpoints.set(keyId, { state: 'off', reason: 'key_revoked' });
+    const off = await events.why({ eventId });
+    expect(off.story.at(-1)).toContain(`delivery ${_id} will be skipped then: the key was revoked.`);
+    expect(off.advice).toContain('svcadmin clients update --key');
+    system.endpoints.set(keyId, endpoint);
     await deliveries.cancel({ deliveryId: _id });
     const cancelled = await events.why({ eventId });
     expect(cancelled.story.at(-1)).toContain('an operator cancelled it');

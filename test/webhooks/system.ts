@@ -7,7 +7,7 @@ import { randomId, randomSecret } from '../../server/platform/ids.ts';
 import { createScheduler } from '../../server/platform/jobs/scheduler.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { createWebhookProcedures } from '../../server/webhooks/admin.ts';
-import type { Endpoint } from '../../server/webhooks/delivery/endpoint.ts';
+import type { Endpoint, WhyOff } from '../../server/webhooks/delivery/endpoint.ts';
 import { createRequireKey } from '../../server/webhooks/operators/endpoints/key-owner.ts';
 import { createWebhooks, type WebhookSettings } from '../../server/webhooks/webhooks.ts';
 import { preparedDatabase } from '../harness/database.ts';
@@ -127,6 +127,12 @@ export function adminOf(
     );
   const partnerNames = async () => new Map<string, string>();
   const requireKey = createRequireKey(findKey);
-  const dependencies = { webhooks: system, requireKey, pauses, hasWorker, subjectOf, partnerNames };
+  const whyOff: WhyOff = async (keyId) => {
+    const endpoint = system.endpoints.get(keyId);
+    return endpoint?.state === 'off' ? endpoint.reason : undefined;
+  };
+  const dependencies = {
+    ...{ webhooks: system, requireKey, pauses, hasWorker, whyOff, subjectOf, partnerNames },
+  };
   return router(createWebhookProcedures(dependencies)).createCaller(context);
 }

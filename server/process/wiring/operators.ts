@@ -26,6 +26,7 @@ import { createUpgrade } from '../../platform/database/schema/upgrade.ts';
 import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
 import { createKeyRotation } from '../../platform/keys/key-rotation.ts';
 import { createWebhookProcedures } from '../../webhooks/admin.ts';
+import { createWhyOff } from '../../webhooks/delivery/endpoint.ts';
 import { createEndpointHealth } from '../../webhooks/operators/endpoints/health.ts';
 import { createRequireKey } from '../../webhooks/operators/endpoints/key-owner.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
@@ -58,7 +59,8 @@ export function createOperators(foundation: Foundation, parts: Parts) {
   const pauses = (keyIds: readonly string[]) => stores.partners.keys.pauses(keyIds, clock.now());
   const requireKey = createRequireKey(directory.apiKey);
   const hasWorker = () => processes.hasRole('worker');
-  const readHealth = createEndpointHealth({ ...webhooks.context, requireKey, pauses, hasWorker });
+  const whyOff = createWhyOff(directory);
+  const readHealth = createEndpointHealth({ ...webhooks.context, requireKey, pauses, hasWorker, whyOff });
   const upgrade = createUpgrade({ db, maintenance, schema, processes, clock });
   const about = { version, contract: '0.8.0', environment: config.environment, baseUrl: config.baseUrl };
   const admin = createAdmin({
@@ -107,6 +109,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
       partnerNames,
       pauses,
       hasWorker,
+      whyOff,
       subjectOf: async (id) => (await stores.verification.enrollments.find(id))?.sub,
     }),
   });

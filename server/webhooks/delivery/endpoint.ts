@@ -19,7 +19,13 @@ export type Endpoint =
       /** Deliveries of a paused key are not sent before this time. */
       pausedUntil?: Date;
     }
-  | { state: 'off'; reason: 'no_url' | 'key_revoked' | 'partner_suspended' | 'partner_closed' };
+  | { state: 'off'; reason: OffReason };
+
+/** Why nothing is sent to a key. */
+export type OffReason = 'no_url' | 'key_revoked' | 'partner_suspended' | 'partner_closed';
+
+/** Tells why nothing is sent to a key now; undefined if events are sent. It opens no secret, and notes no use of one. */
+export type WhyOff = (keyId: string) => Promise<OffReason | undefined>;
 
 /**
  * Read at every attempt and never cached, so that revocation and rotation have immediate effect. With the partner's id, key and
@@ -52,6 +58,33 @@ export async function eventRecipient(
   return hasNoUrl ? { ...recipient, skip: 'no_url' } : recipient;
 }
 
+/** Returns a function that reads, from no cache, a key that events are sent to, or why none are. */
+function createReadKey({ apiKey, partner }: Pick<Directory, 'apiKey' | 'partner'>) {
+  return async (keyId: string, partnerId?: string) => {
+    const readPartner = (id: string) => partner(id, { fresh: true });
+    const [key, known] = await Promise.all([
+      apiKey(keyId),
+      partnerId === undefined ? undefined : readPartner(partnerId),
+    ]);
+    if (key?.status !== 'active') return { state: 'off', reason: 'key_revoked' } as const;
+    const owner = key.partnerId === partnerId ? known : await readPartner(key.partnerId);
+    const status = owner && statusOf(owner);
+    if (status === 'suspended' || status === 'closed')
+      return { state: 'off', reason: `partner_${status}` } as const;
+    const { webhook } = key;
+    return webhook ? ({ state: 'on', key, webhook } as const) : ({ state: 'off', reason: 'no_url' } as const);
+  };
+}
+
+/** Returns a function that tells why nothing is sent to a key. */
+export function createWhyOff(directory: Pick<Directory, 'apiKey' | 'partner'>): WhyOff {
+  const readKey = createReadKey(directory);
+  return async (keyId) => {
+    const found = await readKey(keyId);
+    return found.state === 'off' ? found.reason : undefined;
+  };
+}
+
 /** How many keys' opened secrets a process remembers: about 2 MB. */
 const mostOpened = 10_000;
 
@@ -67,7 +100,8 @@ interface EndpointSettings extends Pick<Directory, 'apiKey' | 'partner'> {
  * costs more than to sign with it. A key with another sealed text, or without an endpoint, loses the remembered secret.
  */
 export function createWebhookEndpoints(settings: EndpointSettings): ReadEndpoint {
-  const { apiKey, partner, sealing, used } = settings;
+  const { sealing, used } = settings;
+  const readKey = createReadKey(settings);
   const opened = new LRUCache<string, { sealed: string; secret: string }>(atMost(mostOpened));
 
   async function openSecret(keyId: string, sealed: string): Promise<string> {
@@ -79,17 +113,10 @@ export function createWebhookEndpoints(settings: EndpointSettings): ReadEndpoint
   }
 
   async function readEndpoint(keyId: string, partnerId?: string): Promise<Endpoint> {
-    const readPartner = (id: string) => partner(id, { fresh: true });
-    const [key, known] = await Promise.all([
-      apiKey(keyId),
-      partnerId === undefined ? undefined : readPartner(partnerId),
-    ]);
-    if (key?.status !== 'active') return { state: 'off', reason: 'key_revoked' };
-    const owner = key.partnerId === partnerId ? known : await readPartner(key.partnerId);
-    const status = owner && statusOf(owner);
-    if (status === 'suspended' || status === 'closed') return { state: 'off', reason: `partner_${status}` };
-    if (!key.webhook) return { state: 'off', reason: 'no_url' };
-    const { url, sealedSecret, secretVersion } = key.webhook;
+    const found = await readKey(keyId, partnerId);
+    if (found.state === 'off') return found;
+    const { key } = found;
+    const { url, sealedSecret, secretVersion } = found.webhook;
     const secret = await openSecret(keyId, sealedSecret);
     used.endpoint(key);
     const paused = key.pause ? { pausedUntil: key.pause.until } : {};

@@ -5,6 +5,7 @@ import type { Total, Unpaged } from '../../../contracts/admin/references.ts';
 import { groupBy } from '../../platform/batching/group-by.ts';
 import { requireFound } from '../../platform/errors.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
+import type { OffReason, WhyOff } from '../delivery/endpoint.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { visibleDelivery, visibleEvent } from './admin-personal-data.ts';
 import { type DeliveryQueryStore, queryOf } from './delivery-query-store.ts';
@@ -19,6 +20,7 @@ interface Settings extends WaitingSettings {
   requireDelivery: (deliveryId: string) => Promise<Delivery>;
   /** The subject of an enrollment, by which an index finds its events; undefined if the enrollment was erased. */
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
+  whyOff: WhyOff;
 }
 
 type EventFilter = Unpaged<ListEvents>;
@@ -28,7 +30,7 @@ export type WebhookQueries = ReturnType<typeof createWebhookQueries>;
 
 /** Queries of operators about events and deliveries. The methods throw ApiError. */
 export function createWebhookQueries(settings: Settings) {
-  const { events, deliveryQueries, clock, requireDelivery, subjectOf } = settings;
+  const { events, deliveryQueries, clock, requireDelivery, subjectOf, whyOff } = settings;
   const reasonsToWait = createWaiting(settings);
 
   async function view(deliveries: readonly Delivery[], role: OperatorRole): Promise<DeliveryView[]> {
@@ -40,6 +42,19 @@ export function createWebhookQueries(settings: Settings) {
 
   async function deliveriesOf(eventIds: readonly string[], role: OperatorRole): Promise<Delivery[]> {
     return (await deliveryQueries.ofEvents(eventIds)).map((delivery) => visibleDelivery(role, delivery));
+  }
+
+  /** The keys of pending deliveries to which nothing is sent now. */
+  async function offKeysOf(deliveries: readonly Delivery[]): Promise<Map<string, OffReason>> {
+    const pending = deliveries.filter(({ status }) => status === 'pending');
+    const keyIds = [...new Set(pending.map(({ keyId }) => keyId))];
+    const reasons = await Promise.all(keyIds.map(whyOff));
+    return new Map(
+      keyIds.flatMap((keyId, index) => {
+        const reason = reasons[index];
+        return reason ? [[keyId, reason] as const] : [];
+      }),
+    );
   }
 
   const requireEvent = async (id: string): Promise<StoredEvent> =>
@@ -79,8 +94,11 @@ export function createWebhookQueries(settings: Settings) {
     async why(id: string, role: OperatorRole, adviseCommand: CommandAdvice): Promise<EventTimeline> {
       const event = visibleEvent(role, await requireEvent(id));
       const deliveries = await deliveriesOf([id], role);
-      const waits = await reasonsToWait(deliveries);
-      return describeTimeline(event, deliveries, { adviseCommand, now: new Date(clock.now()), waits });
+      const [waits, offKeys] = await Promise.all([reasonsToWait(deliveries), offKeysOf(deliveries)]);
+      return describeTimeline(event, deliveries, {
+        ...{ adviseCommand, waits, offKeys },
+        now: new Date(clock.now()),
+      });
     },
 
     async listDeliveries(

@@ -16,6 +16,7 @@ import {
   type StoredEvent,
   skipReasonOf,
 } from '../delivery/delivery.ts';
+import type { OffReason } from '../delivery/endpoint.ts';
 import { dueTimeOf, statusOf } from './views.ts';
 
 const triggers: Record<AttemptTrigger, string> = {
@@ -77,6 +78,8 @@ interface TimelineContext {
   now: Date;
   /** Why due deliveries wait, by their ids. */
   waits: ReadonlyMap<string, WaitReason>;
+  /** The keys to which nothing is sent now, by their ids. The next attempt of their deliveries skips the delivery. */
+  offKeys: ReadonlyMap<string, OffReason>;
 }
 
 /** When the next attempt of a pending delivery is due, or why it waits. */
@@ -94,10 +97,14 @@ const whySkipped = (delivery: Delivery): SkipReason => skipReasonOf(delivery) ??
 
 /** Describes when a waiting delivery is attempted next, or how the delivery has ended. */
 function describeStatus(delivery: Delivery, context: TimelineContext): string[] {
-  const { _id, status, endedAt, attempt, limit } = delivery;
+  const { _id, keyId, status, endedAt, attempt, limit } = delivery;
+  const off = context.offKeys.get(keyId);
   switch (status) {
     case 'pending':
-      return [`Attempt ${attempt} of ${limit} ${describeDueTime(delivery, context)}.`];
+      return [
+        `Attempt ${attempt} of ${limit} ${describeDueTime(delivery, context)}.`,
+        ...(off ? [`As things are, delivery ${_id} will be skipped then: ${skipReasons[off]}.`] : []),
+      ];
     case 'in_flight':
       // The sentence of the attempt says that it is under way.
       return [];
@@ -162,7 +169,7 @@ function adviseWait(reason: WaitReason, keyId: string, adviseCommand: CommandAdv
 function advise(
   event: StoredEvent,
   last: Delivery | undefined,
-  { adviseCommand, waits }: TimelineContext,
+  { adviseCommand, waits, offKeys }: TimelineContext,
 ): string | null {
   if (!last)
     return 'The event has no delivery; the next sweep should make one. If it does not, tell the developers.';
@@ -174,24 +181,27 @@ function advise(
     const { error = 'http' as const, status = null } = attempt ?? {};
     return `${adviseReceiver({ ...attempt, error, status })}, then: ${resend}`;
   }
+  const off = last.status === 'pending' ? offKeys.get(last.keyId) : undefined;
   const wait = waits.get(last._id);
-  if (wait) return adviseWait(wait, event.keyId, adviseCommand);
-  if (last.status !== 'skipped') return null;
-  switch (whySkipped(last)) {
+  if (wait && !off) return adviseWait(wait, event.keyId, adviseCommand);
+  if (last.status !== 'skipped' && !off) return null;
+  // A delivery that is still pending goes out by itself.
+  const thenResend = last.status === 'skipped' ? `, then: ${resend}` : '';
+  switch (off ?? whySkipped(last)) {
     case 'key_revoked':
       return `Events of a revoked key are not sent. Move the client to a live key: ${adviseCommand('clients.update', 'svcadmin clients update --key')}`;
     case 'partner_suspended':
-      return `Once the partner may be served again: ${adviseCommand('partners.activate', `svcadmin partners activate ${event.partnerId}`)}, then: ${resend}`;
+      return `Once the partner may be served again: ${adviseCommand('partners.activate', `svcadmin partners activate ${event.partnerId}`)}${thenResend}`;
     case 'partner_closed':
-      return `Events of a closed partner are not sent. If it has come back: ${adviseCommand('partners.activate', `svcadmin partners activate ${event.partnerId}`)}, then: ${resend}`;
+      return `Events of a closed partner are not sent. If it has come back: ${adviseCommand('partners.activate', `svcadmin partners activate ${event.partnerId}`)}${thenResend}`;
     case 'localhost_not_allowed':
-      return `Set an https:// URL: ${set}, then: ${resend}`;
+      return `Set an https:// URL: ${set}${thenResend}`;
     case 'other_host':
       return `To send it to the webhook URL: ${resend}`;
     case 'cancelled':
       return `To send it nevertheless: ${resend}`;
     case 'no_url':
-      return `Set a URL: ${set}, then: ${resend}`;
+      return `Set a URL: ${set}${thenResend}`;
   }
 }
 

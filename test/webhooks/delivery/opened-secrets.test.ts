@@ -2,15 +2,15 @@ import { expect, it } from 'vitest';
 import type { ApiKey } from '../../../server/partners/keys/key-store.ts';
 import type { Partner } from '../../../server/partners/partner-store.ts';
 import { UnreadableSecret } from '../../../server/platform/keys/sealing.ts';
-import { createWebhookEndpoints } from '../../../server/webhooks/delivery/endpoint.ts';
+import { createWebhookEndpoints, createWhyOff } from '../../../server/webhooks/delivery/endpoint.ts';
 
 /** Endpoints whose key changes between two reads. `opened` is what was opened, in order, and `used` are the keys in use. */
-function endpointsOf(key: Partial<ApiKey>, status: Partner['status'] = 'active') {
+function endpointsOf(key: Partial<ApiKey>, owner: Partial<Partner> = { status: 'active' }) {
   const opened: string[] = [];
   const used: ApiKey[] = [];
   const read = createWebhookEndpoints({
     apiKey: async () => ({ partnerId: 'ptr_1', ...key }) as ApiKey,
-    partner: async () => ({ status }) as Partner,
+    partner: async () => owner as Partner,
     sealing: {
       async open(sealed) {
         opened.push(sealed);
@@ -64,7 +64,7 @@ it('a secret that cannot be opened is tried again at the next attempt', async ()
 it('an endpoint is off if its key is revoked, its partner suspended or its URL missing, and nothing is opened then', async () => {
   const cases = [
     [endpointsOf({ status: 'revoked', ...webhook('one') }), 'key_revoked'],
-    [endpointsOf({ status: 'active', ...webhook('one') }, 'suspended'), 'partner_suspended'],
+    [endpointsOf({ status: 'active', ...webhook('one') }, { status: 'suspended' }), 'partner_suspended'],
     [endpointsOf({ status: 'active' }), 'no_url'],
   ] as const;
   for (const [{ read, opened, used }, reason] of cases) {
@@ -83,3 +83,20 @@ it('an endpoint that is on has its mode and the end of its pause, and a use of i
   });
   expect(used).toMatchObject([key]);
 });
+
+it.each([
+  [{ status: 'active', ...webhook('one') }, { status: 'active' }, undefined],
+  [{ status: 'active' }, { status: 'active' }, 'no_url'],
+  [{ status: 'revoked', ...webhook('one') }, { status: 'active' }, 'key_revoked'],
+  [{ status: 'active', ...webhook('one') }, { status: 'suspended' }, 'partner_suspended'],
+  [{ status: 'active', ...webhook('one') }, { status: 'suspended', closedAt: new Date() }, 'partner_closed'],
+] as const)(
+  'why nothing is sent to a key is what its attempts find: %j, and the partner %j',
+  async (key, owner, reason) => {
+    const partner = async () => owner as Partner;
+    const apiKey = async () => ({ partnerId: 'ptr_1', ...key }) as ApiKey;
+    expect(await createWhyOff({ apiKey, partner })('key_1')).toBe(reason);
+    const { read } = endpointsOf(key, owner);
+    expect(await read()).toMatchObject(reason === undefined ? { state: 'on' } : { state: 'off', reason });
+  },
+);

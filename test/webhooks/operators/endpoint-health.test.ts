@@ -23,6 +23,7 @@ const facts = (change: Partial<EndpointFacts>): EndpointFacts => ({
   isWorked: true,
   pausedUntil: undefined,
   heldBack: undefined,
+  off: undefined,
   ...change,
 });
 const diagnose = (change: Partial<EndpointFacts>) =>
@@ -101,6 +102,11 @@ describe('the health of an endpoint', () => {
         { answer: 'timeout', count: 1 },
       ],
     });
+  });
+
+  it('says first that nothing is sent to a key, also if none is due', () => {
+    for (const change of [{}, { queued: 3, isWorked: false }, { pausedUntil: minutesAgo(-60) }])
+      expect(diagnose({ ...change, off: 'key_revoked' }).cause).toBe('nothing is sent: the key was revoked');
   });
 
   it('names why deliveries wait: the limit of the endpoint, the limit of all endpoints, a pause, or no worker', () => {

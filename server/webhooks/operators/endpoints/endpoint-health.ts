@@ -1,9 +1,10 @@
 import { EndpointHealth, type EndpointState } from '../../../../contracts/admin/endpoint-health.ts';
-import { waitReasons } from '../../../../contracts/delivery-reasons.ts';
+import { skipReasons, waitReasons } from '../../../../contracts/delivery-reasons.ts';
 import { viewAs } from '../../../platform/admin-api/view.ts';
 import { type Limits, retryLimits } from '../../delivery/backlog.ts';
 import type { Attempt, Overdue } from '../../delivery/delivery.ts';
 import { slowFromMs } from '../../delivery/delivery-store.ts';
+import type { OffReason } from '../../delivery/endpoint.ts';
 import type { KeyOwner } from './key-owner.ts';
 
 export type EndedAttempt = Pick<
@@ -24,6 +25,8 @@ export interface EndpointFacts extends KeyOwner {
   /** Whether a process that sends is running. */
   isWorked: boolean;
   pausedUntil: Date | undefined;
+  /** Why nothing is sent to the key now; undefined if events are sent. */
+  off: OffReason | undefined;
 }
 
 /** An endpoint counts as dead after this many milliseconds without a success. */
@@ -61,11 +64,12 @@ function quantile(sorted: readonly number[], share: number): number | null {
 const durationsOf = (attempts: readonly EndedAttempt[]): number[] =>
   attempts.flatMap(({ durationMs }) => durationMs ?? []).toSorted((one, two) => one - two);
 
-/** Returns why due deliveries of an endpoint wait; null if none is due. A pause is reported also if none is due. */
+/** Returns why due deliveries of an endpoint wait; null if none is due. A pause, and a key that gets nothing, are reported also if none is due. */
 function causeOf(
-  { queued, heldBack, inFlight, allInFlight, isWorked, pausedUntil }: EndpointFacts,
+  { queued, heldBack, inFlight, allInFlight, isWorked, pausedUntil, off }: EndpointFacts,
   limits: Limits,
 ): string | null {
+  if (off) return `nothing is sent: ${skipReasons[off]}`;
   if (pausedUntil) return `paused until ${pausedUntil.toISOString()}`;
   if (queued > 0 && !isWorked) return waitReasons.no_worker;
   if (heldBack?.reason) return `since ${heldBack.since.toISOString()}: ${waitReasons[heldBack.reason]}`;

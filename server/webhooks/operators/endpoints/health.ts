@@ -1,5 +1,6 @@
 import type { EndpointHealth, ReadHealth } from '../../../../contracts/admin/endpoint-health.ts';
 import { type InFlight, noneInFlight, sumInFlight } from '../../delivery/delivery.ts';
+import type { WhyOff } from '../../delivery/endpoint.ts';
 import type { WaitingSettings } from '../schedule/waiting.ts';
 import { evaluateEndpoint, worstFirst } from './endpoint-health.ts';
 import type { HealthStore } from './health-store.ts';
@@ -8,6 +9,7 @@ import type { KeyOwner, RequireKey } from './key-owner.ts';
 interface Settings extends WaitingSettings {
   health: HealthStore;
   requireKey: RequireKey;
+  whyOff: WhyOff;
 }
 
 /** The most endpoints that are evaluated only because they may be slow or paused. */
@@ -17,7 +19,7 @@ export type ReadEndpointHealth = (wanted: ReadHealth) => Promise<EndpointHealth[
 
 /** Reads the health of endpoints, the worst first. @throws ApiError `not_found` for a key that does not exist */
 export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
-  const { health, deliveryQueries, pauses, hasWorker, requireKey, clock, limits } = settings;
+  const { health, deliveryQueries, pauses, hasWorker, requireKey, clock, limits, whyOff } = settings;
 
   /** The keys whose endpoints are shown: the named one, those of the named partner, or else the troubled ones. */
   async function findOwners(wanted: ReadHealth, now: Date): Promise<KeyOwner[]> {
@@ -50,6 +52,7 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
         allInFlight,
         isWorked,
         pausedUntil: paused.get(keyId),
+        off: await whyOff(keyId),
       };
       evaluated.push(evaluateEndpoint(facts, { limits, now: now.getTime() }));
     }
