@@ -1,9 +1,10 @@
-import type { Browser, Route } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { actOnDevices, createDevice } from '../console/portal/device/device-harness.ts';
 import { type SignedInMember, signedIn } from '../console/portal/signed-in.ts';
 import { completeSession } from '../harness/completed-session.ts';
 import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
+import { startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 import { accessibilityFaults } from './axe.ts';
@@ -18,7 +19,8 @@ let records: string[];
 
 describeInBrowser('the portal', () => {
   beforeAll(async () => {
-    [server, browser] = await Promise.all([startTestServer({ env: { SVC_PORTAL: 'on' } }), launchBrowser()]);
+    const env = { SVC_PORTAL: 'on', SVC_LOCALHOST_WEBHOOKS: 'on' };
+    [server, browser] = await Promise.all([startTestServer({ env }), launchBrowser()]);
     partner = await createPartner(server);
     await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: 'http://localhost:9/hooks' });
     await exchangeCode(server, partner, await completeSession(server, partner));
@@ -215,6 +217,38 @@ describeInBrowser('the portal', () => {
     expect(complaints).toEqual([]);
     await close();
   });
+
+  it('loads a page again that waits for an answer, and not while the member is at another element', async () => {
+    const hung = await startReceiver(() => {});
+    const { partnerId } = partner;
+    const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
+    await server.admin.webhooks.set.mutate({ keyId, url: hung.url });
+    const { id } = await server.admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
+    const { page, close } = await newVisitor(browser);
+    const cookies = [...owner.browser.cookies].map(([name, value]) => ({ name, value, url: server.baseUrl }));
+    await page.context().addCookies(cookies);
+    await page.clock.install();
+    await page.goto(`${server.baseUrl}/portal/deliveries/${id}?done`);
+    const loads = await countLoads(page);
+    await page.clock.runFor(2_000);
+    await expect.poll(loads).toBe(1);
+    expect(await page.locator(':focus').textContent()).toContain('It is sent now.');
+    await page.keyboard.press('Tab');
+    await page.clock.runFor(10_000);
+    expect(await loads()).toBe(1);
+    await page.locator(':focus').blur();
+    await page.clock.runFor(2_000);
+    await expect.poll(loads).toBe(2);
+    await close();
+    hung.close();
+  });
+
+  /** Returns a function that counts how often the page was loaded since. */
+  async function countLoads(page: Page) {
+    const count = 'Number(sessionStorage.getItem("loads"))';
+    await page.addInitScript(`sessionStorage.setItem('loads', ${count} + 1)`);
+    return () => page.evaluate<number>(count);
+  }
 
   const lists = [
     ...['/', '/clients', '/keys', '/webhooks', '/deliveries', '/requests', '/sessions', '/members'],

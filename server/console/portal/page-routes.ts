@@ -165,10 +165,10 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
     const isDone = doneParameter in textsOf(request.query) && !error && !result && !shown;
     const done = isDone ? (view.done ?? { text: m.done }) : undefined;
     const { name: partner } = await context.api.partners.show({ partnerId: context.partnerId });
-    if (view.refresh !== undefined) void reply.header('refresh', String(view.refresh));
     return responses.send(request, reply, 'page', {
       status: error?.status ?? view.status ?? 200,
       title: view.title,
+      refresh: view.refresh,
       // The first words of the window's title, which a screen reader reads first.
       outcome: error ? m.problem : result ? m.done : done?.text,
       sections,

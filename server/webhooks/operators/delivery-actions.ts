@@ -11,7 +11,7 @@ import type { Due } from '../delivery/due.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts';
 import { type DeliveryQueryStore, finalStatuses } from './delivery-query-store.ts';
-import type { KeyOwner, RequireKey } from './endpoints/key-owner.ts';
+import type { KeyOwner, ReadPauses, RequireKey } from './endpoints/key-owner.ts';
 import type { RequireOtherUrl } from './endpoints/required-endpoint.ts';
 import { sampleDraft, spacedJson, testEvent } from './endpoints/samples.ts';
 import { requireDueTime, requireKept } from './schedule/reschedule.ts';
@@ -36,6 +36,7 @@ export interface DeliverySettings {
 
 interface Settings extends DeliverySettings {
   requireKey: RequireKey;
+  pauses: ReadPauses;
   requireOtherUrl: RequireOtherUrl;
 }
 
@@ -67,7 +68,8 @@ export type DeliveryActions = ReturnType<typeof createDeliveryActions>;
 
 /** Actions of operators on deliveries. The methods throw ApiError. */
 export function createDeliveryActions(settings: Settings) {
-  const { events, deliveryQueries, insertAndSend, due, requireKey, requireOtherUrl, clock, idKey } = settings;
+  const { events, deliveryQueries, insertAndSend, due, requireKey, pauses, requireOtherUrl, clock, idKey } =
+    settings;
   const now = () => new Date(clock.now());
 
   const requireDelivery = async (id: string): Promise<Delivery> =>
@@ -165,11 +167,16 @@ export function createDeliveryActions(settings: Settings) {
       return moved;
     },
 
-    /** Sends one sample once, and waits for the result. After `testTimeoutMs`, returns the delivery as it is. */
+    /**
+     * Sends one sample once, and waits for the result. After `testTimeoutMs`, or immediately if the key is paused, returns the
+     * delivery as it is.
+     */
     async test(keyId: string): Promise<Delivery> {
       const owner = await requireKey(keyId);
       return runTest(owner.partnerId, async () => {
-        const { _id } = await sendSample(testEvent, owner, 1);
+        const sample = await sendSample(testEvent, owner, 1);
+        const { _id } = sample;
+        if ((await pauses([keyId])).has(keyId)) return sample;
         return waitForEnd(() => requireDelivery(_id), hasEnded, testTimeoutMs);
       });
     },

@@ -42,6 +42,15 @@
 // After the answer to a form, a reload opens the page again. It would else send the form again, and do its act once more.
 history.replaceState(null, '', location.href);
 
+// Loads the page again until the answer that it waits for is there, but not while the member is at another element.
+(() => {
+  const { refresh } = document.querySelector('main').dataset;
+  if (!refresh) return;
+  setInterval(() => {
+    if (document.activeElement.matches('body, [role=status]')) location.reload();
+  }, Number(refresh) * 1000);
+})();
+
 // Sends each form once, and fills a form again whose member had to sign in first.
 (() => {
   const key = 'svc_portal_sent';

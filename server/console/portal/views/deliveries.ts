@@ -152,17 +152,22 @@ function adviceOn(delivery: Delivery): string | null {
 const firstAnswerMs = 30_000;
 const refreshSeconds = 2;
 
-/** Whether the first attempt of a delivery is still to come, soon. */
+/** An attempt that is under way has neither a status nor an error. */
+const hasEnded = ({ status, error }: Pick<Attempt, 'status' | 'error'>) => (status ?? error) !== null;
+
+/** Whether the first answer to a delivery is still to come, soon. */
 export const isFirstAnswerNear = (
   {
     status,
     waiting,
     attempts,
     createdAt,
-  }: Pick<Delivery, 'status' | 'waiting' | 'createdAt'> & { attempts: readonly unknown[] },
+  }: Pick<Delivery, 'status' | 'waiting' | 'createdAt'> & {
+    attempts: readonly Pick<Attempt, 'status' | 'error'>[];
+  },
   now: number,
 ): boolean =>
-  attempts.length === 0 &&
+  !attempts.some(hasEnded) &&
   waiting !== 'paused' &&
   (status === 'pending' || status === 'in_flight') &&
   now - new Date(createdAt).getTime() < firstAnswerMs;
@@ -171,7 +176,7 @@ export const isFirstAnswerNear = (
 function outcomeOf({ attempts, skipped, waiting, nextAttemptAt }: Delivery, m: PageContext['m']) {
   const unsent = skipped ?? waiting;
   if (unsent !== null) return { text: `${m.notSent} ${unsent}` };
-  const { status, error } = attempts.findLast((attempt) => (attempt.status ?? attempt.error) !== null) ?? {};
+  const { status, error } = attempts.findLast(hasEnded) ?? {};
   const answer = status ?? error;
   if (!answer) return { text: m.answerNear };
   const next = nextAttemptAt === null ? '' : ` ${m.nextAttempt}: ${utcText(nextAttemptAt)}.`;

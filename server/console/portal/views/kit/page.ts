@@ -102,7 +102,7 @@ export interface Section {
 export interface View {
   title: string;
   sections: readonly Section[];
-  /** Seconds after which the browser reloads the page. */
+  /** Seconds after which the browser reloads the page. With scripts, it does not while the member is at a link or a field. */
   refresh?: number | undefined;
   /** What the page says instead of `done` to the member whose action led to it. `bad`: what was asked for has failed. */
   done?: Pick<Cell, 'text' | 'tone'>;
