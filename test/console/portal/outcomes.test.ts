@@ -73,6 +73,32 @@ it('a new client has an .env to copy, with its id, its secret and its redirect U
   );
 });
 
+describe('the answer to a rotation in the portal', () => {
+  it.each([
+    ['client', () => `/clients/${partner.clientId}`],
+    ['API key', () => `/keys/${partner.keyId}`],
+    ['integration', async () => `/integrations/${await createIntegration()}`],
+  ])('says until when the old secret of a %s is accepted', async (_of, pathOf) => {
+    const path = await pathOf();
+    const kept = await submit(path, { act: 'rotate', keepOld: '3600' });
+    const [, until = ''] = /The old one is accepted until ([\d-]+ [\d:]+) UTC\./.exec(kept.html) ?? [];
+    const { html } = await owner.browser.open(path);
+    expect(html).toContain(`>${until}</time>`);
+    const ended = await submit(path, { act: 'rotate', keepOld: '0' });
+    expect(ended.html).toContain('The old one is refused from now on.');
+  });
+
+  async function createIntegration(): Promise<string> {
+    const { partnerId, keyId } = partner;
+    const shop = await server.admin.clients.create.mutate({
+      ...{ partnerId, keyId, name: 'Shop', kind: 'storefront', claims: ['age_18_plus'] },
+      redirectUris: ['http://localhost:9999/shop'],
+    });
+    const of = { partnerId, clientId: shop.id, shops: ['shop.example'] };
+    return (await server.admin.integrations.create.mutate(of)).id;
+  }
+});
+
 describe('a delivery in the portal', () => {
   it('says what the receiver of a test event answered, with the focus on it, and is not said to be done', async () => {
     const path = `/webhooks/${partner.keyId}`;
@@ -188,6 +214,57 @@ describe('a page of the portal', () => {
     const key = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
     expect((await browser.open('/clients')).html).toMatch(new RegExp(`name="keyId".*value="${key.id}"`));
     expect((await browser.open('/deliveries')).html).toContain('Send a time span again');
+  });
+
+  it('shows the price of one check, each price if they differ, and the prices that begin later', async () => {
+    const { partnerId } = partner;
+    const shown = async () =>
+      [...(await owner.browser.open('/wallet')).html.matchAll(/<dt>(Price[^<]*)<\/dt><dd>([^<]*)/g)].map(
+        ([, name, price]) => [name, price],
+      );
+    expect(await shown()).toEqual([['Price of one check', '0.50 USD']]);
+    await server.admin.prices.set.mutate({ partnerId, kind: 'storefront', cents: 40 });
+    const from = '2999-01-01T00:00:00.000Z';
+    await server.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 60, from });
+    expect(await shown()).toEqual([
+      ['Price of one check', 'token 0.50 USD · storefront 0.40 USD · checkbox 0.50 USD'],
+      ['Price of one check, Valid from 2999-01-01 00:00:00 UTC', 'token 0.60 USD'],
+    ]);
+  });
+
+  it('names the zone of each time that is typed, and shows no time as programs write it', async () => {
+    for (const path of ['/deliveries', '/requests', '/wallet'])
+      expect((await owner.browser.open(path)).html).not.toMatch(/<label [^>]*>(From|Until)</);
+    const { id } = await server.admin.keys.create.mutate({ partnerId: partner.partnerId, mode: 'test' });
+    const path = `/webhooks/${id}`;
+    await submit(path, { act: 'set', url: 'http://localhost:9/zones' });
+    await submit(path, { act: 'prepare' });
+    await submit(path, { act: 'pause', hours: '4' });
+    const { html } = await owner.browser.open(path);
+    expect(html).toContain('Send what waits');
+    expect(html).not.toMatch(/>[^<]*\d{4}-\d{2}-\d{2}T/);
+  });
+
+  it('leads from a held endpoint to the deliveries that wait', async () => {
+    const path = `/webhooks/${partner.keyId}`;
+    await submit(path, { act: 'set', url: 'http://localhost:9/hooks' });
+    await submit(path, { act: 'pause', hours: '1' });
+    const { response } = await submit(path, { act: 'test' });
+    const [, delivery = ''] = /(dlv_\w{22})/.exec(response.headers.get('location') ?? '') ?? [];
+    const { html } = await owner.browser.open(path);
+    const [, list = ''] = /href="\/portal([^"]*)">Deliveries: waiting</.exec(html) ?? [];
+    expect((await owner.browser.open(list.replaceAll('&amp;', '&'))).html).toContain(delivery);
+    await submit(path, { act: 'resume' });
+  });
+
+  it('calls an invitation of another person not “your invitation”', async () => {
+    const form = { act: 'invite', email: 'lee@shop.example', role: 'viewer' };
+    const { html } = await submit('/members', form);
+    expect(html).toContain('<h2>Invitation: lee@shop.example</h2>');
+    const [, id = ''] = /members\/(mem_\w{22})">lee@/.exec(html) ?? [];
+    const shown = await owner.browser.open(`/members/${id}`);
+    expect(shown.html).toContain('<dt>Invitation valid until</dt>');
+    expect(html + shown.html).not.toContain('Your invitation');
   });
 
   it('has a heading for the check boxes of claims', async () => {

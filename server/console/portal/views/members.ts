@@ -72,7 +72,7 @@ const invite: Action = async ({ api, m, partnerId }, { email = '', role }) => {
     email,
     role: checkedByProcedure(role),
   });
-  return { secret: { label: m.invitation, value: url, note: m.inviteNote } };
+  return { secret: { label: `${m.invitationOf}: ${email}`, value: url, note: m.inviteNote } };
 };
 
 async function show(context: PageContext): Promise<View> {
@@ -105,7 +105,7 @@ async function show(context: PageContext): Promise<View> {
           [m.status, text(member.status)],
           [m.created, time(member.createdAt)],
           [m.lastSignIn, time(member.lastSignInAt)],
-          [m.invitation, time(member.invitedUntil)],
+          [m.invitedUntil, time(member.invitedUntil)],
           [m.invitedBy, text(member.invitedBy.startsWith('mem_') ? member.invitedBy : m.support)],
         ],
         forms: [

@@ -11,6 +11,7 @@ import {
   keepOldField,
   keepOldOf,
   keyOptions,
+  noteOnOld,
   select,
   withoutResult,
 } from '../kit/forms.ts';
@@ -259,11 +260,13 @@ export const clientPage: readonly PageRow[] = [
       ),
       enable: withoutResult((context) => context.api.clients.enable(clientReference(context))),
       rotate: asking('clients.rotateSecret', askToRotate, async (context, given) => {
-        const { clientSecret } = await context.api.clients.rotateSecret({
+        const { m, api } = context;
+        const { clientSecret, secrets } = await api.clients.rotateSecret({
           ...clientReference(context),
           ...keepOldOf(given),
         });
-        return { secret: { label: context.m.secret, value: clientSecret } };
+        const [, old] = secrets;
+        return { secret: { label: m.secret, value: clientSecret, note: noteOnOld(m, old?.expiresAt) } };
       }),
     },
   },

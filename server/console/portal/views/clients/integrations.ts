@@ -5,6 +5,7 @@ import {
   keepOldField,
   keepOldForADay,
   keepOldOf,
+  noteOnOld,
   secretTable,
   select,
   withoutResult,
@@ -129,11 +130,14 @@ export const integrationPages: readonly PageRow[] = [
         withoutResult((context) => context.api.integrations.disable(integrationReference(context))),
       ),
       rotate: asking('integrations.rotateSecret', askToEnd('endsSecret'), async (context, given) => {
-        const { integrationSecret } = await context.api.integrations.rotateSecret({
+        const { m, api } = context;
+        const { integrationSecret, oldSecret } = await api.integrations.rotateSecret({
           ...integrationReference(context),
           ...keepOldOf(given),
         });
-        return { secret: { label: context.m.secret, value: integrationSecret } };
+        return {
+          secret: { label: m.secret, value: integrationSecret, note: noteOnOld(m, oldSecret?.expiresAt) },
+        };
       }),
     },
   },

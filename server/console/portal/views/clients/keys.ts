@@ -6,6 +6,7 @@ import {
   keepOldOf,
   modeField,
   modeOf,
+  noteOnOld,
   secretTable,
   withoutResult,
 } from '../kit/forms.ts';
@@ -119,8 +120,9 @@ const askToRevoke = async (context: PageContext): Promise<Question | undefined> 
 
 const rotate: Action = async (context, given) => {
   const { api, m } = context;
-  const { apiKey } = await api.keys.rotate({ ...keyReference(context), ...keepOldOf(given) });
-  return { secret: { label: m.key, value: apiKey } };
+  const { apiKey, oldSecrets } = await api.keys.rotate({ ...keyReference(context), ...keepOldOf(given) });
+  const [old] = oldSecrets;
+  return { secret: { label: m.key, value: apiKey, note: noteOnOld(m, old?.expiresAt) } };
 };
 
 const revoke = withoutResult((context) => context.api.keys.revoke(keyReference(context)));

@@ -4,7 +4,7 @@ import { type ClaimName, claimNames } from '../../../../../contracts/claims.ts';
 import { Mode } from '../../../../../contracts/identifiers.ts';
 import type { Messages } from '../../messages/en.ts';
 import type { Action, Field, Given, PageContext, Section } from './page.ts';
-import { options, tableOf, text, time } from './text.ts';
+import { options, tableOf, text, time, utcText } from './text.ts';
 
 type Options = NonNullable<Field['options']>;
 
@@ -20,8 +20,8 @@ export const hidden = (name: string, value: string): Field => ({ name, label: ''
 
 /** Makes the fields for the start and the end of a time span. */
 export const spanFields = (m: Messages, since?: string, until?: string): Field[] => [
-  { name: 'since', label: m.from, value: since, placeholder: '2026-07-01 09:00' },
-  { name: 'until', label: m.until, value: until, placeholder: '2026-07-01 12:00' },
+  { name: 'since', label: `${m.from} (UTC)`, value: since, placeholder: '2026-07-01 09:00' },
+  { name: 'until', label: `${m.until} (UTC)`, value: until, placeholder: '2026-07-01 12:00' },
 ];
 
 /** Makes an action from a function whose result is not shown. After it, the page is shown again. */
@@ -53,6 +53,10 @@ export const keepOldField = (m: Messages): Field =>
 export const keepOldForADay = (m: Messages) => ({ given: { keepOld: oneDay }, submit: m.keepDay });
 /** The answer to that field in a form: 0 if the old secret ends immediately. */
 export const keepOldOf = ({ keepOld }: Given) => ({ keepOldSeconds: numberIn(keepOld) });
+
+/** Says after a rotation until when the old secret is accepted. @param expiresAt absent if it has ended */
+export const noteOnOld = (m: Messages, expiresAt: string | null | undefined): string =>
+  expiresAt ? `${m.oldUntil} ${utcText(expiresAt)}.` : m.oldEnded;
 
 /** Whether the old secret would end with the rotation. */
 export const endsAtOnce = ({ keepOld }: Given): boolean => keepOld === '0';

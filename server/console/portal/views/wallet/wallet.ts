@@ -1,10 +1,11 @@
 import { dollars } from '../../../../../contracts/amounts.ts';
+import { BillableKind } from '../../../../../contracts/charge.ts';
 import type { Mode } from '../../../../../contracts/identifiers.ts';
 import { barsOf } from '../../usage.ts';
 import { asking } from '../kit/ask.ts';
 import { checkedByProcedure, hidden, numberIn } from '../kit/forms.ts';
 import type { Action, Given, PageContext, PageRow, Question, Section, View } from '../kit/page.ts';
-import { tableOf, text } from '../kit/text.ts';
+import { tableOf, text, utcText } from '../kit/text.ts';
 import { shownMode, statement } from './statement.ts';
 
 const chartDays = 30;
@@ -65,11 +66,27 @@ async function spendCaps({ api, m, partnerId }: PageContext, mode: Mode): Promis
   };
 }
 
+/** The price of a check, or the prices of its kinds if they differ, and the prices that begin later. */
+async function pricesOf({ api, m, partnerId }: PageContext): Promise<NonNullable<Section['facts']>> {
+  const prices = await api.prices.show({ partnerId });
+  const kinds = BillableKind.options;
+  const isOne = kinds.every((kind) => prices[kind] === prices.token);
+  const each = kinds.map((kind) => `${kind} ${dollars(prices[kind])}`);
+  return [
+    [m.pricePerCheck, text(isOne ? dollars(prices.token) : each.join(' · '))],
+    ...prices.planned.map(
+      ({ kind, cents, from }) =>
+        [`${m.pricePerCheck}, ${m.validFrom} ${utcText(from)}`, text(`${kind} ${dollars(cents)}`)] as const,
+    ),
+  ];
+}
+
 async function view(context: PageContext): Promise<View> {
   const { api, m, partnerId } = context;
   const mode = shownMode(context);
-  const [wallet, usageSection, statementSection, capsSection] = await Promise.all([
+  const [wallet, prices, usageSection, statementSection, capsSection] = await Promise.all([
     api.wallets.show({ partnerId, mode }),
+    pricesOf(context),
     usage(context, mode),
     statement(context, mode),
     spendCaps(context, mode),
@@ -83,6 +100,7 @@ async function view(context: PageContext): Promise<View> {
           [m.balance, text(dollars(wallet.balance))],
           [m.daysLeft, text(wallet.daysLeft === null ? null : Math.floor(wallet.daysLeft))],
           [m.spentPerDay, text(dollars(wallet.spentPerDay))],
+          ...prices,
         ],
         note: mode === 'test' ? m.refillNote : m.fundNote,
         forms: [mode === 'test' && { act: 'refill', needs: 'wallets.refill', fields: [], submit: m.refill }],

@@ -71,7 +71,10 @@ function secretOf(endpoint: Endpoint, { m }: PageContext): Section {
   const { prepared } = endpoint;
   return {
     title: m.secret,
-    facts: [[m.prepared, prepared ? text(`…${prepared.last4} · ${prepared.preparedAt}`) : text(m.none)]],
+    facts: [
+      [m.prepared, text(prepared ? `…${prepared.last4}` : m.none)],
+      ...(prepared ? [[m.created, time(prepared.preparedAt)] as const] : []),
+    ],
     note: m.rotationNote,
     forms: [
       { act: 'prepare', fields: [], submit: m.prepare },
@@ -93,7 +96,7 @@ function toolsOf({ mode, notices, pausedUntil }: Endpoint, { m, now }: PageConte
     {
       title: m.sending,
       facts: [
-        [m.heldUntil, isPaused ? toned(pausedUntil, 'bad') : text(null)],
+        [m.heldUntil, isPaused ? { ...time(pausedUntil), tone: 'bad' } : text(null)],
         [m.notices, text(notices ? m.on : m.off)],
       ],
       forms: [
@@ -146,6 +149,7 @@ async function show(context: PageContext): Promise<View> {
         title: m.deliveries,
         links: [
           { text: m.deliveries, to: `/deliveries?key=${keyId}` },
+          { text: `${m.deliveries}: waiting`, to: `/deliveries?key=${keyId}&status=waiting` },
           { text: `${m.deliveries}: failed`, to: `/deliveries?key=${keyId}&status=failed` },
         ],
       },
