@@ -75,6 +75,8 @@ describeInBrowser('the portal', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     // The first passkey has signed in, so its removal leads to the sign-in page.
     await page.locator('main button.danger').first().press('Enter');
+    await page.getByText('You have signed in with this one.').waitFor();
+    await page.locator('main button.danger').press('Enter');
     await page.waitForURL(/\/portal\/sign-in\?/);
     await page.click('main button');
     await page.waitForURL(/\/portal\/passkeys$/);

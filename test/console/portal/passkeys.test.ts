@@ -43,8 +43,12 @@ async function add(browser: Browser, own: TestAuthenticator, name = 'Phone') {
   const answer = own.create(optionsIn(html));
   return browser.post('/passkeys', { csrf: fieldIn(html, 'csrf'), act: 'add', name, answer });
 }
+/** Removes a passkey, as a member who was asked first. */
 const remove = async (browser: Browser, { id }: TestAuthenticator) =>
-  browser.post('/passkeys', { csrf: await browser.csrf(), act: 'remove', passkey: id });
+  browser.post('/passkeys', {
+    ...{ csrf: await browser.csrf(), act: 'remove', passkey: id },
+    confirmed: 'yes',
+  });
 const actsOf = async ({ id }: Member) =>
   (await server.admin.auditLog.list.query({ target: id, limit: 50 })).map(
     ({ action, before, after }) => [action, before?.['passkeys'], after?.['passkeys']] as const,
@@ -76,6 +80,26 @@ describe('a second passkey', () => {
     expect((await signInWith(viewer.authenticator)).status).toBe(303);
     expect(await actsOf(viewer)).toContainEqual(['members.addPasskey', 1, 2]);
     expect(await server.admin.members.show.query({ memberId: viewer.id })).toMatchObject({ passkeys: 2 });
+  });
+
+  it('is removed only after a question that names it, and says what ends', async () => {
+    const { browser } = await member();
+    const phone = authenticator();
+    await add(browser, phone);
+    const form = { csrf: await browser.csrf(), act: 'remove', passkey: phone.id };
+    const { status, html } = await browser.post('/passkeys', form);
+    expect(status).toBe(200);
+    for (const part of [
+      'Please confirm',
+      'all sign-ins with it end',
+      '<dd>Phone</dd>',
+      'Back, change nothing',
+    ])
+      expect(html).toContain(part);
+    expect(html).not.toContain('This is live mode');
+    expect((await browser.open('/passkeys')).html).toContain('>Phone</h2>');
+    expect((await browser.post('/passkeys', { ...form, confirmed: 'yes' })).status).toBe(303);
+    expect((await browser.open('/passkeys')).html).not.toContain('>Phone</h2>');
   });
 
   it('keeps its own counter and time of the last use', async () => {

@@ -372,6 +372,7 @@ export const de: Messages = {
   endsDelivery: 'Die noch wartenden Ereignisse werden nicht gesendet.',
   endsNotices: 'Hinweise gehen nicht mehr an diese URL.',
   endsMember: 'Die Person wird abgemeldet und kann sich nicht mehr anmelden.',
+  endsPasskey: 'Mit diesem Passkey kann sich niemand mehr anmelden, und alle Anmeldungen mit ihm enden.',
   changesRole: 'Die Person hat sofort die neue Rolle. Anmeldungen der Kommandozeile enden.',
   endsInvitation: 'Eine frühere Einladung endet. Der neue Passkey ersetzt alle jetzigen.',
   changesCaps: 'Austausch über den neuen Grenzen wird abgewiesen.',

@@ -357,6 +357,7 @@ export const en = {
   endsDelivery: 'The events that still wait are not sent.',
   endsNotices: 'Notices are not sent to this URL any more.',
   endsMember: 'The person is signed out, and cannot sign in any more.',
+  endsPasskey: 'This passkey cannot sign in any more, and all sign-ins with it end.',
   changesRole: 'The person has the new role immediately. Logins of the command line end.',
   endsInvitation: 'An earlier invitation ends. The new passkey will replace all present ones.',
   changesCaps: 'Exchanges beyond the new caps are refused.',

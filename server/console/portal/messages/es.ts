@@ -365,6 +365,7 @@ export const es: Messages = {
   endsDelivery: 'Los eventos que aún esperan no se envían.',
   endsNotices: 'Los avisos ya no se envían a esta URL.',
   endsMember: 'La persona queda desconectada y ya no puede entrar.',
+  endsPasskey: 'Esta llave de acceso ya no permite entrar, y terminan todas las sesiones abiertas con ella.',
   changesRole: 'La persona tiene el nuevo rol de inmediato. Las sesiones de la línea de comandos terminan.',
   endsInvitation: 'La invitación anterior termina. La nueva llave de acceso sustituirá a todas las actuales.',
   changesCaps: 'Los canjes por encima de los nuevos límites se rechazan.',

@@ -371,6 +371,7 @@ export const fr: Messages = {
   endsDelivery: 'Les événements qui attendent encore ne sont pas envoyés.',
   endsNotices: 'Les avis ne sont plus envoyés à cette URL.',
   endsMember: 'La personne est déconnectée et ne peut plus se connecter.',
+  endsPasskey: 'Cette clé d’accès ne permet plus de se connecter, et toutes ses connexions prennent fin.',
   changesRole:
     'La personne a le nouveau rôle immédiatement. Les connexions en ligne de commande prennent fin.',
   endsInvitation:

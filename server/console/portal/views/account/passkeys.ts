@@ -5,9 +5,10 @@ import type { Actor } from '../../../../platform/database/audit/audit-entry.ts';
 import { ApiError } from '../../../../platform/errors.ts';
 import { actorName } from '../../calls/member-calls.ts';
 import type { SignIn } from '../../sign-in.ts';
+import { asking } from '../kit/ask.ts';
 import { hidden } from '../kit/forms.ts';
-import type { Action, PageContext, PageRow, Section } from '../kit/page.ts';
-import { time } from '../kit/text.ts';
+import type { Action, Given, PageContext, PageRow, Question, Section } from '../kit/page.ts';
+import { text, time } from '../kit/text.ts';
 
 /** The member as the actor of an audit entry. */
 const actorOf = ({ memberId, partnerId, signedIn, request }: PageContext, action: string): Actor => ({
@@ -64,6 +65,19 @@ export function passkeyPages(
     return undefined;
   };
 
+  /** Asks before a passkey ends. What the removal refuses is not asked. */
+  const askToRemove = (context: PageContext, { passkey }: Given): Question | undefined => {
+    const { m, signedIn } = context;
+    const found = passkeysOf(signedIn.member).find(({ credentialId }) => credentialId === passkey);
+    if (!found || !signedIn.isFresh) return undefined;
+    const { title, facts, note = '' } = passkeySection(found, context, false);
+    return {
+      text: `${m.endsPasskey} ${note}`,
+      isOfCompany: true,
+      facts: [[m.label, text(title)], ...(facts ?? [])],
+    };
+  };
+
   /** Offers one more passkey. Without a recent sign-in, the server would refuse what the browser has already made. */
   function addSection({ m, signedIn }: PageContext): Section {
     const links = [{ text: m.signInAgain, to: '/sign-in?again=1&next=/passkeys' }];
@@ -83,5 +97,13 @@ export function passkeyPages(
     const own = passkeys.map((passkey) => passkeySection(passkey, context, passkeys.length === 1));
     return { title: m.passkeys, sections: [...own, addSection(context)] };
   }
-  return [{ path: '/passkeys', nav: 'passkeys', needs: 'partners.show', view, actions: { add, remove } }];
+  return [
+    {
+      path: '/passkeys',
+      nav: 'passkeys',
+      needs: 'partners.show',
+      view,
+      actions: { add, remove: asking('partners.show', askToRemove, remove) },
+    },
+  ];
 }
