@@ -43,8 +43,9 @@ export default class RevenueCommand extends AdminCommand<typeof RevenueCommand> 
     if (compare && columns.includes('month'))
       throw usageError('Months cannot be compared with --compare', 'Give other columns with --by.');
     const period = this.#readPeriod();
-    const groups: Sums[] = compare
-      ? await this.#compare(columns, period)
+    const before = compare ? spanBefore(period) : undefined;
+    const groups: Sums[] = before
+      ? await this.#compare(columns, period, before)
       : await this.#addUp(columns, period);
     const shape = [...columns, 'count', 'amount', ...(compare ? ['amountBefore', 'change'] : [])];
     if (csv) for (const line of renderCsvRows(shape, groups)) this.log(line);
@@ -52,10 +53,15 @@ export default class RevenueCommand extends AdminCommand<typeof RevenueCommand> 
     if (!this.jsonEnabled()) {
       const sumOf = (name: string) =>
         formatCents(groups.reduce((total, group) => total + Number(group[name]), 0));
-      const before = compare ? `, ${sumOf('amountBefore')} in the span before` : '';
-      const result =
-        groups.length === 0 ? 'No charge and no refund' : `${sumOf('amount')} USD in all${before}`;
-      this.writeNotice(`${result}, ${describePeriod(period, 'UTC')}${describeOnly({ mode, partner })}.`);
+      const isEmpty = groups.length === 0;
+      const result = isEmpty ? 'No charge and no refund' : `${sumOf('amount')} USD in all`;
+      // The span before has its own times: of a period that has not ended, only what has passed is compared.
+      const compared = before
+        ? `, ${isEmpty ? 'nor' : sumOf('amountBefore')} in the span before, ${describePeriod(before, 'UTC')}`
+        : '';
+      this.writeNotice(
+        `${result}, ${describePeriod(period, 'UTC')}${compared}${describeOnly({ mode, partner })}.`,
+      );
     }
     return groups;
   }
@@ -68,12 +74,8 @@ export default class RevenueCommand extends AdminCommand<typeof RevenueCommand> 
     );
   }
 
-  /** Adds up what has passed of a period, and the span of the same length before it. What grew most comes first. */
-  async #compare(columns: readonly string[], period: Period) {
-    const begin = Date.parse(period.from);
-    const end = Math.min(Date.now(), Date.parse(period.to ?? '9999-12-31'));
-    if (begin >= end) throw usageError('A span that has not begun cannot be compared');
-    const before = { from: new Date(2 * begin - end).toISOString(), to: period.from };
+  /** Adds up a period, and the span before it. What grew most comes first. */
+  async #compare(columns: readonly string[], period: Period, before: Period) {
     // One tally of both spans tells partners of one name apart, whichever span has them.
     const tally = createTally(columns, 'amount', 'amountBefore');
     for await (const row of this.#readRows(period)) tally.add({ ...row, amountBefore: 0 }, row.count);
@@ -114,6 +116,14 @@ export default class RevenueCommand extends AdminCommand<typeof RevenueCommand> 
 }
 
 type Period = ReturnType<typeof readPeriod> & { from: string };
+
+/** Returns the span before a period that is as long as what has passed of it. @throws CommandError if it has not begun */
+function spanBefore({ from, to }: Period): Period {
+  const begin = Date.parse(from);
+  const end = Math.min(Date.now(), Date.parse(to ?? '9999-12-31'));
+  if (begin >= end) throw usageError('A span that has not begun cannot be compared');
+  return { from: new Date(2 * begin - end).toISOString(), to: from };
+}
 type Sums = Readonly<Record<string, unknown>>;
 
 const withoutShares = (tally: Tally): Sums[] => tally.groups().map(({ share: _share, ...group }) => group);

@@ -257,6 +257,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     this.writeNotice(
       describeCounted({
         counted: tally.total(),
+        hasDays: tally.hasDays(),
         sampledSince,
         groups: allGroups.length,
         shown: groups.length,

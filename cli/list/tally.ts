@@ -24,6 +24,7 @@ interface Counted {
 export function createTally(columns: readonly string[], ...sumColumns: readonly string[]) {
   const counted = new Map<string, Counted>();
   let total = 0;
+  let hasDays = false;
 
   function newGroup(values: readonly unknown[]): Group {
     const fields = Object.fromEntries(columns.map((name, index) => [name, values[index]]));
@@ -40,10 +41,13 @@ export function createTally(columns: readonly string[], ...sumColumns: readonly 
   return {
     columns,
     total: () => total,
+    /** Whether records were grouped by the day of a time. */
+    hasDays: () => hasDays,
     /** @param weight the number of records that the row stands for */
     add(row: object, weight = 1): void {
       const fields = row as Record<string, unknown>;
       const values = columns.map((name) => groupingValue(fields[name]));
+      hasDays ||= columns.some((name) => isTime(fields[name]));
       const partnerId = columns.includes('partnerName') ? fields['partnerId'] : undefined;
       const key = JSON.stringify([values, partnerId]);
       const group = counted.get(key)?.group ?? newGroup(values);

@@ -79,6 +79,8 @@ export function describeShown(list: Shown): string {
 
 interface Counted {
   counted: number;
+  /** Whether they are counted by days, which are those of UTC. */
+  hasDays: boolean;
   sampledSince: string | null;
   groups: number;
   /** The number of groups that are shown. */
@@ -87,13 +89,14 @@ interface Counted {
 }
 
 /** Describes the records that the groups of --by count. */
-export function describeCounted({ counted, sampledSince, groups, shown, filters }: Counted): string {
+export function describeCounted(result: Counted): string {
+  const { counted, hasDays, sampledSince, groups, shown, filters } = result;
   const filterText = filters === '' ? '' : `, only ${filters}`;
   if (counted === 0) return `Nothing found${filterText}.`;
   const about = precisionOf({ exact: true, sampledSince });
   const records = `${about}${counted === 1 ? '1 record' : `${withThousands(counted)} records`}`;
   const cut = shown < groups ? `; the first ${withThousands(shown)} are shown` : '';
-  return `${records} in ${groups === 1 ? '1 group' : `${withThousands(groups)} groups`}${describeSampling(sampledSince)}${filterText}${cut}.`;
+  return `${records} in ${groups === 1 ? '1 group' : `${withThousands(groups)} groups`}${describeSampling(sampledSince)}${filterText}${cut}.${hasDays ? ' Days are those of UTC.' : ''}`;
 }
 
 /**

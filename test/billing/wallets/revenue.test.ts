@@ -77,7 +77,7 @@ describe('svcadmin revenue', () => {
       'token,1,0.50,0.90,0.56',
     ]);
     expect(csv.stderr).toBe(
-      '0.40 USD in all, 0.90 in the span before, 2026-06-02 00:00:00 to 2026-07-02 00:00:00 (UTC).\n',
+      '0.40 USD in all, 2026-06-02 00:00:00 to 2026-07-02 00:00:00 (UTC), 0.90 in the span before, 2026-05-03 00:00:00 to 2026-06-02 00:00:00 (UTC).\n',
     );
     expect(await svcadmin.run([...spans, '--by', 'month'])).toMatchObject({ code: 2 });
   });
@@ -85,6 +85,16 @@ describe('svcadmin revenue', () => {
   it('compares only what has passed of a span that ends in the future, and refuses one that has not begun', async () => {
     const spans = ['revenue', '--from', '1h', '--to', '2099-01-01', '--compare'];
     expect(await svcadmin.json(...spans)).toEqual([]);
+    // What has passed is about an hour, so the span before begins about two hours ago.
+    const { stderr } = await svcadmin.run(spans);
+    const [, ofSpan = '', ofBefore = '', end = ''] =
+      /, (\S+ \S+) to 2099-\S+ \S+ \(UTC\), nor in the span before, (\S+ \S+) to (\S+ \S+) \(UTC\)\.$/.exec(
+        stderr.trim(),
+      ) ?? expect.fail(stderr);
+    expect(end).toBe(ofSpan);
+    const [begin = 0, before = 0] = [ofSpan, ofBefore].map((text) => Date.parse(`${text}Z`));
+    expect(begin - before).toBeGreaterThanOrEqual(3_599_000);
+    expect(begin - before).toBeLessThan(3_700_000);
     const future = await svcadmin.run(['revenue', '--from', '2099-01-01', '--compare']);
     expect(future).toMatchObject({ code: 2, stderr: expect.stringContaining('has not begun') });
   });

@@ -109,6 +109,9 @@ describe('a list command of svcadmin', () => {
     const days = await svcadmin.json<{ at: string; count: number }[]>('requests', 'list', '--by', 'at');
     expect(days.every(({ at }) => /^\d{4}-\d{2}-\d{2}$/.test(at))).toBe(true);
     expect(days.reduce((sum, { count }) => sum + count, 0)).toBe(many);
+    expect((await list('--by', 'at,status')).stderr).toMatch(
+      /^1,203 records in \d groups\. Days are those of UTC\.\n$/,
+    );
     const none = await list('--by', 'status', '--status', '404');
     expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'Nothing found, only --status 404.\n' });
     expect((await list('--by', 'colour')).code).toBe(2);
