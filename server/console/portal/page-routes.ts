@@ -15,6 +15,7 @@ import { navigationOf } from './navigation.ts';
 import type { Responses } from './responses.ts';
 import { errorPage, findPath, notFoundPage, placeOf } from './views/find.ts';
 import { askingView, questionOf, runOf } from './views/kit/ask.ts';
+import { foundIn } from './views/kit/list.ts';
 import { keepMode, modeIn, modeSwitch } from './views/kit/mode-switch.ts';
 import type {
   About,
@@ -161,16 +162,18 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
     const sections = [...(result?.sections ?? []), ...view.sections].map((section) => ({
       ...(search && error ? withRefusedSearch(section, search, error, language) : section),
       forms: section.forms?.filter(mayUse).map(withOutcome),
+      found: error || result || shown ? undefined : foundIn(section, context),
     }));
     const isDone = doneParameter in textsOf(request.query) && !error && !result && !shown;
     const done = isDone ? (view.done ?? { text: m.done }) : undefined;
+    const found = sections.find((section) => section.found !== undefined)?.found;
     const { name: partner } = await context.api.partners.show({ partnerId: context.partnerId });
     return responses.send(request, reply, 'page', {
       status: error?.status ?? view.status ?? 200,
       title: view.title,
       refresh: view.refresh,
       // The first words of the window's title, which a screen reader reads first.
-      outcome: error ? m.problem : result ? m.done : done?.text,
+      outcome: error ? m.problem : result?.secret || result?.text ? m.done : (done?.text ?? found),
       sections,
       // The first of these has the focus: a field with a fault, the error, the result.
       hasFault: hasFault(sections),

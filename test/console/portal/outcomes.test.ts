@@ -3,6 +3,7 @@ import { isFirstAnswerNear } from '../../../server/console/portal/views/deliveri
 import { createPartner, type TestPartner } from '../../harness/partner.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
+import { createDevice } from './device/device-harness.ts';
 import { createPortalBrowser, openInvitation, type SignedInMember, signedIn } from './signed-in.ts';
 
 let server: TestServer;
@@ -161,6 +162,40 @@ describe('a delivery in the portal', () => {
     },
     within(12_000),
   );
+});
+
+it('a search in the portal says what it has found, with the focus on it, and a list without a search does not', async () => {
+  const saidAt = async (path: string) => {
+    const { html } = await owner.browser.open(path);
+    return [titleOf(html), /role="status"[^>]*>([^<]*)/.exec(html)?.[1], focusOf(html)];
+  };
+  expect(await saidAt('/clients')).toEqual(['Clients · SVC partner portal', undefined, []]);
+  expect(await saidAt(`/clients?key=${partner.keyId}&status=disabled`)).toEqual([
+    'Nothing matches this search. · Clients · SVC partner portal',
+    'Nothing matches this search.',
+    ['status'],
+  ]);
+  const { id: keyId } = await server.admin.keys.create.mutate({ partnerId: partner.partnerId, mode: 'test' });
+  await submit('/clients', {
+    ...{ act: 'create', name: 'X', keyId, kind: 'oauth', claim_country: 'yes' },
+    redirectUris: 'http://localhost:3000/cb',
+  });
+  expect(await saidAt(`/clients?key=${keyId}`)).toEqual([
+    'Results: 1 · Clients · SVC partner portal',
+    'Results: 1',
+    ['status'],
+  ]);
+  expect((await saidAt('/wallet?mode=live&from=2026-01-01'))[1]).toMatch(/^No entry in this time/);
+});
+
+it('the text that a member has to read before an answer has the focus', async () => {
+  const { id } = await signedIn(server, partner.partnerId, 'viewer', 'read');
+  const asked = await submit(`/members/${id}`, { act: 'remove' });
+  expect(asked.html).toContain('autofocus>The person is signed out');
+  const { user_code: code } = await createDevice(server).start();
+  const found = await submit('/devices', { act: 'find', code });
+  expect(found.html).toContain('autofocus>Confirm only a login');
+  expect(titleOf(found.html)).toBe('Command line · SVC partner portal');
 });
 
 describe('a refused search of the portal', () => {

@@ -87,6 +87,7 @@ export const de: Messages = {
   label: 'Name',
   none: 'Keine',
   nothingMatches: 'Nichts passt zu dieser Suche.',
+  results: 'Ergebnisse',
   emptyClients:
     'Noch kein Client. Ein Client ist eine Website oder eine App; er gehört zu einem API-Schlüssel, also erstellen Sie zuerst einen Schlüssel.',
   emptyKeys:

@@ -83,6 +83,7 @@ export const en = {
   label: 'Name',
   none: 'None',
   nothingMatches: 'Nothing matches this search.',
+  results: 'Results',
   emptyClients:
     'No client yet. A client is a website or an app; it belongs to an API key, so make a key first.',
   emptyKeys: 'No API key yet. Your programs call the service with a key, and each client belongs to one.',

@@ -86,6 +86,7 @@ export const es: Messages = {
   label: 'Nombre',
   none: 'Ninguno',
   nothingMatches: 'Nada coincide con esta búsqueda.',
+  results: 'Resultados',
   emptyClients:
     'Aún no hay clientes. Un cliente es un sitio web o una aplicación; pertenece a una clave de API, así que cree primero una clave.',
   emptyKeys:

@@ -87,6 +87,7 @@ export const fr: Messages = {
   label: 'Nom',
   none: 'Aucun',
   nothingMatches: 'Rien ne correspond à cette recherche.',
+  results: 'Résultats',
   emptyClients:
     'Aucun client pour l’instant. Un client est un site ou une application ; il appartient à une clé d’API : créez d’abord une clé.',
   emptyKeys:

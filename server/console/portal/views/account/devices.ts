@@ -89,6 +89,7 @@ export function devicePages({ logins, limit, noteDevice }: Dependencies): PageRo
     const section: Section = {
       title: `${m.deviceConfirm} ${shownUserCode(code)}`,
       note: m.deviceWarning,
+      hasFocus: true,
       facts: [
         [m.device, text(name)],
         [m.deviceAddress, text(address)],

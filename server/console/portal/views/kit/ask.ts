@@ -51,6 +51,7 @@ export function askingView(
     sections: [
       {
         title: m.askTitle,
+        hasFocus: true,
         note: isOfCompany ? consequence : `${m.askLive} ${consequence}`,
         facts,
         ...(table ? { table } : {}),

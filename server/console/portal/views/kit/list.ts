@@ -18,6 +18,17 @@ interface List<Row> extends Pick<Section, 'note' | 'links'> {
   below?: readonly Section[];
 }
 
+/** Says what a search has found, or a further page of it; undefined if nothing was searched. */
+export function foundIn(
+  { search, table, next, empty }: Section,
+  { query, m }: PageContext,
+): string | undefined {
+  const names = ['after', 'afterSeq', ...(search?.fields ?? []).map(({ name }) => name)];
+  if (!search || !table || names.every((name) => query[name] === undefined)) return undefined;
+  const count = table.rows.length;
+  return count === 0 ? (empty ?? m.nothingMatches) : `${m.results}: ${count}${next ? '+' : ''}`;
+}
+
 /** Makes the view of one page of a list, with a link to the next page, which keeps the search. The last page has no link. */
 export function listView<Row extends { id: string }>({ m, query }: PageContext, list: List<Row>): View {
   const { path, title, search, rows, stoppedAfter, columns, empty, below = [], ...section } = list;

@@ -79,6 +79,8 @@ export interface Search extends Pick<Form, 'fields' | 'submit'> {
 export interface Section {
   title: string;
   note?: string | undefined;
+  /** Whether the note has the focus when the page opens, because the member has to read it first. */
+  hasFocus?: boolean;
   facts?: readonly (readonly [name: string, cell: Cell])[];
   table?: { headings: readonly string[]; rows: readonly (readonly Cell[])[] };
   /** Shown instead of a table without rows: what would be here. */
