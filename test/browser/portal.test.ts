@@ -215,8 +215,31 @@ describeInBrowser('the portal', () => {
     await copy.click();
     await expect.poll(() => copy.textContent()).toBe('Copied');
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(partner.keyId);
+    // A screen reader says it, because the place is a status.
+    expect(await page.locator('main > p.unseen[role=status]').textContent()).toBe(`Copied: ${partner.keyId}`);
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
+    await close();
+  });
+
+  it('lets the keyboard skip the menu, by the first stop, which is seen only there', async () => {
+    const { page, close } = await newVisitor(browser, {
+      viewport: { width: 390, height: 844 },
+      locale: 'ar',
+    });
+    const cookies = [...owner.browser.cookies].map(([name, value]) => ({ name, value, url: server.baseUrl }));
+    await page.context().addCookies(cookies);
+    await page.goto(`${server.baseUrl}/portal/keys`);
+    const skip = page.locator('a.skip');
+    const width = async () => (await skip.boundingBox())?.width ?? 0;
+    expect(await width()).toBeLessThan(2);
+    await page.keyboard.press('Tab');
+    expect(await skip.evaluate((link) => link.matches(':focus'))).toBe(true);
+    expect(await width()).toBeGreaterThan(50);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.locator('main :focus').count()).toBe(1);
     await close();
   });
 

@@ -5,6 +5,7 @@ export const ar: Messages = {
   direction: 'rtl',
   portal: 'بوابة شركاء SVC',
   pages: 'الصفحات',
+  skip: 'انتقل إلى المحتوى',
   languages: 'اللغات',
   signIn: 'تسجيل الدخول',
   signInAgain: 'سجّل الدخول مرة أخرى',

@@ -5,6 +5,7 @@ export const de: Messages = {
   direction: 'ltr',
   portal: 'SVC-Partnerportal',
   pages: 'Seiten',
+  skip: 'Zum Inhalt springen',
   languages: 'Sprachen',
   signIn: 'Anmelden',
   signInAgain: 'Erneut anmelden',

@@ -4,6 +4,7 @@ export const en = {
   direction: 'ltr',
   portal: 'SVC partner portal',
   pages: 'Pages',
+  skip: 'Skip to the content',
   languages: 'Languages',
   signIn: 'Sign in',
   signInAgain: 'Sign in again',

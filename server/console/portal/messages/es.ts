@@ -5,6 +5,7 @@ export const es: Messages = {
   direction: 'ltr',
   portal: 'Portal de socios SVC',
   pages: 'Páginas',
+  skip: 'Ir al contenido',
   languages: 'Idiomas',
   signIn: 'Iniciar sesión',
   signInAgain: 'Iniciar sesión de nuevo',

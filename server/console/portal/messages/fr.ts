@@ -5,6 +5,7 @@ export const fr: Messages = {
   direction: 'ltr',
   portal: 'Portail partenaire SVC',
   pages: 'Pages',
+  skip: 'Aller au contenu',
   languages: 'Langues',
   signIn: 'Se connecter',
   signInAgain: 'Se reconnecter',

@@ -15,6 +15,11 @@
 (() => {
   const { copy, copied } = document.querySelector('main').dataset;
   if (!navigator.clipboard) return;
+  // A screen reader does not say that the name of a button changes.
+  const said = document.createElement('p');
+  said.className = 'unseen';
+  said.setAttribute('role', 'status');
+  document.querySelector('main').append(said);
   const isId = ({ textContent }) => /^[a-z]{3}_[0-9A-Za-z]{22}$/.test(textContent.trim());
   const ids = [...document.querySelectorAll('dd, h2:not(.unseen)')].filter(isId);
   for (const element of [...ids, ...document.querySelectorAll('section.done > pre')]) {
@@ -32,7 +37,11 @@
     button.addEventListener('click', async () => {
       await navigator.clipboard.writeText(text);
       say(copied);
-      setTimeout(say, 2000, copy);
+      said.textContent = button.getAttribute('aria-label');
+      setTimeout(() => {
+        say(copy);
+        said.textContent = '';
+      }, 2000);
     });
     if (element.matches('dd')) element.append(' ', button);
     else element.after(' ', button);
