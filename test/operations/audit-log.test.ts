@@ -152,6 +152,12 @@ describe('the audit log', () => {
     const skipped = async () =>
       (await server.admin.deliveries.list.query({ keyId, status: 'skipped' })).length;
     await expect.poll(skipped, { timeout: within(20_000) }).toBe(1);
+    await server.admin.webhooks.set.mutate({ keyId, url: 'https://partner.example/' });
+    // What the first job sends waits for the end of the pause, so the second job finds it.
+    await server.admin.webhooks.pause.mutate({
+      keyId,
+      until: new Date(Date.now() + 3_600_000).toISOString(),
+    });
     const filter = { keyId, since: new Date(0).toISOString(), status: 'skipped' as const };
     const wanted = { action: 'resend' as const, filter };
     const started = async () => server.admin.auditLog.list.query({ action: 'bulk.start' });
@@ -163,12 +169,14 @@ describe('the audit log', () => {
     ]);
     for (const target of [keyId, job?.id ?? ''])
       expect((await entriesOf(target)).map(({ action }) => action)).toContain('bulk.start');
-    // While the delivery of the first job is on its way, the second job would find nothing to do.
-    await expect.poll(skipped, { timeout: within(20_000) }).toBe(2);
+    const pending = async () =>
+      (await server.admin.deliveries.list.query({ keyId, status: 'pending' })).length;
+    await expect.poll(pending, { timeout: within(20_000) }).toBe(1);
     const { job: ofPartner } = await server.admin.bulk.start.mutate({
-      ...{ action: 'resend', filter: { ...filter, keyId: undefined, partnerId }, again: true },
+      action: 'cancel',
+      filter: { partnerId },
     });
-    expect((await entriesOf(partnerId)).map(({ target }) => target)).toContain(ofPartner?.id);
+    expect((await entriesOf(partnerId)).map(({ target }) => target)).toContain(ofPartner?.id ?? 'a job');
   });
 
   it('finds entries by an action, a command, the beginning of actions, and several of them', async () => {

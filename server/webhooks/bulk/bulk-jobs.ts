@@ -13,7 +13,8 @@ import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
-import type { RequireOtherUrl } from '../operators/endpoints/required-endpoint.ts';
+import type { WhyOff } from '../delivery/endpoint.ts';
+import { type RequireOtherUrl, requireSomeEndpoint } from '../operators/endpoints/required-endpoint.ts';
 import { requireDueTime } from '../operators/schedule/reschedule.ts';
 import { type BulkJob, type ClosedFilter, type KeyCount, sum, viewBulkJob } from './bulk-job.ts';
 import { type BulkStore, sendsDelivered, type Work } from './bulk-store.ts';
@@ -24,6 +25,7 @@ interface Settings {
   /** Makes this process, or another one, take the first step of a job. */
   announce: (bulkId: string) => Promise<void>;
   requireOtherUrl: RequireOtherUrl;
+  whyOff: WhyOff;
 }
 
 /** A job has a limit of keys, because its document contains a part for each key. */
@@ -51,7 +53,7 @@ const computeFingerprint = ({ action, filter, at, inSeconds, to }: StartBulk): s
   sha256(JSON.stringify([action, Object.entries(givenFields(filter)).sort(), at ?? inSeconds ?? to ?? null]));
 
 /** Starts, shows and cancels bulk jobs for operators. The methods throw ApiError. */
-export function createBulkJobs({ store, clock, announce, requireOtherUrl }: Settings) {
+export function createBulkJobs({ store, clock, announce, requireOtherUrl, whyOff }: Settings) {
   const change = createAuditedChange(store, clock);
   const view = (job: BulkJob): BulkView => viewBulkJob(job, clock.now());
 
@@ -75,7 +77,10 @@ export function createBulkJobs({ store, clock, announce, requireOtherUrl }: Sett
     throw new ApiError('conflict', { description });
   }
 
-  /** Counts what the filter matches, for each key. @throws ApiError `refused` for too many keys, `conflict` */
+  /**
+   * Counts what the filter matches, for each key.
+   * @throws ApiError `refused` for too many keys; `conflict` for a second job, or if nothing is sent to any of the keys
+   */
   async function countFor(work: Work, { again }: StartBulk) {
     const counted = await store.count(work);
     const { keys } = counted;
@@ -83,6 +88,11 @@ export function createBulkJobs({ store, clock, announce, requireOtherUrl }: Sett
       throw new ApiError('refused', {
         description: `The filter finds deliveries of ${keys.length} API keys; a job takes ${mostKeysPerJob}: name a partner or a key`,
       });
+    if (work.action === 'resend' || work.action === 'replay')
+      await requireSomeEndpoint(
+        keys.map(({ keyId }) => keyId),
+        whyOff,
+      );
     if (!again) await refuseSecondJob(work, keys);
     return counted;
   }

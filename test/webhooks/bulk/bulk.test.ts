@@ -61,6 +61,34 @@ describe('a bulk resend', () => {
     expect(new Set(ids).size).toBe(60);
   });
 
+  it.each(['resend', 'replay'] as const)(
+    'is refused as a %s if nothing is sent to any of its keys; one key that gets events is enough',
+    async (action) => {
+      const system = await createSystem({ worker: false });
+      const [off, on] = [system.key('https://partner.example/'), system.key('https://partner.example/')];
+      for (const keyId of [off, on]) await failedDeliveries(system, keyId, 2);
+      system.endpoints.set(off, { state: 'off', reason: 'key_revoked' });
+      for (const dryRun of [true, false])
+        await expect(start(system, { action, filter: { keyId: off, since }, dryRun })).rejects.toThrow(
+          `API key ${off} is revoked`,
+        );
+      expect(await jobs(system).countDocuments()).toBe(0);
+      // A replay names one key, a resend may name none.
+      const other = action === 'resend' ? { since } : { keyId: on, since };
+      const found = await start(system, { action, filter: other, dryRun: true });
+      expect(found).toMatchObject(action === 'resend' ? { total: 4, keys: 2 } : { total: 2, keys: 1 });
+    },
+  );
+
+  it('is not refused as a cancel if its key gets nothing', async () => {
+    const system = await createSystem({ worker: false });
+    const keyId = system.key('https://partner.example/');
+    await system.publish([draft(keyId)]);
+    system.endpoints.set(keyId, { state: 'off', reason: 'partner_suspended' });
+    const dry = await start(system, { action: 'cancel', filter: { keyId }, dryRun: true });
+    expect(dry).toMatchObject({ total: 1 });
+  });
+
   it('counts an event with two failed deliveries once, and leaves out an event that another delivery has delivered', async () => {
     const { idle, receiver, keyId, worker } = await twoProcesses();
     await failedDeliveries(idle, keyId, 3);

@@ -1,7 +1,7 @@
 import type { Mode } from '../../../../contracts/identifiers.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import { isOtherHost } from '../../delivery/delivery.ts';
-import type { ReadEndpoint } from '../../delivery/endpoint.ts';
+import type { OffReason, ReadEndpoint, WhyOff } from '../../delivery/endpoint.ts';
 import type { RequireKey } from './key-owner.ts';
 
 interface Settings {
@@ -11,19 +11,36 @@ interface Settings {
   urlFault: (url: string, mode: Mode) => string | undefined;
 }
 
-const offReasons = {
+const offReasons: Record<OffReason, string> = {
   no_url: 'has no webhook URL, and so no secret to sign with; set one with: svcadmin webhooks set',
   key_revoked: 'is revoked',
   partner_suspended: 'belongs to a suspended partner',
   partner_closed: 'belongs to a closed partner',
 };
 
+const refusalOf = (keyId: string, reason: OffReason): ApiError =>
+  new ApiError('conflict', { description: `API key ${keyId} ${offReasons[reason]}` });
+
+/**
+ * Refuses to send events again if every one of them would be skipped.
+ * @throws ApiError `conflict` if nothing is sent to any of the keys
+ */
+export async function requireSomeEndpoint(keyIds: readonly string[], whyOff: WhyOff): Promise<void> {
+  let refusal: ApiError | undefined;
+  for (const keyId of keyIds) {
+    const reason = await whyOff(keyId);
+    if (!reason) return;
+    refusal ??= refusalOf(keyId, reason);
+  }
+  if (refusal) throw refusal;
+}
+
 /** Returns a function that reads the URL and the secret of a key. It throws ApiError `conflict` if the key has none, or may not be served. */
 export function createRequireEndpoint({ endpoint, requireKey }: Omit<Settings, 'urlFault'>) {
   return async (keyId: string) => {
     const [current] = await Promise.all([endpoint(keyId), requireKey(keyId)]);
     if (current.state === 'on') return current;
-    throw new ApiError('conflict', { description: `API key ${keyId} ${offReasons[current.reason]}` });
+    throw refusalOf(keyId, current.reason);
   };
 }
 
