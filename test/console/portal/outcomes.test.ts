@@ -309,6 +309,20 @@ describe('a page of the portal', () => {
       );
   });
 
+  it('marks what has no translation as English, so that a screen reader reads it so', async () => {
+    const path = `/webhooks/${partner.keyId}`;
+    await submit(path, { act: 'set', url: 'http://localhost:9/hooks' });
+    await submit(path, { act: 'resume' });
+    const { response } = await submit(path, { act: 'test' });
+    const [, delivery = ''] = /(\/deliveries\/dlv_\w{22})/.exec(response.headers.get('location') ?? '') ?? [];
+    const isMarked = async (language: string) =>
+      (await owner.browser.open(delivery, { 'accept-language': language })).html.includes(
+        '<span lang="en" dir="ltr">',
+      );
+    await expect.poll(() => isMarked('ar'), { timeout: within(10_000) }).toBe(true);
+    expect(await isMarked('en')).toBe(false);
+  });
+
   it('isolates the values in Arabic, so that they are not mixed with the text around them', async () => {
     const { html } = await owner.browser.open('/wallet', { 'accept-language': 'ar' });
     expect(html).toContain('<bdi>0.00 USD</bdi>');

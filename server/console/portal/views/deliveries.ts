@@ -14,7 +14,7 @@ import {
 } from './kit/forms.ts';
 import { listView, pageSize } from './kit/list.ts';
 import type { Action, PageContext, PageRow, Question, Section, View } from './kit/page.ts';
-import { anyOption, link, linkIfAny, options, text, time, toned, utcText } from './kit/text.ts';
+import { anyOption, english, link, linkIfAny, options, text, time, toned, utcText } from './kit/text.ts';
 
 type Delivery = Awaited<ReturnType<PageContext['api']['deliveries']['show']>>;
 type Attempt = Delivery['attempts'][number];
@@ -127,7 +127,7 @@ function attemptSections(delivery: Delivery, attempt: Attempt, { m }: PageContex
         // An attempt without a response has an error instead of a status.
         [m.status, toned(String(status ?? error ?? '–'), toneOfAnswer(status))],
         [m.duration, text(durationMs === null ? null : `${durationMs} ms`)],
-        [m.error, text(attempt.detail)],
+        [m.error, english(attempt.detail)],
         [m.url, text(attempt.url)],
         [m.address, text(attempt.address)],
         [m.cause, text(attempt.trigger)],
@@ -204,7 +204,7 @@ async function show(context: PageContext): Promise<View> {
           [m.nextAttempt, time(delivery.nextAttemptAt)],
           // The reason why the delivery was skipped, or why it waits.
           [m.error, text(delivery.skipped ?? delivery.waiting)],
-          [m.fix, text(adviceOn(delivery))],
+          [m.fix, english(adviceOn(delivery))],
           [m.repeats, linkIfAny(delivery.resendOf, '/deliveries')],
         ],
         forms: isPending

@@ -3,7 +3,7 @@ import { isErrorCode } from '../../../../contracts/errors.ts';
 import { spanFields, timeIn } from './kit/forms.ts';
 import { listView, pageSize } from './kit/list.ts';
 import type { PageContext, PageRow, Section, View } from './kit/page.ts';
-import { link, linkIfAny, text, time, toned } from './kit/text.ts';
+import { english, link, linkIfAny, text, time, toned } from './kit/text.ts';
 
 async function list(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
@@ -61,8 +61,8 @@ async function show({ api, m, params }: PageContext): Promise<View> {
         {
           title: m.meaning,
           facts: [
-            [m.meaning, text(explained.cause)],
-            [m.fix, text(explained.fix)],
+            [m.meaning, english(explained.cause)],
+            [m.fix, english(explained.fix)],
           ],
         },
       ]
@@ -77,7 +77,7 @@ async function show({ api, m, params }: PageContext): Promise<View> {
           [m.status, text(request.status)],
           [m.duration, text(`${request.durationMs} ms`)],
           [m.error, text(code)],
-          [m.reason, text(request.description)],
+          [m.reason, english(request.description)],
           [m.client, linkIfAny(request.clientId, '/clients')],
           [m.session, linkIfAny(request.sessionId, '/sessions')],
           [m.redirectUri, text(request.redirectUri)],

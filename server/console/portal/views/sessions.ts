@@ -1,7 +1,17 @@
 import { checkedByProcedure, modeOf, select } from './kit/forms.ts';
 import { listView, pageSize } from './kit/list.ts';
 import type { PageContext, PageRow, View } from './kit/page.ts';
-import { anyOption, link, linkIfAllowed, linkIfAny, options, tableOf, text, time } from './kit/text.ts';
+import {
+  anyOption,
+  english,
+  link,
+  linkIfAllowed,
+  linkIfAny,
+  options,
+  tableOf,
+  text,
+  time,
+} from './kit/text.ts';
 import { entryPage } from './wallet/entry.ts';
 
 /** The states that a search offers: first the outcomes, then the steps of a session. */
@@ -62,7 +72,12 @@ async function show(context: PageContext): Promise<View> {
           [m.redirectUri, text(session.redirectUri)],
           [m.created, time(session.createdAt)],
           [m.expires, time(session.expiresAt)],
-          [m.reason, failure ? { text: `${failure.reason}: ${failure.text}`, tone: 'bad' } : text(null)],
+          [
+            m.reason,
+            failure
+              ? { text: `${failure.reason}: ${failure.text}`, tone: 'bad', isEnglish: true }
+              : text(null),
+          ],
           [m.code, text(code?.state)],
           [m.charge, linkIfAllowed(context, code?.charge?.id, entryPage)],
         ],
@@ -73,7 +88,7 @@ async function show(context: PageContext): Promise<View> {
         table: tableOf(session.timeline, [
           [m.time, ({ at }) => time(at)],
           [m.event, ({ event }) => text(event)],
-          [m.text, ({ note }) => text(note)],
+          [m.text, ({ note }) => english(note)],
         ]),
       },
     ],

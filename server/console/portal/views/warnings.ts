@@ -8,7 +8,7 @@ import type { Messages } from '../messages/en.ts';
 import { asking } from './kit/ask.ts';
 import { numberIn, select, withoutResult } from './kit/forms.ts';
 import type { Cell, Given, PageContext, PageRow, Question, Section, View } from './kit/page.ts';
-import { link, tableOf, text, time, toned, wordsOf } from './kit/text.ts';
+import { english, link, tableOf, text, time, toned, wordsOf } from './kit/text.ts';
 
 const mostShown = 50;
 
@@ -49,6 +49,7 @@ const aboutOf = (warning: Warning): Cell => {
 /** A problem of a partner that needs attention. */
 export interface Problem {
   text: string;
+  isEnglish?: boolean;
   advice: string | undefined;
   about: Cell;
   since: string | null;
@@ -56,6 +57,7 @@ export interface Problem {
 
 const problemOf = (warning: Warning, m: Messages): Problem => ({
   text: warning.text,
+  isEnglish: true,
   advice: m[advice[warning.kind]],
   about: aboutOf(warning),
   since: warning.since,
@@ -72,7 +74,7 @@ export function openProblems(
   return {
     title: m.problems,
     table: tableOf(problems, [
-      [m.text, (problem) => toned(problem.text, 'bad')],
+      [m.text, ({ text, isEnglish = false }) => ({ ...toned(text, 'bad'), isEnglish })],
       [m.fix, (problem) => text(problem.advice)],
       [m.about, ({ about }) => about],
       [m.since, ({ since }) => time(since)],
@@ -140,7 +142,7 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
       {
         title: m.overWarnings,
         table: tableOf(over, [
-          [m.text, (warning) => text(warning.text)],
+          [m.text, (warning) => english(warning.text)],
           [m.about, aboutOf],
           [m.since, ({ since }) => time(since)],
           [m.until, ({ overAt }) => time(overAt)],

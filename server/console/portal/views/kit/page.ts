@@ -25,6 +25,8 @@ export interface Cell {
   tone?: 'good' | 'bad' | undefined;
   /** The time that the text says, as RFC 3339. A script adds the local time. */
   at?: string | undefined;
+  /** Whether the text is in English on the pages of every language. */
+  isEnglish?: boolean;
   /** Whether the text must not be broken into lines. */
   isWhole?: boolean;
 }

@@ -11,6 +11,11 @@ export const utcText = (at: string): string => `${timeText(at)} UTC`;
 export const text = (value: string | number | null | undefined): Cell => ({
   text: value === null || value === undefined || value === '' ? '–' : String(value),
 });
+/** A text that has no translation, or a dash. A screen reader reads it in English on all pages. */
+export const english = (value: string | null | undefined): Cell => ({
+  ...text(value),
+  isEnglish: Boolean(value),
+});
 export const time = (at: string | null | undefined): Cell => ({
   ...text(timeText(at)),
   ...(at ? { at } : {}),
