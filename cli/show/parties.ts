@@ -41,19 +41,44 @@ export async function showPartner(api: AdminApi, partnerId: string): Promise<Sho
   };
 }
 
+/** What stops a client or an integration, although its own status is `active`: sentences, and the commands that help. */
+async function whatStops(
+  api: AdminApi,
+  { partnerId, keyId, clientId }: { partnerId: string; keyId?: string; clientId: string },
+): Promise<{ lines: string[]; next: string[] }> {
+  const [partner, key] = await Promise.all([
+    api.partners.show.query({ partnerId }),
+    keyId === undefined ? undefined : api.keys.show.query({ keyId }),
+  ]);
+  const lines: string[] = [];
+  const next: string[] = [];
+  if (partner.status === 'suspended' || partner.status === 'closed') {
+    lines.push(`It does not work: its partner is ${partner.status}.`);
+    next.push(`partners activate ${partnerId}`);
+  }
+  if (key?.status === 'revoked') {
+    lines.push(`It does not work: its API key ${key.id} is revoked.`);
+    next.push(`clients update ${clientId} --key KEY`);
+  }
+  return { lines, next };
+}
+
 export async function showClient(api: AdminApi, clientId: string): Promise<Shown> {
   const [record, integrations] = await Promise.all([
     api.clients.show.query({ clientId }),
     api.integrations.list.query({ clientId, limit: mostRowsPerList }),
   ]);
+  const stop = await whatStops(api, { ...record, clientId });
   return {
     record,
+    lines: stop.lines,
     related: [
       ...related('partner', record.partnerId),
       ...related('API key', record.keyId, 'owns its sessions and gets its events'),
       ...integrations.flatMap(({ id, status }) => related('integration', id, status)),
     ],
     next: [
+      ...stop.next,
       `sessions list --client ${clientId}`,
       `requests list --partner ${record.partnerId} --client ${clientId}`,
     ],
@@ -67,6 +92,10 @@ export async function showKey(api: AdminApi, keyId: string): Promise<Shown> {
   ]);
   return {
     record,
+    lines:
+      record.status === 'revoked' && clients.some(({ status }) => status === 'active')
+        ? ['Its clients do not work until they get another key: svcadmin clients update CLIENT --key KEY']
+        : [],
     related: [
       ...related('partner', record.partnerId),
       ...clients.flatMap(({ id, status, name }) => related('client', id, `${status}, ${name}`)),
@@ -77,10 +106,18 @@ export async function showKey(api: AdminApi, keyId: string): Promise<Shown> {
 
 export async function showIntegration(api: AdminApi, integrationId: string): Promise<Shown> {
   const record = await api.integrations.show.query({ integrationId });
+  const client = await api.clients.show.query({ clientId: record.clientId });
+  const stop = await whatStops(api, { ...record, keyId: client.keyId });
+  const isDisabled = client.status === 'disabled';
   return {
     record,
+    lines: [...stop.lines, ...(isDisabled ? ['It does not work: its client is disabled.'] : [])],
     related: [...related('partner', record.partnerId), ...related('client', record.clientId)],
-    next: [`requests list --partner ${record.partnerId} --path /api/integrations`],
+    next: [
+      ...stop.next,
+      ...(isDisabled ? [`clients enable ${record.clientId}`] : []),
+      `requests list --partner ${record.partnerId} --path /api/integrations`,
+    ],
   };
 }
 

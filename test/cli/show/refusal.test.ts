@@ -167,3 +167,31 @@ describe('svcadmin request', () => {
     });
   });
 });
+
+describe('svcadmin show of a client, an API key or an integration', () => {
+  it('says what stops it although it is active, and which command helps; nothing stops it before', async () => {
+    const shop = await createShop(server);
+    const { clientId, integrationId, partnerId } = shop;
+    const { keyId } = await server.admin.clients.show.query({ clientId });
+    const shown = async () => ({
+      client: await loaders.client(server.admin, clientId, {}),
+      integration: await loaders.integration(server.admin, integrationId, {}),
+      key: await loaders.apiKey(server.admin, keyId, {}),
+    });
+    for (const { lines } of Object.values(await shown())) expect(lines).toEqual([]);
+    await server.admin.keys.revoke.mutate({ keyId });
+    const revoked = await shown();
+    for (const { lines, next } of [revoked.client, revoked.integration]) {
+      expect(lines).toEqual([`It does not work: its API key ${keyId} is revoked.`]);
+      expect(next[0]).toBe(`clients update ${clientId} --key KEY`);
+    }
+    expect(revoked.key.lines).toEqual([expect.stringContaining('Its clients do not work')]);
+    await server.admin.clients.disable.mutate({ clientId });
+    await server.admin.partners.suspend.mutate({ partnerId });
+    const { client, integration } = await shown();
+    expect(client.lines?.[0]).toBe('It does not work: its partner is suspended.');
+    expect(client.next[0]).toBe(`partners activate ${partnerId}`);
+    expect(integration.lines).toHaveLength(3);
+    expect(integration.next).toContain(`clients enable ${clientId}`);
+  });
+});
