@@ -266,7 +266,7 @@ describe('an owner in the portal', () => {
     expect(shown.html).toContain(delivery?.eventId);
     expect(shown.html).toContain('event_id');
     const resent = await submit(members.owner, `/deliveries/${delivery?.id}`, { act: 'resend' });
-    expect(resent.response.headers.get('location')).toMatch(/\/portal\/deliveries\/dlv_\w{22}$/);
+    expect(resent.response.headers.get('location')).toMatch(/\/portal\/deliveries\/dlv_\w{22}\?done$/);
   });
 
   it("rotates an integration's secret with or without a time for the old one, and a viewer gets 403", async () => {
