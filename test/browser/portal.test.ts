@@ -229,7 +229,7 @@ describeInBrowser('the portal', () => {
     });
     const cookies = [...owner.browser.cookies].map(([name, value]) => ({ name, value, url: server.baseUrl }));
     await page.context().addCookies(cookies);
-    await page.goto(`${server.baseUrl}/portal/keys`);
+    await page.goto(`${server.baseUrl}/portal/sessions`);
     const skip = page.locator('a.skip');
     const width = async () => (await skip.boundingBox())?.width ?? 0;
     expect(await width()).toBeLessThan(2);
@@ -240,6 +240,11 @@ describeInBrowser('the portal', () => {
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
     expect(await page.locator('main :focus').count()).toBe(1);
+    // An address with a fragment would have the focus there, and not at what the search has found.
+    await page.fill('input[name=reference]', 'order-1');
+    await page.press('input[name=reference]', 'Enter');
+    await page.waitForURL(/reference=order-1/);
+    expect(await page.locator(':focus').getAttribute('role')).toBe('status');
     await close();
   });
 
