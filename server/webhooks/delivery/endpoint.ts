@@ -24,8 +24,11 @@ export type Endpoint =
 /** Why nothing is sent to a key. */
 export type OffReason = 'no_url' | 'key_revoked' | 'partner_suspended' | 'partner_closed';
 
-/** Tells why nothing is sent to a key now; undefined if events are sent. It opens no secret, and notes no use of one. */
-export type WhyOff = (keyId: string) => Promise<OffReason | undefined>;
+/**
+ * Tells why nothing is sent to a key now; undefined if events are sent. It opens no secret, and notes no use of one. With the
+ * partner's id, key and partner are read in one command.
+ */
+export type WhyOff = (keyId: string, partnerId?: string) => Promise<OffReason | undefined>;
 
 /**
  * Read at every attempt and never cached, so that revocation and rotation have immediate effect. With the partner's id, key and
@@ -79,8 +82,8 @@ function createReadKey({ apiKey, partner }: Pick<Directory, 'apiKey' | 'partner'
 /** Returns a function that tells why nothing is sent to a key. */
 export function createWhyOff(directory: Pick<Directory, 'apiKey' | 'partner'>): WhyOff {
   const readKey = createReadKey(directory);
-  return async (keyId) => {
-    const found = await readKey(keyId);
+  return async (keyId, partnerId) => {
+    const found = await readKey(keyId, partnerId);
     return found.state === 'off' ? found.reason : undefined;
   };
 }

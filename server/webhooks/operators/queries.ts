@@ -48,7 +48,7 @@ export function createWebhookQueries(settings: Settings) {
   async function offKeysOf(deliveries: readonly Delivery[]): Promise<Map<string, OffReason>> {
     const pending = deliveries.filter(({ status }) => status === 'pending');
     const keyIds = [...new Set(pending.map(({ keyId }) => keyId))];
-    const reasons = await Promise.all(keyIds.map(whyOff));
+    const reasons = await Promise.all(keyIds.map((keyId) => whyOff(keyId)));
     return new Map(
       keyIds.flatMap((keyId, index) => {
         const reason = reasons[index];

@@ -52,7 +52,7 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
         allInFlight,
         isWorked,
         pausedUntil: paused.get(keyId),
-        off: await whyOff(keyId),
+        off: await whyOff(keyId, owner.partnerId),
       };
       evaluated.push(evaluateEndpoint(facts, { limits, now: now.getTime() }));
     }
