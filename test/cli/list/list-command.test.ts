@@ -399,6 +399,7 @@ describe('svcadmin bulk list', () => {
     // Each job has a key and a delivery of its own, because the first one may end before the second one starts.
     for (const letter of ['B', 'C']) {
       const { id: keyId } = await server.admin.keys.create.mutate({ partnerId });
+      await server.admin.webhooks.set.mutate({ keyId, url: 'https://receiver.example/hooks' });
       await server.db.collection<Delivery>('deliveries').insertOne({
         ...{ _id: `dlv_${letter.repeat(22)}`, eventId: `evt_${letter.repeat(22)}`, keyId },
         ...{ type: 'vae.resolved', limit: 3, attempt: 3, trigger: 'event', lane: 'first' },
