@@ -3,11 +3,12 @@ import { mutations } from './list.ts';
 import type { Mutation } from './mutation.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
 
-const help = `npm run mutants -- [--only TEXT] [--quick] [--unchecked] [--list]
+const help = `npm run mutants -- [--only TEXT] [--from N] [--quick] [--unchecked] [--list]
 
 Plants one fault after another in a copy of the repository, runs the tests that must notice it, and fails where they do not.
 
   --only TEXT  mutations whose file or text contains TEXT
+  --from N     begins with the Nth of them, to continue a run that was ended
   --quick      without the tests that the quick tier leaves out by their time
   --unchecked  does not run the tests without a mutation first
   --list       names them, and runs nothing
@@ -16,6 +17,7 @@ Plants one fault after another in a copy of the repository, runs the tests that 
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
+    from: { type: 'string', default: '1' },
     quick: { type: 'boolean', default: false },
     unchecked: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
@@ -26,6 +28,7 @@ const { values } = parseArgs({
 const nameOf = ({ file, find, replace }: Mutation) =>
   `${file}: ${JSON.stringify(find.trim())} → ${JSON.stringify(replace.trim())}`;
 const chosen = mutations.filter((mutation) => nameOf(mutation).includes(values.only));
+const skipped = Number(values.from) - 1;
 
 async function main(): Promise<number> {
   const workspace = await openWorkspace({ quick: values.quick });
@@ -34,7 +37,7 @@ async function main(): Promise<number> {
   try {
     if (!values.unchecked && !(await passesUnchanged(workspace))) return 1;
     let missed = 0;
-    for (const [at, mutation] of chosen.entries()) {
+    for (const [at, mutation] of [...chosen.entries()].slice(skipped)) {
       if (stopping.signal.aborted) return 130;
       const since = performance.now();
       const { verdict, by } = await tryMutation(workspace, mutation);
@@ -43,7 +46,7 @@ async function main(): Promise<number> {
       console.log(`${at + 1}/${chosen.length} ${verdict} (${seconds} s) ${nameOf(mutation)}`);
       if (by) console.log(`    by ${by}`);
     }
-    console.log(`${chosen.length - missed} killed, ${missed} not`);
+    console.log(`${chosen.length - skipped - missed} killed, ${missed} not`);
     return missed === 0 ? 0 : 1;
   } finally {
     await workspace.close();
@@ -71,4 +74,4 @@ async function tryMutation(workspace: Workspace, mutation: Mutation) {
 
 if (values.help) console.log(help);
 else if (values.list) for (const mutation of chosen) console.log(nameOf(mutation));
-else process.exitCode = chosen.length === 0 ? 1 : await main();
+else process.exitCode = chosen.length > skipped && skipped >= 0 ? await main() : 1;
