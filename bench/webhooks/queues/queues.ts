@@ -53,19 +53,27 @@ const restMs = 500;
 /** The longest wait for events that are under way, in milliseconds. */
 const longestWaitMs = 60_000;
 
+interface Case {
+  title: string;
+  order: Order;
+}
+
 /** The orders of a round. Each queue carries out each of them, one queue after another. */
-function cases(smoke: boolean, endpoints: number): { title: string; order: Order }[] {
+function cases(smoke: boolean, endpoints: number): { bursts: Case[]; others: Case[] } {
   const half = endpoints / 2;
   const http = Array.from({ length: half }, (_, n) => n);
   const https = http.map((n) => half + n);
   const many = smoke ? 40 : 2_000;
-  return [
+  const bursts = [
     { title: `${many} due at once`, order: { endpoints: http, events: many, ahead: smoke ? 1_000 : 6_000 } },
     { title: '64 callers', order: { endpoints: http, events: many, callers: 64 } },
+  ];
+  const others = [
     { title: '50 a second', order: { endpoints: http, events: smoke ? 20 : 200, perSecond: 50 } },
     { title: '64 callers, https', order: { endpoints: https, events: many, callers: 64 } },
     { title: '50 a second, https', order: { endpoints: https, events: smoke ? 20 : 200, perSecond: 50 } },
   ];
+  return { bursts, others };
 }
 
 interface Cpu {
@@ -186,7 +194,7 @@ export async function measureQueues(context: Context): Promise<QueueFigures> {
   return { rows: [...alone.rows, ...together.rows], absent: alone.absent };
 }
 
-/** Measures all queues with so many processes each, in interleaved rounds. */
+/** Measures all queues with so many processes each, in interleaved rounds: several processes with bursts only. */
 async function measureProcesses(
   { database, rounds, smoke, progress }: Context,
   processes: number,
@@ -197,9 +205,12 @@ async function measureProcesses(
   for (const text of absent) progress(`queues  not measured: ${text}`);
   const idle = await idleCpu(contenders, smoke ? 500 : idleMs);
   const rows: QueueRow[] = [];
-  const isAlone = processes === 1;
-  for (const { title: shortTitle, order } of cases(smoke, endpoints).slice(0, isAlone ? undefined : 2)) {
-    const title = isAlone ? shortTitle : `${shortTitle}, ${processes} processes`;
+  const { bursts, others } = cases(smoke, endpoints);
+  const measured =
+    processes === 1
+      ? [...bursts, ...others]
+      : bursts.map((each) => ({ ...each, title: `${each.title}, ${processes} processes` }));
+  for (const { title, order } of measured) {
     const results = new Map<string, QueueResult[]>();
     // The first round is a warm-up, unless the run is only a check.
     for (let round = smoke ? 1 : 0; round <= rounds; round += 1) {
