@@ -5,8 +5,8 @@ import { describe } from 'vitest';
 import { within } from '../harness/time-limits.ts';
 
 // The shell is the same engine without windows: its tests need a quarter less processor time.
-const programs = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
-const executablePath = process.env['SVC_CHROMIUM'] ?? programs.find(existsSync) ?? '/usr/bin/chromium';
+const shell = '/usr/bin/chromium-headless-shell';
+const executablePath = process.env['SVC_CHROMIUM'] ?? [shell, '/usr/bin/chromium'].find(existsSync) ?? shell;
 const installed = existsSync(executablePath);
 const artefacts = fileURLToPath(new URL('../../artefacts/screenshots/', import.meta.url));
 
