@@ -117,7 +117,7 @@ describe('the audit log', () => {
     expect(await entriesOf(partnerId)).toHaveLength(5);
   });
 
-  it('finds all entries about a partner and its records by the partner, also refused calls, and a resend by each delivery', async () => {
+  it('lists a refused call about a key under its partner, and a resend of several deliveries under each of them', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
     const other = await server.admin.partners.create.mutate({ name: 'Other' });
