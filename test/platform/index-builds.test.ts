@@ -52,7 +52,7 @@ async function written({ db }: FreshDatabase): Promise<string[]> {
   return (await Promise.all(counted)).flat().toSorted();
 }
 
-it('a process serves only /healthz and /metrics while its indexes are built, and writes only to the collections keys and meta', async () => {
+it('a process serves only /healthz and /metrics while its indexes are built, writes only to the collections keys and meta, and is listed as ready after it', async () => {
   const database = await freshDatabase();
   const proxy = await startProxy(databasePort());
   onTestFinished(() => proxy.close());
@@ -84,6 +84,8 @@ it('a process serves only /healthz and /metrics while its indexes are built, and
 
   await build.release();
   const running = await server.starting;
+  const listed = await database.db.collection('processes').findOne({ pid: process.pid });
+  expect(listed?.['condition']).toMatchObject({ reasons: [] });
   expect(await server.ready()).toMatchObject({ status: 200 });
   const partner = await createPartner(running);
   expect((await exchangeCode(running, partner, await completeSession(running, partner))).status).toBe(200);
