@@ -1,17 +1,15 @@
 import { expect, it } from 'vitest';
 import type { LedgerPage } from '../../server/billing/ledger/ledger-page.ts';
-import { createLedgerStore, indexes } from '../../server/billing/ledger/ledger-store.ts';
+import { createLedgerStore } from '../../server/billing/ledger/ledger-store.ts';
 import { openingPage } from '../../server/billing/ledger/page-builder.ts';
-import { ensureIndexes } from '../../server/platform/database/schema/indexes.ts';
-import { freshDatabase } from '../harness/database.ts';
+import { preparedDatabase } from '../harness/database.ts';
 import { addFullPages } from './wallets/long-wallet.ts';
 
 const at = new Date();
 const later = new Date(at.getTime() + 1);
 
 it('markPublished removes the mark `unpublished` from the given pages and from no others', async () => {
-  const { db } = await freshDatabase();
-  await ensureIndexes(db, indexes);
+  const { db } = await preparedDatabase();
   const store = createLedgerStore(db);
   const marked = (walletId: string): LedgerPage => ({ ...openingPage(walletId, at), unpublished: true });
   const [one, two, three] = [marked('ptr_1:test'), marked('ptr_1:live'), marked('ptr_2:test')];
@@ -27,7 +25,7 @@ it('markPublished removes the mark `unpublished` from the given pages and from n
 });
 
 it('other work goes on between the full pages that two readers read', async () => {
-  const { db } = await freshDatabase();
+  const { db } = await preparedDatabase();
   const store = createLedgerStore(db);
   await store.insert([openingPage('ptr_1:test', at)]);
   await addFullPages(db, 'ptr_1:test', { pages: 6, at: at.getTime() });

@@ -1,12 +1,11 @@
 import { MongoNetworkError } from 'mongodb';
 import { expect, it } from 'vitest';
 import type { LedgerPage } from '../../server/billing/ledger/ledger-page.ts';
-import { createLedgerStore, indexes, type LedgerStore } from '../../server/billing/ledger/ledger-store.ts';
+import { createLedgerStore, type LedgerStore } from '../../server/billing/ledger/ledger-store.ts';
 import { draftPage, openingPage } from '../../server/billing/ledger/page-builder.ts';
 import { createPageInsert } from '../../server/billing/ledger/page-insert.ts';
 import { newWallet } from '../../server/billing/ledger/wallet-rules.ts';
-import { ensureIndexes } from '../../server/platform/database/schema/indexes.ts';
-import { freshDatabase } from '../harness/database.ts';
+import { preparedDatabase } from '../harness/database.ts';
 
 const walletId = 'ptr_1:test';
 const at = Date.now();
@@ -27,8 +26,7 @@ type Insert = LedgerStore['insert'];
 async function overNetwork(
   deliver: (insert: Insert, pages: LedgerPage[], call: number) => ReturnType<Insert>,
 ) {
-  const { db } = await freshDatabase();
-  await ensureIndexes(db, indexes);
+  const { db } = await preparedDatabase();
   const store = createLedgerStore(db);
   await store.insert([opening]);
   let [time, calls, forgotten] = [0, 0, 0];

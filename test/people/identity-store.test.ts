@@ -1,19 +1,17 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Identity, identityOf } from '../../server/people/users/identity-store.ts';
-import { createUserStore, indexes, type User } from '../../server/people/users/user-store.ts';
+import { createUserStore, type User } from '../../server/people/users/user-store.ts';
 import type { AuditEntry } from '../../server/platform/database/audit/audit-entry.ts';
 import type { Database } from '../../server/platform/database/connect.ts';
-import { ensureIndexes } from '../../server/platform/database/schema/indexes.ts';
 import { randomId } from '../../server/platform/ids.ts';
-import { freshDatabase } from '../harness/database.ts';
+import { preparedDatabase } from '../harness/database.ts';
 import { type Loss, lossyDatabase } from '../platform/database/lossy.ts';
 
 let db: Database['db'];
 let losses: ReturnType<typeof lossyDatabase>['losses'];
 let processOf: () => ReturnType<typeof createUserStore>;
 beforeEach(async () => {
-  ({ db } = await freshDatabase());
-  await ensureIndexes(db, indexes);
+  ({ db } = await preparedDatabase());
   const lossy = lossyDatabase(db);
   losses = lossy.losses;
   processOf = () => createUserStore(lossy.db);

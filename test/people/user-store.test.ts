@@ -1,17 +1,15 @@
 import type { Db } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createUserStore, indexes, type UserStore } from '../../server/people/users/user-store.ts';
+import { createUserStore, type UserStore } from '../../server/people/users/user-store.ts';
 import { auditEntry } from '../../server/platform/database/audit/audit-entry.ts';
-import { ensureIndexes } from '../../server/platform/database/schema/indexes.ts';
-import { freshDatabase } from '../harness/database.ts';
+import { preparedDatabase } from '../harness/database.ts';
 import { type Loss, lossyDatabase } from '../platform/database/lossy.ts';
 
 let db: Db;
 let users: UserStore;
 let losses: ReturnType<typeof lossyDatabase>['losses'];
 beforeEach(async () => {
-  ({ db } = await freshDatabase());
-  await ensureIndexes(db, indexes);
+  ({ db } = await preparedDatabase());
   const lossy = lossyDatabase(db);
   losses = lossy.losses;
   users = createUserStore(lossy.db);

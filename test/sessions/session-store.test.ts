@@ -2,22 +2,20 @@ import type { Db } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EventDraft } from '../../server/platform/database/event-draft.ts';
 import { createJointReads } from '../../server/platform/database/reads/joint-reads.ts';
-import { ensureIndexes } from '../../server/platform/database/schema/indexes.ts';
 import { bytesOfId, bytesOfSecret, randomId, secretOfBytes, sha256 } from '../../server/platform/ids.ts';
 import { codeOf, presentedCode } from '../../server/sessions/code.ts';
 import { linkOf, presentedLink } from '../../server/sessions/hand-off/link.ts';
 import type { Session } from '../../server/sessions/session.ts';
-import { createSessionStore, indexes, type SessionStore } from '../../server/sessions/session-store.ts';
+import { createSessionStore, type SessionStore } from '../../server/sessions/session-store.ts';
 import { consented, failed } from '../../server/sessions/transitions.ts';
-import { freshDatabase } from '../harness/database.ts';
+import { preparedDatabase } from '../harness/database.ts';
 import { type Loss, lossyDatabase } from '../platform/database/lossy.ts';
 
 let store: SessionStore;
 let losses: ReturnType<typeof lossyDatabase>['losses'];
 let db: Db;
 beforeEach(async () => {
-  ({ db } = await freshDatabase());
-  await ensureIndexes(db, indexes);
+  ({ db } = await preparedDatabase());
   const lossy = lossyDatabase(db);
   losses = lossy.losses;
   store = createSessionStore(lossy.db, createJointReads(lossy.db));

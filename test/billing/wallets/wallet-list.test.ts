@@ -7,9 +7,7 @@ import { createWalletsStores } from '../../../server/billing/wallets/store.ts';
 import { createWalletList } from '../../../server/billing/wallets/wallet-list.ts';
 import { createWalletSummaries } from '../../../server/billing/wallets/wallet-summaries.ts';
 import { baselineOf, sampledPages, spentPerDay } from '../../../server/billing/wallets/wallet-use.ts';
-import { indexes } from '../../../server/operations/schema/collections.ts';
-import { ensureIndexes } from '../../../server/platform/database/schema/indexes.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { preparedDatabase } from '../../harness/database.ts';
 
 const day = 86_400_000;
 const now = Date.UTC(2026, 5, 30, 12);
@@ -61,8 +59,7 @@ const steady = (days: number, cents: number) =>
   Array.from({ length: days * 12 }, (_, n) => [days - (n + 1) / 12, -cents] as const);
 
 async function walletsWith(wallets: readonly Steps[], unpaid: readonly string[] = []) {
-  const { db } = await freshDatabase();
-  await ensureIndexes(db, indexes);
+  const { db } = await preparedDatabase();
   const stores = { ...createBillingStores(db), ...createWalletsStores(db) };
   for (const { name, steps } of wallets) {
     const walletId = walletIdOf(name.split(':')[0] ?? '', name.endsWith(':test') ? 'test' : 'live');

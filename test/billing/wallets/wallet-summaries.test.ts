@@ -5,9 +5,7 @@ import { createBillingStores } from '../../../server/billing/store.ts';
 import { createWalletsStores } from '../../../server/billing/wallets/store.ts';
 import { createWalletSummaries } from '../../../server/billing/wallets/wallet-summaries.ts';
 import type { WalletSummary } from '../../../server/billing/wallets/wallet-summary-store.ts';
-import { indexes } from '../../../server/operations/schema/collections.ts';
-import { ensureIndexes } from '../../../server/platform/database/schema/indexes.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { preparedDatabase } from '../../harness/database.ts';
 
 const now = Date.UTC(2026, 5, 30, 12, 0, 30);
 const a = walletIdOf('ptr_a', 'live');
@@ -15,8 +13,7 @@ const b = walletIdOf('ptr_b', 'live');
 
 /** A ledger whose writes do not notify the summaries. `process` creates the summaries of one process. */
 async function ledgerOf(walletIds: readonly string[]) {
-  const { db } = await freshDatabase();
-  await ensureIndexes(db, indexes);
+  const { db } = await preparedDatabase();
   const { ledger } = createBillingStores(db);
   const { use, summaries: store } = createWalletsStores(db);
   const heads = new Map(walletIds.map((id) => [id, openingPage(id, new Date(now - 1_000))]));

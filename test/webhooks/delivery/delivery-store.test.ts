@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ensureIndexes } from '../../../server/platform/database/schema/indexes.ts';
 import { randomId } from '../../../server/platform/ids.ts';
 import type { Delivery, Leased } from '../../../server/webhooks/delivery/delivery.ts';
-import { createDeliveryStore, indexes } from '../../../server/webhooks/delivery/delivery-store.ts';
+import { createDeliveryStore } from '../../../server/webhooks/delivery/delivery-store.ts';
 import { composeDelivery, composeEvent } from '../../../server/webhooks/delivery/events.ts';
-import { freshDatabase } from '../../harness/database.ts';
+import { preparedDatabase } from '../../harness/database.ts';
 import { draft, idKey } from '../system.ts';
 
 const at = new Date('2026-07-01T12:00:00Z');
@@ -13,8 +12,7 @@ const at = new Date('2026-07-01T12:00:00Z');
 async function storeWith(
   waiting: Record<string, { count: number; dueIn: number; lane?: 'first' | 'retry' }>,
 ) {
-  const { db } = await freshDatabase();
-  await ensureIndexes(db, indexes);
+  const { db } = await preparedDatabase();
   const deliveries = Object.entries(waiting).flatMap(([keyId, { count, dueIn, lane = 'first' }]) => {
     const dueAt = new Date(at.getTime() + dueIn * 1000);
     const event = composeEvent(draft(keyId, at), idKey);
