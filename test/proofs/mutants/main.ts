@@ -74,4 +74,10 @@ async function tryMutation(workspace: Workspace, mutation: Mutation) {
 
 if (values.help) console.log(help);
 else if (values.list) for (const mutation of chosen) console.log(nameOf(mutation));
-else process.exitCode = chosen.length > skipped && skipped >= 0 ? await main() : 1;
+else if (chosen[skipped]) process.exitCode = await main();
+else {
+  console.error(
+    `Nothing to run: --from is a number from 1 to ${chosen.length}, the mutations that --only leaves.`,
+  );
+  process.exitCode = 1;
+}
