@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { AdminRouter } from '../../operations/admin-router.ts';
 import { createInvitations } from '../../partners/members/invitations.ts';
 import type { MemberMail } from '../../partners/members/member-mail.ts';
-import { memberName } from '../../partners/members/member-name.ts';
+import { isMemberId, memberName } from '../../partners/members/member-name.ts';
 import type { Member } from '../../partners/members/member-store.ts';
 import { createPasskeyChanges } from '../../partners/members/passkey-changes.ts';
 import type { MembersStores } from '../../partners/members/store.ts';
@@ -181,6 +181,11 @@ export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
   const calls = createMemberCalls({ sessions, browser, limit, recordCall, bindInput });
   const responses = createResponses(browser);
   const partnerName = async (partnerId: string) => (await showPartner(partnerId)).name;
+  /** Returns the inviter's e-mail address. Members do not see the names of operators, and a removed member has no address. */
+  async function inviterOf({ invitedBy }: Member): Promise<string> {
+    if (!isMemberId(invitedBy)) return 'support';
+    return (await stores.members.find(invitedBy))?.email ?? invitedBy;
+  }
   const { noteSignIn, noteDevice } = createActionNotes(recordCall);
   const capacity = createCapacity({
     most: mostInFlight,
@@ -207,7 +212,7 @@ export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
         noteDevice('end', found, { request, name: found.session.device?.name ?? '' }),
     }),
     pages: [
-      passkeyRoutes({ signIn, sessions, browser, calls, responses, partnerName, noteSignIn }),
+      passkeyRoutes({ signIn, sessions, browser, calls, responses, partnerName, inviterOf, noteSignIn }),
       pageRoutes({
         router,
         browser,

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import { isMemberId } from '../../partners/members/member-name.ts';
 import type { Member } from '../../partners/members/member-store.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
@@ -17,6 +16,8 @@ interface Dependencies {
   calls: MemberCalls;
   responses: Responses;
   partnerName: (partnerId: string) => Promise<string>;
+  /** Who invited a member: an e-mail address, or `support`. */
+  inviterOf: (member: Member) => Promise<string>;
   /** Writes the audit entry of a sign-in. */
   noteSignIn: (member: Member, request: FastifyRequest) => Promise<void>;
 }
@@ -51,7 +52,7 @@ const isRejection = (error: unknown): error is ApiError =>
 
 /** Sign-in, invitation and sign-out: the pages that need no session. */
 export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
-  const { signIn, sessions, browser, calls, responses, partnerName, noteSignIn } = dependencies;
+  const { signIn, sessions, browser, calls, responses, partnerName, inviterOf, noteSignIn } = dependencies;
   const { root } = browser;
 
   /** Shows the sign-in page. @param error the rejection of a passkey, after which the page is shown again */
@@ -83,8 +84,7 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
       company: await partnerName(member.partnerId),
       email: member.email ?? '',
       role: member.invitation?.role ?? member.role,
-      // Members do not see the names of operators.
-      inviter: isMemberId(member.invitedBy) ? member.invitedBy : 'support',
+      inviter: await inviterOf(member),
       secret,
       failed: error !== undefined,
     });

@@ -102,11 +102,15 @@ describe('an invitation by support, once a partner has an active owner', () => {
   });
 });
 
-it('an invitation by support of the first owner, or by an owner, can be used immediately', async () => {
+it('an invitation by support of the first owner, or by an owner, can be used immediately, and names the owner', async () => {
   const { partnerId: other } = await createPartner(server);
   const first = { partnerId: other, email: 'first@shop.example', role: 'owner' } as const;
   expect((await server.admin.members.invite.mutate(first)).heldUntil).toBeNull();
   const boss = await signedIn(server, other, 'owner');
   const second = { partnerId: other, email: 'second@shop.example', role: 'owner' } as const;
-  expect((await boss.api.members.invite.mutate(second)).heldUntil).toBeNull();
+  const invited = await boss.api.members.invite.mutate(second);
+  expect(invited.heldUntil).toBeNull();
+  const seenByInvited = (await pageOf(invited.link)).html;
+  const seenByOwner = (await boss.browser.open(`/members/${invited.id}`)).html;
+  for (const html of [seenByInvited, seenByOwner]) expect(html).toContain(`<dd>${boss.email}</dd>`);
 });

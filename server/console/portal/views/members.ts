@@ -79,6 +79,9 @@ async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
   const member = await api.members.show(memberReference(context));
   const isMember = member.status !== 'removed';
+  const inviter = member.invitedBy.startsWith('mem_')
+    ? await api.members.show({ memberId: member.invitedBy })
+    : undefined;
   return {
     title: member.email ?? member.id,
     sections: [
@@ -106,7 +109,7 @@ async function show(context: PageContext): Promise<View> {
           [m.created, time(member.createdAt)],
           [m.lastSignIn, time(member.lastSignInAt)],
           [m.invitedUntil, time(member.invitedUntil)],
-          [m.invitedBy, text(member.invitedBy.startsWith('mem_') ? member.invitedBy : m.support)],
+          [m.invitedBy, text(inviter ? (inviter.email ?? inviter.id) : m.support)],
         ],
         forms: [
           isMember && { act: 'again', fields: [], submit: m.inviteAgain },
