@@ -146,9 +146,9 @@ export async function startServer(config: Config, logger: Logger, replacements: 
   await membership.join();
   await services.webhooks.start();
   lifecycle.noteStep(undefined);
+  const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
   // The second heartbeat lists it as ready, so that `svcadmin doctor` does not report a start that is over.
   await heartbeat.sweep();
-  const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
   for (const part of [heartbeat, keyReader, masterKeyReader]) part.start();
   if (!replacements.sweepsByHand) sweeper.start();
 
