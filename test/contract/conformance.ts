@@ -143,7 +143,10 @@ function checkBody(endpoint: string, { status, headers, text, body }: Answer): v
 }
 
 /** Reads a response, and checks it against the contract's schemas and the OpenAPI document. */
-export async function conform(endpoint: string, response: Response): Promise<Answer> {
+export async function conform(
+  endpoint: string,
+  response: Pick<Response, 'status' | 'headers' | 'text'>,
+): Promise<Answer> {
   const { status, headers } = response;
   const text = await response.text();
   const isJson = headers.get('content-type')?.startsWith('application/json') ?? false;

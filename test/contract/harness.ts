@@ -8,6 +8,7 @@ import {
   type Verified,
   verifyUser,
 } from '../harness/partner.ts';
+import { type QuickResponse, quickFetch } from '../harness/quick-fetch.ts';
 import { manualClock, startTestServer } from '../harness/server.ts';
 import { createBrowser } from '../journey/browser.ts';
 import { newStart, startUrl } from '../journey/pkce.ts';
@@ -44,7 +45,7 @@ export async function startHarness(settings: Settings = {}) {
   const server = await startTestServer({ clock, ...settings });
   const { baseUrl, admin } = server;
   const url = (path: string) => `${baseUrl}${path}`;
-  const call = async (endpoint: string, response: Promise<Response>): Promise<Answer> =>
+  const call = async (endpoint: string, response: Promise<QuickResponse>): Promise<Answer> =>
     conform(endpoint, await response);
 
   const harness = {
@@ -95,12 +96,12 @@ export async function startHarness(settings: Settings = {}) {
       });
       const query = present({ ...Object.fromEntries(new URL(whole).searchParams), ...changes });
       const address = `${url('/verify/start')}?${new URLSearchParams(query).toString()}`;
-      return call('GET /verify/start', fetch(address, { redirect: 'manual', headers: { accept } }));
+      return call('GET /verify/start', quickFetch(address, { headers: { accept } }));
     },
 
     /** Opens the first page of a new session in a browser. */
     async open(by: TestPartner, scope = 'age_18_plus country') {
-      const browser = createBrowser(baseUrl);
+      const browser = createBrowser(baseUrl, quickFetch);
       const { codeChallenge, state } = newStart();
       const { clientId } = by;
       const first = await browser.open(
@@ -119,7 +120,7 @@ export async function startHarness(settings: Settings = {}) {
     userinfo: (authorization: string | undefined, query = '') =>
       call(
         'GET /api/oauth/userinfo',
-        fetch(url(`/api/oauth/userinfo${query}`), { headers: present({ authorization }) }),
+        quickFetch(url(`/api/oauth/userinfo${query}`), { headers: present({ authorization }) }),
       ),
 
     revoke: (by: TestPartner, token: string | undefined, { as, ...changes }: Changes & Encoding = {}) =>
@@ -135,20 +136,20 @@ export async function startHarness(settings: Settings = {}) {
     session: (sessionId: string, authorization: string | undefined) =>
       call(
         'GET /api/verify/hvf-session/{session_id}',
-        fetch(url(`/api/verify/hvf-session/${sessionId}`), { headers: present({ authorization }) }),
+        quickFetch(url(`/api/verify/hvf-session/${sessionId}`), { headers: present({ authorization }) }),
       ),
 
     storefront(by: Shop, fields: Record<string, unknown>, changes: Changes = {}) {
       const body = JSON.stringify(fields);
       const headers = { 'content-type': 'application/json', ...sign(by, body, clock.now()), ...changes };
       const path = '/api/integrations/storefront/verify/exchange';
-      return call(`POST ${path}`, fetch(url(path), { method: 'POST', headers: present(headers), body }));
+      return call(`POST ${path}`, quickFetch(url(path), { method: 'POST', headers: present(headers), body }));
     },
 
     checkbox: (by: TestPartner, fields: Record<string, unknown>, idempotencyKey: string) =>
       call(
         'POST /api/checkbox/resolve',
-        fetch(url('/api/checkbox/resolve'), {
+        quickFetch(url('/api/checkbox/resolve'), {
           method: 'POST',
           headers: {
             authorization: `Bearer ${by.apiKey}`,

@@ -3,6 +3,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import type { AdminRouter } from '../../server/operations/admin-router.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
 import { tokenForm as formOf, newStart, startUrl } from '../journey/pkce.ts';
+import { type QuickResponse, quickFetch } from './quick-fetch.ts';
 
 export const redirectUri = 'http://localhost:9999/callback';
 const everyClaim = ['age_18_plus', 'identity_verified', 'country'] as const;
@@ -80,7 +81,7 @@ export async function verifyUser(
 ) {
   const { codeVerifier, codeChallenge, state } = newStart();
   const start = startUrl({ baseUrl, clientId: partner.clientId, redirectUri, scope, state, codeChallenge });
-  const end = await passFlow(createBrowser(baseUrl), start, person);
+  const end = await passFlow(createBrowser(baseUrl, quickFetch), start, person);
   return { end, code: end.searchParams.get('code') ?? '', codeVerifier, state };
 }
 export type Verified = Awaited<ReturnType<typeof verifyUser>>;
@@ -100,10 +101,10 @@ export function post(
   url: string,
   fields: Record<string, unknown>,
   as: 'form' | 'json' = 'form',
-): Promise<Response> {
+): Promise<QuickResponse> {
   return as === 'form'
-    ? fetch(url, { method: 'POST', body: new URLSearchParams(fields as Record<string, string>) })
-    : fetch(url, {
+    ? quickFetch(url, { method: 'POST', body: new URLSearchParams(fields as Record<string, string>) })
+    : quickFetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(fields),

@@ -9,6 +9,7 @@ import { createLogger, type Logger } from '../../server/platform/telemetry/loggi
 import { type Replacements, startServer } from '../../server/process/start.ts';
 import { databaseAt, databaseOfServer, isPrepared } from './database.ts';
 import { freePort } from './free-port.ts';
+import { quickFetch } from './quick-fetch.ts';
 import { insertSigningKeys } from './signing-keys.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -116,7 +117,7 @@ export async function startTestServer({
   const url = `http://127.0.0.1:${config.admin.port}/trpc`;
   const as = (token: string) =>
     createTRPCClient<AdminRouter>({
-      links: [httpLink({ url, headers: { authorization: `Bearer ${token}` } })],
+      links: [httpLink({ url, headers: { authorization: `Bearer ${token}` }, fetch: quickFetch as never })],
     });
   return {
     baseUrl: config.baseUrl,

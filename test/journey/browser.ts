@@ -35,12 +35,17 @@ function parseForms(html: string): Form[] {
   });
 }
 
+type Send = (
+  url: string,
+  init: { redirect: 'manual'; method: string; headers: Record<string, string>; body?: URLSearchParams },
+) => Promise<Pick<Response, 'status' | 'headers' | 'text'>>;
+
 /**
  * Creates a browser that keeps cookies and follows redirects.
  * @param origin the origin of the hosted pages. A redirect to another origin is not followed, because it ends the flow
  * @param send the function that sends requests
  */
-export function createBrowser(origin: string, send: typeof fetch = fetch) {
+export function createBrowser(origin: string, send: Send = fetch) {
   const cookies = new Map<string, string>();
 
   async function request(url: string, body?: URLSearchParams): Promise<Page> {

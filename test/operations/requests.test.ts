@@ -21,7 +21,7 @@ async function loggedRequest(requestId: string) {
   return (await show())?.request;
 }
 
-const idOf = (answer: Response) => answer.headers.get('x-request-id') ?? '';
+const idOf = (answer: Pick<Response, 'headers'>) => answer.headers.get('x-request-id') ?? '';
 
 /** Waits until all earlier requests are in the log. Rows are written in the order of the requests, so a last one shows it. */
 async function settle(): Promise<void> {

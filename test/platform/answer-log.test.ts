@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** The log lines of one request. */
-const linesOf = async (answer: Response) => {
+const linesOf = async (answer: Pick<Response, 'headers'>) => {
   const id = answer.headers.get('x-request-id');
   await expect.poll(() => log.of(id).length).toBeGreaterThan(0);
   return log.of(id);

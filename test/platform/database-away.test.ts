@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
 import { completeSession } from '../harness/completed-session.ts';
 import { type Code, createPartner, exchangeCode, post, tokenForm } from '../harness/partner.ts';
+import type { QuickResponse } from '../harness/quick-fetch.ts';
 import { within } from '../harness/time-limits.ts';
 import { startBehindProxy } from './behind-proxy.ts';
 
@@ -33,7 +34,7 @@ interface Answer {
   body: Record<string, string>;
 }
 
-async function timed(call: () => Promise<Response>): Promise<Answer> {
+async function timed(call: () => Promise<QuickResponse>): Promise<Answer> {
   const since = performance.now();
   const response = await call();
   const text = await response.text();

@@ -2,6 +2,7 @@ import type { CommandStartedEvent } from 'mongodb';
 import { expect } from 'vitest';
 import { completeSession } from '../../harness/completed-session.ts';
 import { type Code, createPartner, post, type TestPartner, tokenForm } from '../../harness/partner.ts';
+import { type QuickResponse, quickFetch } from '../../harness/quick-fetch.ts';
 import { manualClock, startTestServer } from '../../harness/server.ts';
 
 const hour = 3_600_000;
@@ -24,7 +25,7 @@ export interface Answer {
 }
 
 /** Reads a response of an OAuth endpoint, and checks the headers that all must have. */
-export async function answerOf(call: Promise<Response>): Promise<Answer> {
+export async function answerOf(call: Promise<QuickResponse>): Promise<Answer> {
   const { status, headers, ...response } = await call.then(async (given) => ({
     status: given.status,
     headers: given.headers,
@@ -106,7 +107,7 @@ export async function startOAuth(
       ),
 
     userinfo: (headers: Record<string, string>, query = '') =>
-      answerOf(fetch(`${url('userinfo')}${query}`, { headers })),
+      answerOf(quickFetch(`${url('userinfo')}${query}`, { headers })),
 
     stop: server.stop,
   };

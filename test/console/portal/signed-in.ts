@@ -2,6 +2,7 @@ import { createTRPCClient, httpLink } from '@trpc/client';
 import type { MemberRole } from '../../../contracts/admin/members.ts';
 import type { AdminRouter } from '../../../server/operations/admin-router.ts';
 import { type Forgery, TestAuthenticator } from '../../harness/authenticator.ts';
+import { quickFetch } from '../../harness/quick-fetch.ts';
 import type { TestServer } from '../../harness/server.ts';
 
 type Form = Record<string, string>;
@@ -127,6 +128,7 @@ export function memberApi({ publicUrl, baseUrl }: PortalServer, browser: PortalB
     links: [
       httpLink({
         url: `${publicUrl}/portal/trpc`,
+        fetch: quickFetch as never,
         headers: async ({ op }) => ({
           cookie: browser.cookie(),
           ...(op.type === 'mutation'

@@ -38,9 +38,7 @@ describe('/status', () => {
   it('counts requests and server errors, but not the errors that sandbox users cause on purpose', async () => {
     const partner = await createPartner(server);
     for (const person of ['adult', 'unavailable'])
-      await exchangeCode(server, partner, await verifyUser(server, partner, person)).then((r) =>
-        r.arrayBuffer(),
-      );
+      await exchangeCode(server, partner, await verifyUser(server, partner, person));
     await server.services.status.flush();
     const before = await read();
     expect(before.spans[0]?.requests).toBeGreaterThan(8);

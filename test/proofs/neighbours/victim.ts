@@ -49,7 +49,6 @@ export async function createVictim({ server, addresses }: Service) {
           const sent = performance.now();
           const baseUrl = addresses[at % addresses.length] ?? '';
           const answer = await exchangeCode({ baseUrl }, partner, code);
-          await answer.arrayBuffer();
           return { status: answer.status, ms: performance.now() - sent };
         }),
       );

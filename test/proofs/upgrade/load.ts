@@ -55,7 +55,7 @@ export async function startLoad(server: Pick<TestServer, 'admin' | 'baseUrl'>, r
     if (answer.status !== 200) throw new Error(`exchange: ${answer.status} ${await answer.text()}`);
     exchanges += 1;
     // A client may send 120 userinfo requests a minute.
-    if (exchanges % 8 > 0) return void (await answer.arrayBuffer());
+    if (exchanges % 8 > 0) return;
     const { access_token: token } = (await answer.json()) as { access_token: string };
     const claims = await fetch(`${baseUrl}/api/oauth/userinfo`, {
       headers: { authorization: `Bearer ${token}` },

@@ -1,4 +1,5 @@
 import { createPartner, redirectUri, type TestPartner } from '../../harness/partner.ts';
+import { quickFetch } from '../../harness/quick-fetch.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { newStart, startUrl } from '../../journey/pkce.ts';
 
@@ -23,7 +24,7 @@ export const partnerOf = (service: TestServer, source: string) =>
   createPartner(service, { client: { sources: [source] } });
 
 /** Returns the complete redirect address of a response. */
-function locationOf({ headers }: Response, at: string): string | undefined {
+function locationOf({ headers }: Pick<Response, 'headers'>, at: string): string | undefined {
   const location = headers.get('location');
   return location === null ? undefined : new URL(location, at).href;
 }
@@ -33,8 +34,7 @@ export function openPages(service: Pick<TestServer, 'baseUrl'>) {
   const cookies = new Map<string, string>();
 
   async function request(url: string, body?: Record<string, string>) {
-    const response = await fetch(url, {
-      redirect: 'manual',
+    const response = await quickFetch(url, {
       headers: {
         accept: 'text/html',
         cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
