@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Parts } from '../../server/webhooks/webhooks.ts';
 import { isSigned } from '../contract/hooks.ts';
 import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { draft } from '../webhooks/system.ts';
 
 const minute = 60_000;
 const day = 86_400_000;
@@ -12,8 +14,25 @@ const event = 'verification.session.failed';
 /** Two processes of one installation. `other` makes changes, and `server` answers. */
 let server: TestServer;
 let other: TestServer;
+/** Called when the first delivery of an event is stored, before it is sent. */
+let whenStored = async () => {};
 beforeAll(async () => {
-  server = await startTestServer({ clock, replacements: { pace: { jobsEvery: 100 } } });
+  const wrap = (parts: Parts): Parts => ({
+    ...parts,
+    deliveries: {
+      ...parts.deliveries,
+      async insertLeased(...given) {
+        const ids = await parts.deliveries.insertLeased(...given);
+        await whenStored();
+        return ids;
+      },
+    },
+  });
+  const webhooks = { wrap };
+  server = await startTestServer({
+    clock,
+    replacements: { pace: { jobsEvery: 100 }, foundation: () => ({ webhooks }) },
+  });
   // A process that sends nothing, so that the sending process is known.
   other = await startTestServer({
     clock,
@@ -106,6 +125,22 @@ describe('a secret that was rotated in another process', () => {
       [true, false],
       [false, true],
     ]);
+  });
+
+  it('signs a first attempt if the event took a second to store, during which the secret was rotated', async () => {
+    const partner = await listening((response) => response.writeHead(204).end());
+    const { keyId, partnerId, received } = partner;
+    let rotated = '';
+    whenStored = async () => {
+      rotated = (await other.admin.webhooks.rotateSecret.mutate({ keyId })).signingSecret;
+      clock.advance(1_000);
+    };
+    onTestFinished(() => {
+      whenStored = async () => {};
+    });
+    await server.services.webhooks.publish([{ ...draft(keyId), partnerId }]);
+    await expect.poll(() => received.length).toBe(1);
+    expect(received.map((sent) => isSigned(sent, rotated))).toEqual([true]);
   });
 
   it('is accepted by the next request as client secret or API key, and the old one gets 401', async () => {

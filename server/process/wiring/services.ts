@@ -122,7 +122,7 @@ export function createServices(foundation: Foundation) {
       sealing,
       used,
     }),
-    recipient: (draft) => eventRecipient(draft, directory),
+    recipient: (draft) => eventRecipient(draft, { ...directory, now: clock.now }),
     retryDelays: config.webhooks.retryDelays,
     userAgent: `SVC-Gateway-Webhooks/${version}`,
     ...urlRules,

@@ -40,6 +40,8 @@ export interface Recorded {
   pausedUntil?: Date;
 }
 
+/** For how long what was read to publish an event serves its first attempt, in milliseconds. */
+const partiesLastMs = 1000;
 const retryRecordAfterMs = 250;
 const retryAfterMs = 1000;
 
@@ -86,7 +88,7 @@ export function createAttempt(settings: AttemptSettings): (leased: Leased) => Pr
     // The process that publishes the event ended before it stored the event. Its outbox publishes it again.
     if (leased.body === '') return postpone(leased);
     const endpoint = await settings
-      .endpoint(leased.keyId, leased.partnerId)
+      .endpoint(leased.keyId, { partnerId: leased.partnerId, parties: recentParties(leased) })
       .catch((error: unknown) => noteUnreadable(leased, error));
     if (endpoint.state === 'unreadable') return postpone(leased, endpoint.reason);
     if (endpoint.state === 'off') return skip(leased, endpoint.reason);
@@ -100,6 +102,10 @@ export function createAttempt(settings: AttemptSettings): (leased: Leased) => Pr
     if (isQuarterOver(leased, clock.now())) return postpone(leased);
     return record(await send(leased, { ...endpoint, url }));
   }
+
+  /** What was read when the event was published, if that was not long ago. Else a change after it would have no effect. */
+  const recentParties = ({ parties }: Leased) =>
+    parties && clock.now() - parties.readAt < partiesLastMs ? parties : undefined;
 
   function noteUnreadable({ _id }: Leased, error: unknown) {
     logger.warn({ err: error, deliveryId: _id }, 'a webhook endpoint could not be read');

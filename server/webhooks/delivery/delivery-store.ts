@@ -142,8 +142,8 @@ export function createDeliveryStore(db: Db) {
      */
     async insertLeased(documents: readonly Leased[], { token }: Lease): Promise<ReadonlySet<string>> {
       if (documents.length === 0) return new Set();
-      const bodiless = documents.map(({ body: _body, ...delivery }): Delivery => delivery);
-      const results = await insertEach(deliveries, bodiless);
+      const stored = documents.map(({ body: _body, parties: _parties, ...delivery }): Delivery => delivery);
+      const results = await insertEach(deliveries, stored);
       const idsOf = (result: Inserted) =>
         documents.flatMap(({ _id }, index) => (results[index] === result ? _id : []));
       const existing = idsOf('exists');

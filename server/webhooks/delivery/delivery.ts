@@ -7,6 +7,7 @@ import type {
   DeliveryStatus,
   SkipReason,
 } from '../../../contracts/webhooks.ts';
+import type { Parties } from './endpoint.ts';
 
 /** An event, as the partner gets it. It is kept for 30 days. */
 export interface StoredEvent {
@@ -144,4 +145,6 @@ export const isOtherHost = (to: string, { mode, url }: { mode: Mode; url: string
 export interface Leased extends Delivery {
   lease: { token: string; until: Date };
   body: string;
+  /** Only if this process has just published the event: its key and partner, as they were read then. */
+  parties?: Parties | undefined;
 }

@@ -3,8 +3,9 @@ import type { Mode } from '../../../contracts/identifiers.ts';
 import type { SkipReason } from '../../../contracts/webhooks.ts';
 import type { Directory } from '../../partners/directory/directory.ts';
 import type { ApiKey } from '../../partners/keys/key-store.ts';
-import { statusOf } from '../../partners/partner-store.ts';
+import { type Partner, statusOf } from '../../partners/partner-store.ts';
 import { atMost } from '../../platform/batching/cache-size.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Sealing } from '../../platform/keys/sealing.ts';
 
 /** The webhook URL of a key, or why it has none. */
@@ -30,17 +31,30 @@ export type OffReason = 'no_url' | 'key_revoked' | 'partner_suspended' | 'partne
  */
 export type WhyOff = (keyId: string, partnerId?: string) => Promise<OffReason | undefined>;
 
+/** A key and its partner, as the database had them. */
+export interface Parties {
+  key: ApiKey | undefined;
+  partner: Partner | undefined;
+  /** When the read began, in milliseconds since 1970. */
+  readAt: number;
+}
+
 /**
  * Read at every attempt and never cached, so that revocation and rotation have immediate effect. With the partner's id, key and
- * partner are read in one command.
+ * partner are read in one command. With `parties`, nothing is read.
  */
-export type ReadEndpoint = (keyId: string, partnerId?: string) => Promise<Endpoint>;
+export type ReadEndpoint = (
+  keyId: string,
+  known?: { partnerId?: string | undefined; parties?: Parties | undefined },
+) => Promise<Endpoint>;
 
 /** The key whose webhook URL gets an event. */
 export interface Recipient {
   keyId: string;
   /** Why nothing can be sent to this key; undefined if it can. */
   skip?: SkipReason;
+  /** What was read to find the key. The first attempt needs no other read if it follows soon. */
+  parties?: Parties | undefined;
 }
 
 /**
@@ -49,26 +63,31 @@ export interface Recipient {
  * an attempt. For an inactive key, the attempt skips the delivery.
  */
 export async function eventRecipient(
-  { keyId, clientId }: { keyId: string; clientId?: string },
-  { apiKey, client }: Pick<Directory, 'apiKey' | 'client'>,
+  { keyId, partnerId, clientId }: { keyId: string; partnerId: string; clientId?: string },
+  {
+    apiKey,
+    client,
+    partner: readPartner,
+    now,
+  }: Pick<Directory, 'apiKey' | 'client' | 'partner'> & Pick<Clock, 'now'>,
 ): Promise<Recipient> {
-  const owner = await apiKey(keyId);
+  const readAt = now();
+  const [owner, partner] = await Promise.all([apiKey(keyId), readPartner(partnerId, { fresh: true })]);
   const isRevoked = owner?.status === 'revoked';
   const found = isRevoked && clientId ? await client(clientId, { fresh: true }) : undefined;
   const key = found ? await apiKey(found.client.keyId) : owner;
-  const recipient = { keyId: key?._id ?? keyId };
+  const recipient = { keyId: key?._id ?? keyId, parties: { key, partner, readAt } };
   const hasNoUrl = key?.status === 'active' && !key.webhook;
   return hasNoUrl ? { ...recipient, skip: 'no_url' } : recipient;
 }
 
 /** Returns a function that reads, from no cache, a key that events are sent to, or why none are. */
 function createReadKey({ apiKey, partner }: Pick<Directory, 'apiKey' | 'partner'>) {
-  return async (keyId: string, partnerId?: string) => {
-    const readPartner = (id: string) => partner(id, { fresh: true });
-    const [key, known] = await Promise.all([
-      apiKey(keyId),
-      partnerId === undefined ? undefined : readPartner(partnerId),
-    ]);
+  const readPartner = (id: string) => partner(id, { fresh: true });
+  return async (...[keyId, { partnerId, parties } = {}]: Parameters<ReadEndpoint>) => {
+    const [key, known] = parties
+      ? [parties.key, parties.partner]
+      : await Promise.all([apiKey(keyId), partnerId === undefined ? undefined : readPartner(partnerId)]);
     if (key?.status !== 'active') return { state: 'off', reason: 'key_revoked' } as const;
     const owner = key.partnerId === partnerId ? known : await readPartner(key.partnerId);
     const status = owner && statusOf(owner);
@@ -83,7 +102,7 @@ function createReadKey({ apiKey, partner }: Pick<Directory, 'apiKey' | 'partner'
 export function createWhyOff(directory: Pick<Directory, 'apiKey' | 'partner'>): WhyOff {
   const readKey = createReadKey(directory);
   return async (keyId, partnerId) => {
-    const found = await readKey(keyId, partnerId);
+    const found = await readKey(keyId, { partnerId });
     return found.state === 'off' ? found.reason : undefined;
   };
 }
@@ -115,8 +134,8 @@ export function createWebhookEndpoints(settings: EndpointSettings): ReadEndpoint
     return secret;
   }
 
-  async function readEndpoint(keyId: string, partnerId?: string): Promise<Endpoint> {
-    const found = await readKey(keyId, partnerId);
+  async function readEndpoint(...[keyId, known]: Parameters<ReadEndpoint>): Promise<Endpoint> {
+    const found = await readKey(keyId, known);
     if (found.state === 'off') return found;
     const { key } = found;
     const { url, sealedSecret, secretVersion } = found.webhook;
@@ -126,8 +145,8 @@ export function createWebhookEndpoints(settings: EndpointSettings): ReadEndpoint
     return { state: 'on', url, secret, secretVersion, ...paused, mode: key.mode };
   }
 
-  return async (keyId, partnerId) => {
-    const endpoint = await readEndpoint(keyId, partnerId);
+  return async (keyId, known) => {
+    const endpoint = await readEndpoint(keyId, known);
     if (endpoint.state === 'off') opened.delete(keyId);
     return endpoint;
   };

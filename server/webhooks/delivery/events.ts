@@ -78,12 +78,12 @@ export function composeDelivery(
 /** A delivery whose first attempt is leased before it is stored, so that it is sent from memory. */
 export function markLeased(
   { nextAttemptAt: dueAt, ...delivery }: Delivery,
-  { body }: StoredEvent,
+  { body, parties }: Pick<Leased, 'body' | 'parties'>,
   { token, now, until }: Lease,
 ): Leased {
   const { attempt, trigger } = delivery;
   const row = { attempt, trigger, dueAt: dueAt ?? now, at: now };
-  return { ...delivery, status: 'in_flight', attempts: [row], lease: { token, until }, body };
+  return { ...delivery, status: 'in_flight', attempts: [row], lease: { token, until }, body, parties };
 }
 
 /** The id of an event's first delivery. It is derived, so publishing an event twice makes one delivery. */

@@ -27,6 +27,7 @@ export interface PublishSettings {
 interface First {
   event: StoredEvent;
   delivery: Delivery;
+  parties: Recipient['parties'];
 }
 
 const keyOfDraft = async ({ keyId }: EventDraft): Promise<Recipient> => ({ keyId });
@@ -39,11 +40,11 @@ export function createPublish(settings: PublishSettings): Publish {
   const { events, deliveries, recipient = keyOfDraft, clock, idKey, logger, due } = settings;
 
   async function compose(draft: EventDraft, now: Date): Promise<First> {
-    const { keyId, skip } = await recipient(draft);
+    const { keyId, skip, parties } = await recipient(draft);
     const event = composeEvent({ ...draft, keyId }, idKey);
     const id = deliveryId(event._id, idKey);
     const delivery = composeDelivery(event, { id, trigger: 'event', dueAt: now, now });
-    return { event, delivery: skip ? markSkipped(delivery, skip, now) : delivery };
+    return { event, delivery: skip ? markSkipped(delivery, skip, now) : delivery, parties };
   }
 
   /** Stores events and their first deliveries, and sends those that have a free slot. */
@@ -53,9 +54,9 @@ export function createPublish(settings: PublishSettings): Publish {
     const lease = due.newLease();
     const leased: Leased[] = [];
     const others: Delivery[] = [];
-    for (const { event, delivery } of firsts) {
+    for (const { event, delivery, parties } of firsts) {
       if (delivery.status === 'pending' && due.claim(delivery.keyId))
-        leased.push(markLeased(delivery, event, lease));
+        leased.push(markLeased(delivery, { body: event.body, parties }, lease));
       else others.push(delivery);
     }
     // Both together, because no other process sends a leased delivery before its event is stored.
