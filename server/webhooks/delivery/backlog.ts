@@ -132,23 +132,36 @@ export function createBacklog({ limits, find }: Settings) {
     ready.add(endpoint);
   }
 
+  /** Notes what a query has found of a lane. What was added before may be newer than the query. */
+  function note(waiting: Endpoint['waiting'], lane: Lane, found: readonly string[]): void {
+    const { ids, known } = waiting[lane];
+    const isAll = found.length < lookAhead;
+    waiting[lane] = {
+      ids: new Set(isAll ? [...found, ...ids] : found.slice(0, lookAhead)),
+      known: isAll || known === 'any' ? known : 'longest due',
+    };
+  }
+
   /** Queries the database, unless all due ids are known, or at least the first `wanted` ones. */
   async function fill({ keyId, waiting }: Endpoint, lane: Lane, wanted: number): Promise<void> {
     const { ids, known } = waiting[lane];
     if (wanted === 0 || known === 'all' || (known === 'longest due' && ids.size >= wanted)) return;
-    // What is stored during the query, which may miss it.
-    const added = nothing();
-    waiting[lane] = added;
-    const found = await find(keyId, lane, lookAhead);
-    const isAll = found.length < lookAhead;
-    waiting[lane] = {
-      ids: new Set(isAll ? [...found, ...added.ids] : found),
-      known: isAll || added.known === 'any' ? added.known : 'longest due',
-    };
+    // The query may miss what is stored during it.
+    waiting[lane] = nothing();
+    note(waiting, lane, await find(keyId, lane, lookAhead));
   }
 
   return {
-    doubt,
+    /**
+     * Notes that an endpoint has due deliveries, which other processes may have stored.
+     * @param due the ids of all of them; undefined if a query has to find them
+     */
+    found(keyId: string, due: Record<Lane, readonly string[]> | undefined): void {
+      const endpoint = endpointOf(keyId);
+      if (due) for (const lane of ['first', 'retry'] as const) note(endpoint.waiting, lane, due[lane]);
+      else doubt(keyId, 'longest due');
+      ready.add(endpoint);
+    },
 
     /** Adds a delivery that has just been stored and is due. */
     add(keyId: string, lane: Lane, id: string): void {

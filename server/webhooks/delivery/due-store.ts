@@ -3,8 +3,22 @@ import type { Delivery, Lane } from './delivery.ts';
 import { keysOfWaiting } from './keys-of-deliveries-store.ts';
 
 const longestDueFirst = { nextAttemptAt: 1 } as const;
-/** With fewer due deliveries, one query finds all their keys. With more, the keys are read from the index. */
+/** With fewer due deliveries, one query finds all of them. With more, only their keys are read, from the index. */
 const mostSearched = 2_000;
+
+/** Ids of an endpoint's due deliveries in each lane, the longest due first. */
+export type DueIds = Record<Lane, string[]>;
+
+/** Groups the ids of due deliveries by key and lane. Their order stays. */
+export function idsByKey(due: readonly Pick<Delivery, '_id' | 'keyId' | 'lane'>[]): Map<string, DueIds> {
+  const byKey = new Map<string, DueIds>();
+  for (const { _id, keyId, lane } of due) {
+    const ids = byKey.get(keyId) ?? { first: [], retry: [] };
+    ids[lane].push(_id);
+    byKey.set(keyId, ids);
+  }
+  return byKey;
+}
 
 /** The queries of the delivery store for pending deliveries by their due time. */
 export const dueQueries = (deliveries: Collection<Delivery>) => ({
@@ -19,16 +33,20 @@ export const dueQueries = (deliveries: Collection<Delivery>) => ({
     return found.map(({ _id }) => _id);
   },
 
-  /** Finds the keys with due deliveries, even if one endpoint has more waiting deliveries than one query reads. */
-  async dueKeys(now: Date): Promise<string[]> {
+  /**
+   * Finds the keys with due deliveries, even if one endpoint has more waiting deliveries than one query reads.
+   * @returns by key, the ids of all its due deliveries; undefined if very many are due, so that the ids were not read
+   */
+  async dueByKey(now: Date): Promise<Map<string, DueIds | undefined>> {
     const due = { status: 'pending' as const, nextAttemptAt: { $lte: now } };
     const longestDue = await deliveries
-      .find(due, { projection: { _id: 0, keyId: 1 } })
+      .find(due, { projection: { keyId: 1, lane: 1 } })
       .sort(longestDueFirst)
       .limit(mostSearched)
       .toArray();
-    if (longestDue.length < mostSearched) return [...new Set(longestDue.map(({ keyId }) => keyId))];
-    return (await keysOfWaiting(deliveries, due)).map(({ keyId }) => keyId);
+    if (longestDue.length === mostSearched)
+      return new Map((await keysOfWaiting(deliveries, due)).map(({ keyId }) => [keyId, undefined]));
+    return idsByKey(longestDue);
   },
 
   /** When the next delivery becomes due within a span of time; undefined if none does. */

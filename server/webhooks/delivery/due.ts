@@ -11,7 +11,7 @@ import { type DeliveryStore, type Lease, sweepReads } from './delivery-store.ts'
 import { createDueJobs, dueBucket } from './due-job.ts';
 
 interface Settings {
-  deliveries: Pick<DeliveryStore, 'due' | 'lease' | 'recover' | 'dueKeys' | 'nextDue' | 'dueSeconds'>;
+  deliveries: Pick<DeliveryStore, 'due' | 'lease' | 'recover' | 'dueByKey' | 'nextDue' | 'dueSeconds'>;
   /** Makes one attempt and records its result. */
   attempt: (delivery: Leased) => Promise<Recorded>;
   scheduler: Scheduler;
@@ -145,7 +145,7 @@ export function createDue(settings: Settings) {
   const shareQuery = createGroupCommit<'due', undefined>({
     run: async (calls) => {
       // Other processes may have stored deliveries that this process does not know.
-      for (const keyId of await deliveries.dueKeys(now())) backlog.doubt(keyId, 'longest due');
+      for (const [keyId, ids] of await deliveries.dueByKey(now())) backlog.found(keyId, ids);
       wake();
       return calls.map(() => undefined);
     },

@@ -171,7 +171,7 @@ export const guards: readonly Guard[] = [
   },
   {
     title: 'a worker looks for deliveries that other processes have stored',
-    edits: [edit('delivery/due.ts', "backlog.doubt(keyId, 'longest due');", '')],
+    edits: [edit('delivery/due.ts', 'backlog.found(keyId, ids);', '')],
     plan: { ...calm, others: 2 },
     budget: 100,
   },

@@ -1,6 +1,7 @@
 import type { AttemptError } from '../../../contracts/webhooks.ts';
 import type { Attempt, Delivery, Leased, StoredEvent } from '../../../server/webhooks/delivery/delivery.ts';
 import type { DeliveryStore } from '../../../server/webhooks/delivery/delivery-store.ts';
+import { idsByKey } from '../../../server/webhooks/delivery/due-store.ts';
 import type { EventStore } from '../../../server/webhooks/delivery/event-store.ts';
 import type { Network } from '../simulation/network.ts';
 import type { Actor } from '../simulation/schedule.ts';
@@ -169,14 +170,14 @@ export function connectStores(actor: Actor, { documents, network, guards }: Sett
         return ended.length;
       }),
 
-    dueKeys: (now) =>
-      read('due keys', () => [
-        ...new Set(
+    dueByKey: (now) =>
+      read('due by key', () =>
+        idsByKey(
           all()
             .filter((one) => isDue(one, now))
-            .map(({ keyId }) => keyId),
+            .toSorted(byDueTime),
         ),
-      ]),
+      ),
 
     nextDue: (after, before) =>
       read(

@@ -41,7 +41,7 @@ function stored(firsts: number, retries: number, limits: Limits = defaultLimits)
 describe('the due deliveries of an endpoint', () => {
   it('are leased from both lanes in turn, and a retry goes first while none is in flight', async () => {
     const { backlog } = stored(60, 60);
-    backlog.doubt('key', 'longest due');
+    backlog.found('key', undefined);
     expect(await lease(backlog)).toEqual([['retry 0', 'first 0', 'retry 1', 'first 1', 'retry 2']]);
     backlog.free('key', 'first');
     expect(await lease(backlog)).toEqual([['first 2']]);
@@ -52,7 +52,7 @@ describe('the due deliveries of an endpoint', () => {
 
   it('leave the last slot to first attempts', async () => {
     const { backlog } = stored(0, 60);
-    backlog.doubt('key', 'longest due');
+    backlog.found('key', undefined);
     expect((await lease(backlog))[0]).toHaveLength(4);
     expect(await lease(backlog)).toEqual([]);
     backlog.add('key', 'first', 'first new');
@@ -61,7 +61,7 @@ describe('the due deliveries of an endpoint', () => {
 
   it('are each leased exactly once, and few queries find them: 70 first attempts and 7 retries', async () => {
     const { backlog, due, queries } = stored(70, 7);
-    backlog.doubt('key', 'longest due');
+    backlog.found('key', undefined);
     const all: string[] = [];
     for (;;) {
       const ids = (await lease(backlog)).flat();
@@ -85,23 +85,46 @@ describe('the due deliveries of an endpoint', () => {
         return [];
       },
     });
-    backlog.doubt('key', 'longest due');
+    backlog.found('key', undefined);
     expect((await lease(backlog)).flat().toSorted()).toEqual(['first new', 'retry new']);
   });
 
-  it('are read again after a doubt during a query, and in the order of the database', async () => {
+  it('are read again after a hold during a query, and in the order of the database', async () => {
     const answers = [['first 1'], ['first 0', 'first 1']];
     const backlog: Backlog = createBacklog({
       limits: { perEndpoint: 1, pool: 10 },
       async find(_keyId, lane) {
-        if (lane === 'first' && answers.length === 2) backlog.doubt('key', 'any');
+        if (lane === 'first' && answers.length === 2) backlog.hold('key', 0);
         return lane === 'first' ? (answers.shift() ?? []) : [];
       },
     });
-    backlog.doubt('key', 'longest due');
+    backlog.found('key', undefined);
     expect(await lease(backlog)).toEqual([['first 1']]);
     backlog.free('key', 'first');
     expect(await lease(backlog)).toEqual([['first 0']]);
+  });
+
+  it('are leased without a query if one query has found all of them, before those that were added meanwhile', async () => {
+    const { backlog, queries } = stored(0, 0);
+    backlog.add('key', 'first', 'first new');
+    backlog.add('key', 'first', 'first 0');
+    backlog.found('key', { first: ['first 0', 'first 1'], retry: ['retry 0'] });
+    expect(await lease(backlog)).toEqual([['retry 0', 'first 0', 'first 1', 'first new']]);
+    expect(queries()).toBe(0);
+  });
+
+  it('are found by further queries if one query has found more than 50 of a lane', async () => {
+    const { backlog, due, queries } = stored(60, 0);
+    backlog.found('key', { ...due, first: [...due.first] });
+    due.first.splice(0, 50);
+    const all: string[] = [];
+    for (let ids = await lease(backlog); ids.length > 0; ids = await lease(backlog)) {
+      for (const id of ids.flat()) backlog.free('key', laneOf(id));
+      all.push(...ids.flat());
+      if (all.length > 50) due.first.splice(0, 5);
+    }
+    expect(all).toEqual(Array.from({ length: 60 }, (_, at) => `first ${at}`));
+    expect(queries()).toBeGreaterThan(0);
   });
 
   it('wait while the endpoint is held, and follow its release', async () => {

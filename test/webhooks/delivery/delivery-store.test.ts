@@ -36,18 +36,33 @@ describe('API keys with due deliveries', () => {
       key_e: { count: 1, dueIn: 1, lane: 'retry' },
       key_f: { count: 1, dueIn: -1 },
     });
-    expect(await store.dueKeys(at)).toEqual(['key_a', 'key_b', 'key_d', 'key_f']);
+    const due = await store.dueByKey(at);
+    expect([...due]).toEqual(['key_a', 'key_b', 'key_d', 'key_f'].map((key) => [key, undefined]));
   });
 
   it('are all found, even if 2,100 keys have due deliveries', async () => {
     const keys = Array.from({ length: 2_100 }, (_, n) => `key_${String(n).padStart(4, '0')}`);
     const store = await storeWith(Object.fromEntries(keys.map((key) => [key, { count: 1, dueIn: -1 }])));
-    expect(await store.dueKeys(at)).toEqual(keys);
+    expect([...(await store.dueByKey(at)).keys()]).toEqual(keys);
   });
 
-  it('are each returned once if two keys have five due deliveries together', async () => {
-    const store = await storeWith({ key_b: { count: 3, dueIn: -1 }, key_a: { count: 2, dueIn: -2 } });
-    expect((await store.dueKeys(at)).toSorted()).toEqual(['key_a', 'key_b']);
+  it('are returned with the ids of each lane, the longest due first, if few are due', async () => {
+    const store = await storeWith({
+      key_b: { count: 1, dueIn: -1 },
+      key_a: { count: 1, dueIn: -2, lane: 'retry' },
+      key_c: { count: 1, dueIn: 1 },
+    });
+    const later = composeDelivery(composeEvent(draft('key_b', at), idKey), {
+      ...{ id: randomId('delivery'), trigger: 'event', dueAt: new Date(at.getTime() - 5_000), now: at },
+    });
+    await store.collection.insertOne(later);
+    const [ofB = '', ofA = ''] = store.ids;
+    expect(await store.dueByKey(at)).toEqual(
+      new Map([
+        ['key_b', { first: [later._id, ofB], retry: [] }],
+        ['key_a', { first: [], retry: [ofA] }],
+      ]),
+    );
   });
 });
 

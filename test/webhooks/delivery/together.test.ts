@@ -13,7 +13,10 @@ const clock = { now: Date.now };
 /** The module of due deliveries on a store in memory, with one endpoint. */
 function dueOver(deliveries: Partial<Settings['deliveries']>, attempt: Settings['attempt']) {
   return createDue({
-    deliveries: { dueKeys: async () => ['key'], ...deliveries } as Settings['deliveries'],
+    deliveries: {
+      dueByKey: async () => new Map([['key', undefined]]),
+      ...deliveries,
+    } as Settings['deliveries'],
     attempt,
     scheduler: { define: () => undefined, at: async () => undefined } as never,
     clock,
