@@ -80,9 +80,6 @@ interface Settings {
  * What waits of each endpoint, and how many attempts may start. First attempts wait in one lane, retries and resends in another.
  * Retries never take an endpoint's last slot or the last quarter of the pool, so first attempts can always use them. If an
  * endpoint has no retry in flight, a due retry goes first, so that first attempts cannot hold all retries up.
- *
- * Without the known ids, a lone delivery costs 8.2 database commands instead of 6.2. If 2,500 deliveries to 100 endpoints become
- * due together, each costs 0.78 commands instead of 0.15.
  */
 export function createBacklog({ limits, find }: Settings) {
   const endpoints = new Map<string, Endpoint>();

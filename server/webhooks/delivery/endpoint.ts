@@ -41,7 +41,7 @@ export interface Parties {
 
 /**
  * Read at every attempt and never cached, so that revocation and rotation have immediate effect. With the partner's id, key and
- * partner are read in one command. With `parties`, nothing is read.
+ * partner are read in one command. With `parties`, which a first attempt has from its publication just before, nothing is read.
  */
 export type ReadEndpoint = (
   keyId: string,
