@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, codeFor, createShop, fields, type Shop, sign } from '../api/storefront/shop.ts';
+import { completeSession } from '../harness/completed-session.ts';
 import { createBankPartner, startWithBank, verifyAtBank } from '../harness/openid.ts';
-import { exchangeCode, redirectUri, type TestPartner } from '../harness/partner.ts';
+import { createPartner, exchangeCode, redirectUri, type TestPartner } from '../harness/partner.ts';
 import { manualClock } from '../harness/server.ts';
 
 /** These tests use two records of each kind, because with one record a constant identifier would pass. */
@@ -15,14 +16,17 @@ afterAll(() => server.stop());
 const userinfo = (token: string) =>
   fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } });
 
-/** Verifies a user at the bank for a partner, exchanges the code, and returns token, subject, claims and session. */
-async function exchanged(partner: TestPartner, person = 'adult') {
-  const verified = await verifyAtBank(server, { clientId: partner.clientId, redirectUri }, person);
+/** Exchanges the code of a session. @returns token, subject, claims and session */
+async function exchanged(partner: TestPartner, verified: Awaited<ReturnType<typeof verifyAtBank>>) {
   const answer = await exchangeCode(server, partner, verified);
   const { access_token: token } = (await answer.json()) as { access_token: string };
   const { sub, claims } = (await (await userinfo(token)).json()) as { sub: string; claims: unknown };
   return { token, sub, claims, sessionId: verified.sessionId };
 }
+const exchangedAtBank = async (partner: TestPartner, person?: string) =>
+  exchanged(partner, await verifyAtBank(server, { clientId: partner.clientId, redirectUri }, person));
+const exchangedInSandbox = async (partner: TestPartner, person?: string) =>
+  exchanged(partner, await completeSession(server, partner, person, 'age_18_plus country'));
 
 async function bodiesOf({ partnerId }: TestPartner, count: number): Promise<Record<string, unknown>[]> {
   const list = () => server.admin.events.list.query({ partnerId });
@@ -54,10 +58,10 @@ const balance = async ({ partnerId }: TestPartner) =>
 describe('one user of one source at two partners', () => {
   it('has one subject for each partner, and an erasure removes the user at both partners', async () => {
     const [one, other] = [await createBankPartner(server), await createBankPartner(server)];
-    const atOne = await exchanged(one);
-    const atOther = await exchanged(other);
-    const again = await exchanged(other);
-    const neighbour = await exchanged(one, 'teen');
+    const atOne = await exchangedAtBank(one);
+    const atOther = await exchangedAtBank(other);
+    const again = await exchangedAtBank(other);
+    const neighbour = await exchangedAtBank(one, 'teen');
     expect(atOne.sub).not.toBe(atOther.sub);
     expect(again.sub).toBe(atOther.sub);
 
@@ -100,33 +104,33 @@ describe('the same Idempotency-Key', () => {
   const claims = ['country'];
 
   it('causes a separate charge and a separate answer at each of two partners that send it', async () => {
-    const [one, other] = [await createBankPartner(server), await createBankPartner(server)];
-    const [atOne, atOther] = [await exchanged(one), await exchanged(other, 'teen')];
+    const [one, other] = [await createPartner(server), await createPartner(server)];
+    const [atOne, atOther] = [await exchangedInSandbox(one), await exchangedInSandbox(other, 'abroad')];
     const first = await resolve(one.apiKey, 'same', { enrollment_id: await enrollmentOf(one), claims });
     const second = await resolve(other.apiKey, 'same', { enrollment_id: await enrollmentOf(other), claims });
-    expect(first).toMatchObject({ status: 200, body: { sub: atOne.sub, claims: { country: 'FR' } } });
-    expect(second).toMatchObject({ status: 200, body: { sub: atOther.sub, claims: { country: 'DE' } } });
+    expect(first).toMatchObject({ status: 200, body: { sub: atOne.sub, claims: { country: 'DE' } } });
+    expect(second).toMatchObject({ status: 200, body: { sub: atOther.sub, claims: { country: 'US' } } });
     expect([await balance(one), await balance(other)]).toEqual([9_900, 9_900]);
   });
 
   it('is refused with 422 for another enrollment of the API key, without claims of the first user', async () => {
-    const partner = await createBankPartner(server);
-    await exchanged(partner);
+    const partner = await createPartner(server);
+    await exchangedInSandbox(partner);
     const adult = await enrollmentOf(partner);
     clock.advance(1_000);
-    const { sub } = await exchanged(partner, 'teen');
-    const teen = await enrollmentOf(partner);
-    expect(teen).not.toBe(adult);
+    const { sub } = await exchangedInSandbox(partner, 'abroad');
+    const traveller = await enrollmentOf(partner);
+    expect(traveller).not.toBe(adult);
     expect((await resolve(partner.apiKey, 'same', { enrollment_id: adult, claims })).status).toBe(200);
-    const conflict = await resolve(partner.apiKey, 'same', { enrollment_id: teen, claims });
+    const conflict = await resolve(partner.apiKey, 'same', { enrollment_id: traveller, claims });
     expect(conflict).toEqual({ status: 422, body: { success: false, error: expect.any(String) } });
-    const own = await resolve(partner.apiKey, 'other', { enrollment_id: teen, claims });
+    const own = await resolve(partner.apiKey, 'other', { enrollment_id: traveller, claims });
     expect(own).toMatchObject({ status: 200, body: { sub } });
   });
 
   it('gets 404 if another API key of the partner sends it for the same enrollment', async () => {
-    const partner = await createBankPartner(server);
-    await exchanged(partner);
+    const partner = await createPartner(server);
+    await exchangedInSandbox(partner);
     const { partnerId } = partner;
     const { apiKey } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
     const asked = { enrollment_id: await enrollmentOf(partner), claims };
@@ -137,13 +141,13 @@ describe('the same Idempotency-Key', () => {
 
 describe('a claim that was removed from a client', () => {
   it('is ignored at checkbox although the user consented; a request for only this claim gets 422', async () => {
-    const partner = await createBankPartner(server);
-    await exchanged(partner);
+    const partner = await createPartner(server);
+    await exchangedInSandbox(partner);
     const { apiKey, clientId } = partner;
     const both = { enrollment_id: await enrollmentOf(partner), claims: ['age_18_plus', 'country'] };
     expect((await resolve(apiKey, 'before', both)).body['claims']).toEqual({
       age_18_plus: true,
-      country: 'FR',
+      country: 'DE',
     });
     await server.admin.clients.update.mutate({ clientId, claims: ['age_18_plus'] });
     const after = await resolve(apiKey, 'after', both);
