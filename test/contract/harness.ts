@@ -1,11 +1,12 @@
 import { TokenResponse } from '../../contracts/oauth.ts';
 import { createShop, type Shop, sign } from '../api/storefront/shop.ts';
+import { completeSession } from '../harness/completed-session.ts';
 import {
+  type Code,
   createPartner,
   post,
   type TestPartner,
   tokenForm,
-  type Verified,
   verifyUser,
 } from '../harness/partner.ts';
 import { type QuickResponse, quickFetch } from '../harness/quick-fetch.ts';
@@ -79,6 +80,9 @@ export async function startHarness(settings: Settings = {}) {
       }),
     shop: (wanted?: Parameters<typeof createShop>[1]) => createShop(server, wanted),
     verifyUser: (by: TestPartner, person = 'adult', scope = 'age_18_plus country') =>
+      completeSession(server, by, person, scope),
+    /** Like `verifyUser`, but by the hosted pages. Also returns the redirect. */
+    walkPages: (by: TestPartner, person = 'adult', scope = 'age_18_plus country') =>
       verifyUser(server, by, person, scope),
     balance: async ({ partnerId }: Pick<TestPartner, 'partnerId'>) =>
       (await admin.wallets.show.query({ partnerId, mode: 'test' })).balance,
@@ -111,7 +115,7 @@ export async function startHarness(settings: Settings = {}) {
       return { browser, first, sessionId, state };
     },
 
-    exchange: (by: TestPartner, code: Verified, { as, ...changes }: Changes & Encoding = {}) =>
+    exchange: (by: TestPartner, code: Code, { as, ...changes }: Changes & Encoding = {}) =>
       call(
         'POST /api/oauth/token',
         post(url('/api/oauth/token'), present({ ...tokenForm(by, code), ...changes }), as),

@@ -101,7 +101,7 @@ describe.for(people)('the sandbox user %s', ([person, end]) => {
   it(atTokenEndpoint(end), async () => {
     const own = 'reason' in end ? await harness.partner() : partner;
     const before = await harness.balance(own);
-    const verified = await harness.verifyUser(own, person, 'reason' in end ? 'age_18_plus' : scope);
+    const verified = await harness.walkPages(own, person, 'reason' in end ? 'age_18_plus' : scope);
     if ('reason' in end) {
       expect(verified.end.searchParams.get('error')).toBe('verification_failed');
       const failed = 'verification.session.failed';
@@ -124,11 +124,12 @@ describe.for(people)('the sandbox user %s', ([person, end]) => {
   });
 
   it(atStorefront(end), async () => {
-    const { end: redirect, code } = await harness.verifyUser(shop, person, scope);
     if ('reason' in end) {
+      const { end: redirect } = await harness.walkPages(shop, person, scope);
       expect(redirect.searchParams.get('error')).toBe('verification_failed');
       return;
     }
+    const { code } = await harness.verifyUser(shop, person, scope);
     const answer = await harness.storefront(shop, fields(code));
     if ('claims' in end) {
       const { claims, storefront } = end;

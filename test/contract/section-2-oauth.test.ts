@@ -114,7 +114,7 @@ describe('the answer to a code exchange', () => {
     '2.3 scope',
     'has in scope the requested claims in their order, without an unknown claim',
     async () => {
-      const verified = await harness.verifyUser(partner, 'adult', 'country shoe_size age_18_plus');
+      const verified = await harness.walkPages(partner, 'adult', 'country shoe_size age_18_plus');
       expect((await harness.exchange(partner, verified)).body).toMatchObject({
         scope: 'country age_18_plus',
       });

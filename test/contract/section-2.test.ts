@@ -98,7 +98,7 @@ describe('a storefront exchange', () => {
     'gets 400 without redirect_uri, or with another one than at the start',
     async () => {
       await expectNamed('redirect_uri');
-      const code = await codeFor(harness, shop);
+      const code = await codeFor(harness.server, shop);
       const other = await harness.storefront(shop, fields(code, { redirect_uri: 'http://localhost:9999/' }));
       expect(other.status).toBe(400);
       expect((await harness.storefront(shop, fields(code))).status).toBe(200);
@@ -114,7 +114,7 @@ describe('a storefront exchange', () => {
 
 describe('the answer to a storefront exchange', () => {
   const answered = async (person = 'adult') =>
-    (await harness.storefront(shop, fields(await codeFor(harness, shop, person)))).body;
+    (await harness.storefront(shop, fields(await codeFor(harness.server, shop, person)))).body;
 
   rule('2.9 verified', 'has verified: true', async () =>
     expect(await answered()).toMatchObject({ verified: true }),

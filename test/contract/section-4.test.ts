@@ -81,7 +81,7 @@ describe('the service', () => {
     async () => {
       const shop = await harness.shop();
       const before = await harness.balance(shop);
-      expect((await harness.storefront(shop, fields(await codeFor(harness, shop)))).status).toBe(200);
+      expect((await harness.storefront(shop, fields(await codeFor(harness.server, shop)))).status).toBe(200);
       expect(await harness.balance(shop)).toBe(before - 50);
     },
   );

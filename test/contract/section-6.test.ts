@@ -32,7 +32,7 @@ describe('the service', () => {
     async () => {
       const partner = await harness.partner();
       const hooks = await receive(harness, partner);
-      await harness.verifyUser(partner, 'adult', 'age_18_plus shoe_size');
+      await harness.walkPages(partner, 'adult', 'age_18_plus shoe_size');
       const { body } = await hooks.event('verification.session.completed');
       expect(body).toEqual({
         ...envelope('verification.session.completed', partner.partnerId),
@@ -179,7 +179,7 @@ describe('a webhook delivery', () => {
       // No request waits for a receiver that never answers.
       const hooks = await receive(harness, partner, () => undefined);
       const before = await harness.balance(partner);
-      const verified = await harness.verifyUser(partner);
+      const verified = await harness.walkPages(partner);
       expect(verified.end.searchParams.get('code')).toMatch(/^svc_code_/);
       expect((await harness.exchange(partner, verified)).status).toBe(200);
       expect(await harness.balance(partner)).toBe(before - 50);

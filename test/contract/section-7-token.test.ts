@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { OAuthError } from '../../contracts/oauth.ts';
-import type { TestPartner, Verified } from '../harness/partner.ts';
+import type { Code, TestPartner } from '../harness/partner.ts';
 import { breakable } from './breakable.ts';
 import type { Answer } from './conformance.ts';
 import { type Harness, hour, minute, startHarness } from './harness.ts';
@@ -151,13 +151,12 @@ describe('POST /api/oauth/token', () => {
       const own = await harness.partner({ client: { tokenRequestsPerMinute: 2 } });
       const limits = { partnerId: own.partnerId, mode: 'test' as const };
       await harness.admin.limits.set.mutate({ ...limits, perMinute: 1, perHour: 2 });
-      const expectCapped = async (verified: Verified, text: string, seconds: number) => {
+      const expectCapped = async (verified: Code, text: string, seconds: number) => {
         const answer = await expectRefused(() => harness.exchange(own, verified), '429 rate_limited', own);
         expect(answer.body).toMatchObject({ error_description: text });
         expect(answer.headers.get('retry-after')).toBe(String(seconds));
       };
-      const pay = async (verified: Verified) =>
-        expect((await harness.exchange(own, verified)).status).toBe(200);
+      const pay = async (verified: Code) => expect((await harness.exchange(own, verified)).status).toBe(200);
 
       harness.next(hour);
       harness.clock.advance(13_000);

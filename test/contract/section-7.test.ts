@@ -239,7 +239,7 @@ describe('the storefront exchange', () => {
     '7.5 storefront exchange / 404',
     'answers 404 to an unknown shop_domain, and to an unknown code',
     async () => {
-      const code = await codeFor(harness, shop);
+      const code = await codeFor(harness.server, shop);
       const ask = (changed: Record<string, string>) => harness.storefront(shop, fields(code, changed));
       // In test mode, the text also names the registered shops.
       const shopError = { error: expect.stringMatching(/^Shop not found/) };
@@ -255,9 +255,9 @@ describe('the storefront exchange', () => {
       const before = await harness.balance(shop);
       const teen = await harness.storefront(
         shop,
-        fields(await codeFor(harness, shop, 'teen', 'age_18_plus')),
+        fields(await codeFor(harness.server, shop, 'teen', 'age_18_plus')),
       );
-      const twin = await harness.storefront(shop, fields(await codeFor(harness, shop, 'duplicate')));
+      const twin = await harness.storefront(shop, fields(await codeFor(harness.server, shop, 'duplicate')));
       expect([teen.status, twin.status]).toEqual([422, 422]);
       expect(await harness.balance(shop)).toBe(before);
     },
@@ -270,7 +270,7 @@ describe('the storefront exchange', () => {
       const limits = { partnerId, mode: 'test' as const };
       await harness.admin.limits.set.mutate({ ...limits, perMinute: 0 });
       harness.clock.advance(15_000);
-      const body = fields(await codeFor(harness, shop));
+      const body = fields(await codeFor(harness.server, shop));
       const spend = await harness.storefront(shop, body);
       expect(spend).toMatchObject({ status: 429, body: { error: 'Spend limit exceeded: minute bucket' } });
       expect(spend.headers.get('retry-after')).toBe('45');
@@ -286,7 +286,7 @@ describe('the storefront exchange', () => {
     '7.5 storefront exchange / 503',
     'answers 503 while the clock is not trusted or the database is away; later the code can be exchanged',
     async () => {
-      const body = fields(await codeFor(harness, shop));
+      const body = fields(await codeFor(harness.server, shop));
       harness.trust(false);
       expect((await harness.storefront(shop, body)).status).toBe(503);
       harness.trust(true);

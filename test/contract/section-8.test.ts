@@ -33,8 +33,6 @@ describe('the service', () => {
       const unused = {
         code: 'svc_code_x',
         codeVerifier: 'v'.repeat(43),
-        state: '',
-        end: new URL('http://x'),
       };
       await expectPerMinute(harness, 30, { call: () => harness.exchange(partner, unused), passes: 400 });
     },
@@ -189,14 +187,14 @@ describe('a spend cap', () => {
       const site = { ...shop, clientId: oauth.id, clientSecret: oauth.clientSecret };
       const verified = await harness.verifyUser(site);
       const body = { enrollment_id: await harness.enrollment(shop), claims: ['country'] };
-      const code = fields(await codeFor(harness, shop));
+      const code = fields(await codeFor(harness.server, shop));
       const billable = [
         () => harness.exchange(site, verified),
         () => harness.checkbox(shop, body, 'one'),
         () => harness.storefront(shop, code),
       ];
       for (const call of billable) expect((await call()).status).toBe(200);
-      const next = fields(await codeFor(harness, shop));
+      const next = fields(await codeFor(harness.server, shop));
       const over = await harness.storefront(shop, next);
       expect(over.status).toBe(429);
       await harness.admin.limits.set.mutate({ ...limits, perMinute: 4 });

@@ -4,7 +4,7 @@ import { secretPrefixes } from '../../contracts/identifiers.ts';
 import { randomId, randomSecret } from '../../server/platform/ids.ts';
 import { describeMistake, nameKind } from '../../server/platform/keys/credential-kinds.ts';
 import { fields, type Shop } from '../api/storefront/shop.ts';
-import { type TestPartner, tokenForm, type Verified } from '../harness/partner.ts';
+import { type Code, type TestPartner, tokenForm } from '../harness/partner.ts';
 import { adminToken } from '../harness/server.ts';
 import { type Harness, startHarness } from './harness.ts';
 
@@ -20,12 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.stop());
 
-const someCode: Verified = {
-  code: 'svc_code_x',
-  codeVerifier: 'v'.repeat(43),
-  state: '',
-  end: new URL('http://x'),
-};
+const someCode: Code = { code: 'svc_code_x', codeVerifier: 'v'.repeat(43) };
 const oauth = (status: number, error: string, description: string) => ({
   status,
   body: { error, error_description: description },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import { expect, it, onTestFinished } from 'vitest';
 import { sealedFields } from '../../server/process/wiring/sealed-fields.ts';
-import { codeFor, createShop, fields, sign } from '../api/storefront/shop.ts';
+import { createShop, fields, sign } from '../api/storefront/shop.ts';
 import { commandLine } from '../cli/svcadmin.ts';
 import { databaseOfServer } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
@@ -133,7 +133,7 @@ it('the master key can be replaced during traffic: no exchange fails, and all se
     const expected = createHmac('sha256', signingSecret).update(body).digest('hex');
     expect(headers['x-svc-signature']).toBe(`sha256=${expected}`);
   }
-  const body = JSON.stringify(fields(await codeFor({ ...site, admin: first.admin }, shop)));
+  const body = JSON.stringify(fields((await verifyUser(site, shop, 'adult', 'age_18_plus country')).code));
   const answer = await fetch(`${first.baseUrl}/api/integrations/storefront/verify/exchange`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...sign(shop, body, Date.now()) },

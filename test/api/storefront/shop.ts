@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { createPartner, redirectUri, type TestPartner, verifyUser } from '../../harness/partner.ts';
+import { completeSession } from '../../harness/completed-session.ts';
+import { createPartner, redirectUri, type TestPartner } from '../../harness/partner.ts';
 import type { TestServer } from '../../harness/server.ts';
 
 export const shopDomain = 'wine.example';
@@ -28,9 +29,14 @@ export async function createShop(
 }
 export type Shop = TestPartner & { integrationId: string; integrationSecret: string };
 
-/** Verifies a customer, and returns the code for the shop's server. */
-export async function codeFor(server: Server, shop: Shop, person = 'adult', scope = 'age_18_plus country') {
-  return (await verifyUser(server, shop, person, scope)).code;
+/** Completes a session of a customer, and returns the code for the shop's server. */
+export async function codeFor(
+  server: Pick<TestServer, 'clock' | 'config' | 'db' | 'services'>,
+  shop: Shop,
+  person = 'adult',
+  scope = 'age_18_plus country',
+) {
+  return (await completeSession(server, shop, person, scope)).code;
 }
 
 /** Returns the fields of a storefront exchange (interface 2.8). */
