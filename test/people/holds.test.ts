@@ -3,6 +3,8 @@ import { longestHoldDays } from '../../contracts/retention.ts';
 import { indexes } from '../../server/operations/schema/collections.ts';
 import { heldEveryMs, releasedMs } from '../../server/people/erasure/holds.ts';
 import { sweepExpired } from '../../server/platform/database/sweep.ts';
+import { completeSession } from '../harness/completed-session.ts';
+import type { TestPartner } from '../harness/partner.ts';
 import { refusal } from '../harness/server.ts';
 import { type Hosted, onboard, startHosted } from '../pages/hosted.ts';
 import { root, signedIn } from '../pages/your-data/signed-in.ts';
@@ -10,21 +12,28 @@ import { saved } from './passkeys/passkey-browser.ts';
 
 const day = 86_400_000;
 let hosted: Hosted;
+let partner: TestPartner;
 let clientId: string;
 beforeAll(async () => {
   hosted = await startHosted({ env: { SVC_PASSKEYS: 'on' } });
-  ({ clientId } = await onboard(hosted));
+  partner = await onboard(hosted);
+  ({ clientId } = partner);
 });
 afterAll(() => hosted.close());
 
 type User = Awaited<ReturnType<typeof saved>>;
+type Id = Pick<User, 'userId'>;
+/** A user without a passkey. */
+async function someone(): Promise<Id> {
+  const { sessionId } = await completeSession(hosted, partner, 'new-adult');
+  return { userId: (await hosted.stores.sessions.find(sessionId))?.userId ?? '' };
+}
 const inDays = (days: number) => new Date(hosted.clock.now() + days * day).toISOString();
 const reason = 'court order 12/27';
-const hold = ({ userId }: User, days: number) =>
+const hold = ({ userId }: Id, days: number) =>
   hosted.admin.users.hold.mutate({ userId, until: inDays(days), reason });
-const release = ({ userId }: User) => hosted.admin.users.release.mutate({ userId, reason: 'settled' });
-const holdOf = async ({ userId }: User) =>
-  (await hosted.admin.users.show.query({ user: userId, reason })).hold;
+const release = ({ userId }: Id) => hosted.admin.users.release.mutate({ userId, reason: 'settled' });
+const holdOf = async ({ userId }: Id) => (await hosted.admin.users.show.query({ user: userId, reason })).hold;
 
 /** The collections with records of a user, and how they name the user. */
 const held: Record<string, (user: User) => object> = {
@@ -108,11 +117,7 @@ describe('a legal hold', () => {
   });
 
   it('is in the list of holds with its end, its reason and who set it, the first to end at the top, until it ends', async () => {
-    const [later, sooner, released] = [
-      await saved(hosted, clientId),
-      await saved(hosted, clientId),
-      await saved(hosted, clientId),
-    ];
+    const [later, sooner, released] = [await someone(), await someone(), await someone()];
     const { holds } = hosted.admin.users;
     const others = new Set((await holds.query({})).map(({ id }) => id));
     const own = async () => (await holds.query({})).filter(({ id }) => !others.has(id));
@@ -158,7 +163,7 @@ describe('a legal hold', () => {
   });
 
   it('ends by itself, and then erasure and expiry work', async () => {
-    const user = await saved(hosted, clientId);
+    const user = await someone();
     await hold(user, 1);
     hosted.clock.advance(day + 1_000);
     expect(await holdOf(user)).toBeNull();
@@ -180,7 +185,7 @@ describe('a legal hold', () => {
   });
 
   it('needs an end to come, three years ahead at most, and an existing user; the audit log has both changes', async () => {
-    const user = await saved(hosted, clientId);
+    const user = await someone();
     for (const days of [-1, 0, longestHoldDays + 1]) expect(await refusal(hold(user, days))).toBe('refused');
     const nobody = { ...user, userId: 'usr_0000000000000000000000' };
     expect(await refusal(hold(nobody, 1))).toBe('not_found');
