@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose';
 import { sharedPartner, type TestPartner } from '../harness/partner.ts';
+import { quickFetch } from '../harness/quick-fetch.ts';
 import type { TestServer } from '../harness/server.ts';
 import { openPages } from '../sessions/sources/oidc-site.ts';
 
@@ -43,13 +44,13 @@ export const annexCRequestIn = (html: string) =>
 export const linkIn = (html: string) => plain(/href="((?:av|openid4vp):\/\/[^"]*)"/.exec(html)?.[1]);
 
 export const postFields = (url: string, fields: Record<string, string>) =>
-  fetch(url, { method: 'POST', body: new URLSearchParams(fields) });
+  quickFetch(url, { method: 'POST', body: new URLSearchParams(fields) });
 
 /** Reads the request of a link, which contains the request or its address. */
 async function followed(link: string): Promise<AskedAtAddress> {
   const { searchParams } = new URL(link);
   const requestUri = searchParams.get('request_uri');
-  if (requestUri !== null) return decodeJwt(await (await fetch(requestUri)).text());
+  if (requestUri !== null) return decodeJwt(await (await quickFetch(requestUri)).text());
   const given = Object.fromEntries(searchParams) as Record<'dcql_query' | 'client_metadata', string>;
   const [query, metadata] = [given.dcql_query, given.client_metadata].map((each) => JSON.parse(each));
   return { ...given, dcql_query: query, client_metadata: metadata } as never;

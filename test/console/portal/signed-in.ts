@@ -27,9 +27,9 @@ export function createPortalBrowser({ baseUrl, publicUrl }: Omit<PortalServer, '
   const cookies = new Map<string, string>();
   const cookie = () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
 
-  async function send(path: string, init: RequestInit = {}) {
-    const headers = { accept: 'text/html', cookie: cookie(), ...(init.headers as Form) };
-    const response = await fetch(`${publicUrl}/portal${path}`, { redirect: 'manual', ...init, headers });
+  async function send(path: string, init: Parameters<typeof quickFetch>[1] = {}) {
+    const headers = { accept: 'text/html', cookie: cookie(), ...init.headers };
+    const response = await quickFetch(`${publicUrl}/portal${path}`, { ...init, headers });
     for (const set of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
       if (/Expires=Thu, 01 Jan 1970/i.test(set)) cookies.delete(name);
