@@ -60,10 +60,11 @@ export function createServices(foundation: Foundation) {
   const partnerNames = createPartnerNames(stores.partners.partners);
   const lastUses = createLastUses({ db, clock, logger, flushEvery: pace.usesEvery });
   const used = createSecretUses(lastUses);
+  const worker = config.roles.has('worker');
   /** What most features need. Each takes what its own dependencies name. */
   const common = {
     ...{ clock, keyring, sealing, logger, limit, used, partnerNames, pace },
-    ...{ baseUrl: config.baseUrl, worker: config.roles.has('worker'), record: stores.admin.audit.add },
+    ...{ baseUrl: config.baseUrl, worker, record: stores.admin.audit.add },
   };
   const send = config.smtp && createMailer({ ...config.smtp, baseUrl: config.baseUrl });
   const memberMail = createMemberMail({ ...common, stores: stores.members, send });
@@ -122,7 +123,7 @@ export function createServices(foundation: Foundation) {
       sealing,
       used,
     }),
-    recipient: (draft) => eventRecipient(draft, { ...directory, now: clock.now }),
+    recipient: (draft) => eventRecipient(draft, { ...directory, now: clock.now, worker }),
     retryDelays: config.webhooks.retryDelays,
     userAgent: `SVC-Gateway-Webhooks/${version}`,
     ...urlRules,

@@ -57,6 +57,11 @@ export interface Recipient {
   parties?: Parties | undefined;
 }
 
+interface RecipientSettings extends Pick<Directory, 'apiKey' | 'client' | 'partner'>, Pick<Clock, 'now'> {
+  /** Whether this process sends, so that the first attempt may need the partner too. */
+  worker: boolean;
+}
+
 /**
  * Returns the API key whose webhook URL receives an event. It is the key that owns the session. If that key is revoked, it is the
  * present key of the client (docs/choices.md). `skip` is set if the key has no URL: the delivery is then stored as skipped, without
@@ -64,19 +69,17 @@ export interface Recipient {
  */
 export async function eventRecipient(
   { keyId, partnerId, clientId }: { keyId: string; partnerId: string; clientId?: string },
-  {
-    apiKey,
-    client,
-    partner: readPartner,
-    now,
-  }: Pick<Directory, 'apiKey' | 'client' | 'partner'> & Pick<Clock, 'now'>,
+  { apiKey, client, partner: readPartner, now, worker }: RecipientSettings,
 ): Promise<Recipient> {
   const readAt = now();
-  const [owner, partner] = await Promise.all([apiKey(keyId), readPartner(partnerId, { fresh: true })]);
+  const [owner, partner] = await Promise.all([
+    apiKey(keyId),
+    worker ? readPartner(partnerId, { fresh: true }) : undefined,
+  ]);
   const isRevoked = owner?.status === 'revoked';
   const found = isRevoked && clientId ? await client(clientId, { fresh: true }) : undefined;
   const key = found ? await apiKey(found.client.keyId) : owner;
-  const recipient = { keyId: key?._id ?? keyId, parties: { key, partner, readAt } };
+  const recipient = { keyId: key?._id ?? keyId, ...(worker && { parties: { key, partner, readAt } }) };
   const hasNoUrl = key?.status === 'active' && !key.webhook;
   return hasNoUrl ? { ...recipient, skip: 'no_url' } : recipient;
 }

@@ -43,7 +43,7 @@ export function signatureHeaders(signed: Signed) {
 interface AttemptRequest extends Signed {
   type: string;
   attempt: number;
-  traceparent?: string;
+  traceparent?: string | undefined;
   userAgent: string;
 }
 
