@@ -67,6 +67,15 @@ export const webhooks = [
     [
       ["if (endpoint.state === 'off') return skip(leased, endpoint.reason);", ''],
       ['return skip(leased, endpoint.reason);', "return skip(leased, 'no_url');"],
+      ['clock.now() - parties.readAt < partiesLastMs', 'true'],
+    ],
+  ),
+  ...inFile(
+    'server/webhooks/delivery/backlog.ts',
+    ['webhooks/delivery/backlog'],
+    [
+      ['isAll ? [...found, ...ids] :', 'isAll ? found :'],
+      ["known: isAll || known === 'any' ? known : 'longest due'", 'known'],
     ],
   ),
   ...inFile(
