@@ -92,9 +92,8 @@ export function createMembership(dependencies: Dependencies) {
     /** Opens the private listener. From now on, other processes can hand over to this one. */
     async join(): Promise<void> {
       await listen();
-      await sweep();
-      announcer.start();
-      refresher.start();
+      await announcer.start();
+      await refresher.start();
     },
 
     sweep,

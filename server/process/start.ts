@@ -148,9 +148,9 @@ export async function startServer(config: Config, logger: Logger, replacements: 
   lifecycle.noteStep(undefined);
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
   // The second heartbeat lists it as ready, so that `svcadmin doctor` does not report a start that is over.
-  await heartbeat.sweep();
-  for (const part of [heartbeat, keyReader, masterKeyReader]) part.start();
-  if (!replacements.sweepsByHand) sweeper.start();
+  await heartbeat.start();
+  for (const part of [keyReader, masterKeyReader]) void part.start();
+  if (!replacements.sweepsByHand) void sweeper.start();
 
   return {
     /** The addresses of the listeners, without a trailing slash. Undefined if this process does not have the role. */

@@ -52,9 +52,11 @@ export function createSweeper(sweeps: readonly Sweep[], settings: Settings) {
   }
 
   return {
-    start(): void {
+    /** Begins the rounds. Resolves when the first one has ended. */
+    start(): Promise<void> {
       isStarted = true;
-      timer = setTimeout(next, 0).unref();
+      next();
+      return round;
     },
     /** Runs one round now. Resolves when it has ended. */
     sweep: sweepAll,
