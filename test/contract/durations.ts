@@ -34,11 +34,6 @@ interface Mention {
 /** Finds the durations in a page. With `phrase`, only durations at the place of TIME in that phrase. */
 export function mentionsIn(page: string, phrase = 'TIME'): Mention[] {
   const [before = '', after = ''] = phrase.split('TIME');
-  // Few pages have the words of a phrase, and to look for these is quicker. The first letter may be a capital.
-  const [words = ''] = phrase
-    .split(/TIME|\(\?.*?\)|\\.|[^\w ]/)
-    .toSorted((one, other) => other.length - one.length);
-  if (!page.includes(words.slice(1))) return [];
   const pattern = new RegExp(`(?<=(?<![\\w.])${before})(?<![\\w.-])${time}(?=${after})`, 'gi');
   return [...page.matchAll(pattern)].map(({ index, 0: text }) => ({ at: index, text }));
 }
