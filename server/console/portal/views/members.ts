@@ -1,4 +1,5 @@
 import { MemberRole } from '../../../../contracts/admin/members.ts';
+import { identifierKind } from '../../../../contracts/identifiers.ts';
 import { asking } from './kit/ask.ts';
 import { checkedByProcedure, select, withoutResult } from './kit/forms.ts';
 import { listView, pageSize } from './kit/list.ts';
@@ -79,9 +80,10 @@ async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
   const member = await api.members.show(memberReference(context));
   const isMember = member.status !== 'removed';
-  const inviter = member.invitedBy.startsWith('mem_')
-    ? await api.members.show({ memberId: member.invitedBy })
-    : undefined;
+  const inviter =
+    identifierKind(member.invitedBy) === 'member'
+      ? await api.members.show({ memberId: member.invitedBy })
+      : undefined;
   return {
     title: member.email ?? member.id,
     sections: [
