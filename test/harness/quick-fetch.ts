@@ -18,7 +18,7 @@ export async function quickFetch(
   };
   const sent = { method, headers: { ...type, ...headers }, body: body?.toString() ?? null };
   const { statusCode: status, ...answer } = await request(url, sent);
-  // Read at once, because a connection is free again when its answer is read.
+  // A connection serves no other request until its answer is read.
   const text = await answer.body.text();
   const received = new Headers();
   for (const [name, values] of Object.entries(answer.headers))

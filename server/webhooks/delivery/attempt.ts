@@ -40,7 +40,7 @@ export interface Recorded {
   pausedUntil?: Date;
 }
 
-/** For how long what was read to publish an event serves its first attempt, in milliseconds. */
+/** A first attempt uses the key and partner that its publication read, if this is fewer milliseconds ago. */
 const partiesLastMs = 1000;
 const retryRecordAfterMs = 250;
 const retryAfterMs = 1000;
@@ -146,7 +146,7 @@ export function createAttempt(settings: AttemptSettings): (leased: Leased) => Pr
     const { eventId, type, keyId, body, lane, traceparent } = leased;
     const at = clock.now();
     settings.sending?.({ lane, lag: Math.max(0, at - dueTimeOf(leased).getTime()) / 1000 });
-    // Named one by one: to copy a delivery, which has 25 fields, costs more than to sign.
+    // Named one by one, because a copy of a delivery has 25 fields, and the headers need few of them.
     const signed = { eventId, body, secret, at };
     const { userAgent } = settings;
     const headers = attemptHeaders({ ...signed, type, attempt: leased.attempt, traceparent, userAgent });

@@ -104,7 +104,7 @@ describe('the due deliveries of an endpoint', () => {
     expect(await lease(backlog)).toEqual([['first 0']]);
   });
 
-  it('are leased without a query if one query has found all of them, before those that were added meanwhile', async () => {
+  it('are leased without a further query if a query has found all; those that were added meanwhile are last', async () => {
     const { backlog, queries } = stored(0, 0);
     backlog.add('key', 'first', 'first new');
     backlog.add('key', 'first', 'first 0');
