@@ -42,6 +42,16 @@ describe('GET /ops', () => {
   const open = (headers: Record<string, string> = {}, query = '') =>
     fetch(`${server.adminUrl}/ops${query}`, { headers });
 
+  /** Creates a partner whose live wallet the page names, and returns the partner's id. */
+  async function createNearlyEmptyWallet(name: string): Promise<string> {
+    const { id } = await server.admin.partners.create.mutate({ name });
+    const change = { partnerId: id, mode: 'live' as const, amount: 999, reason: 'nearly empty' };
+    await server.admin.wallets.adjust.mutate(change);
+    // This call updates the summaries immediately. A sweep would update them some seconds later.
+    await server.admin.wallets.list.query({ below: 1_000 });
+    return id;
+  }
+
   it('answers 401 without a token, and 403 for the role support', async () => {
     const answer = await open();
     expect(answer.status).toBe(401);
@@ -52,12 +62,8 @@ describe('GET /ops', () => {
 
   it('shows nearly empty wallets and failed deliveries without a script, and escapes text from receivers', async () => {
     const { db } = server;
-    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    const id = await createNearlyEmptyWallet('Acme');
     const { id: unfunded } = await server.admin.partners.create.mutate({ name: 'Never funded' });
-    const wallet = { partnerId: id, mode: 'live' as const };
-    await server.admin.wallets.adjust.mutate({ ...wallet, amount: 999, reason: 'nearly empty' });
-    // This call updates the summaries immediately. A sweep would update them some seconds later.
-    await server.admin.wallets.list.query({ below: 1_000 });
     await db.collection<{ _id: string; attempts: object[] }>('deliveries').insertOne({
       ...{
         _id: 'dlv_1',
@@ -171,6 +177,7 @@ describe('GET /ops', () => {
     const headings = [...reference.matchAll(/<h3 id="([^"]+)"/g)].map(([, anchor = '']) => anchor);
     expect(headings.length).toBeGreaterThan(50);
     expect(opsAnchors.filter((anchor) => !headings.includes(anchor))).toEqual([]);
+    await createNearlyEmptyWallet('Linked Inc');
     expect(await (await open(basic(adminToken))).text()).toContain('/docs/cli#svcadmin-wallets-show');
   });
 
