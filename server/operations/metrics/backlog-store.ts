@@ -4,6 +4,7 @@ import { collection as ledgerCollection } from '../../billing/ledger/ledger-stor
 import { auditCollection, faultCollection } from '../../billing/wallets/audit/fault-store.ts';
 import { collection as keyCollection } from '../../partners/keys/key-store.ts';
 import { collection as jobCollection } from '../../platform/jobs/scheduler.ts';
+import { inAnyLane } from '../../webhooks/delivery/delivery.ts';
 import { collection as deliveryCollection } from '../../webhooks/delivery/delivery-store.ts';
 
 /** Work that is pending in the database. Each figure is bounded and read from an index. */
@@ -44,9 +45,6 @@ const mostCounted = 100_000;
 
 const mostShown = 20;
 
-/** There are no other lanes. With both named, a query can use the index by key, lane and time. */
-const anyLane = { lane: { $in: ['first', 'retry'] } };
-
 /** The condition that all jobs meet. The index that begins with `name` serves it. */
 const allJobs = { name: { $gt: '' } };
 
@@ -76,7 +74,7 @@ export function createBacklogStore(db: Db) {
     const [late, moved] = dueBefore(before);
     const [all, ofPaused, heldBack] = await Promise.all([
       count('deliveries', late),
-      paused.length > 0 ? count('deliveries', { ...late, keyId: { $in: paused }, ...anyLane }) : 0,
+      paused.length > 0 ? count('deliveries', { ...late, keyId: { $in: paused }, ...inAnyLane }) : 0,
       count('deliveries', { ...moved, keyId: { $nin: paused } }),
     ]);
     // The counts are of different moments, so the second may be larger than the first.
@@ -89,7 +87,7 @@ export function createBacklogStore(db: Db) {
     const sort = { nextAttemptAt: 1 } as const;
     if (paused.length === 0) return deliveries.findOne(due, { sort, hint: sort });
     // With the index by key, the query skips the paused keys, which may have very many due deliveries.
-    const ofOthers = { ...due, ...anyLane, keyId: { $nin: [...paused] } };
+    const ofOthers = { ...due, ...inAnyLane, keyId: { $nin: [...paused] } };
     return deliveries.findOne(ofOthers, { sort, hint: { keyId: 1, lane: 1, nextAttemptAt: 1 } });
   }
 

@@ -1,4 +1,4 @@
-import { type InFlight, type Lane, noneInFlight } from './delivery.ts';
+import { type InFlight, type Lane, lanes, noneInFlight } from './delivery.ts';
 
 /** The most attempts that a process has in flight: for one endpoint, and in all. */
 export interface Limits {
@@ -155,7 +155,7 @@ export function createBacklog({ limits, find }: Settings) {
      */
     found(keyId: string, due: Record<Lane, readonly string[]> | undefined): void {
       const endpoint = endpointOf(keyId);
-      if (due) for (const lane of ['first', 'retry'] as const) note(endpoint.waiting, lane, due[lane]);
+      if (due) for (const lane of lanes) note(endpoint.waiting, lane, due[lane]);
       else doubt(keyId, 'longest due');
       ready.add(endpoint);
     },

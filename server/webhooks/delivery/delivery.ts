@@ -59,7 +59,11 @@ export interface Attempt {
 export const answerRetentionMs = retentionMs.answer;
 
 /** First attempts wait in one lane, retries and resends in another, so that neither lane has to wait for the other. */
-export type Lane = 'first' | 'retry';
+export const lanes = ['first', 'retry'] as const;
+export type Lane = (typeof lanes)[number];
+
+/** Matches all deliveries. Queries name the lanes, because the indexes contain the lane between the key and the time. */
+export const inAnyLane = { lane: { $in: [...lanes] } };
 
 export type InFlight = Record<Lane, number>;
 export const noneInFlight: Readonly<InFlight> = { first: 0, retry: 0 };

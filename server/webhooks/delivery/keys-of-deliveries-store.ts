@@ -1,21 +1,17 @@
 import type { Collection, Filter } from 'mongodb';
-import type { Delivery } from './delivery.ts';
+import { type Delivery, inAnyLane } from './delivery.ts';
 
 /** The most deliveries that one query reads. */
 const deliveriesPerQuery = 500;
 
 type Owner = Pick<Delivery, 'keyId' | 'partnerId' | 'mode'>;
 
-/** Finds the keys of waiting deliveries. All lanes are named, because the index contains the lane between the key and the time. */
+/** Finds the keys of waiting deliveries. */
 export const keysOfWaiting = (
   deliveries: Collection<Delivery>,
   due: Filter<Delivery> = {},
 ): Promise<Owner[]> =>
-  keysOf(
-    deliveries,
-    { ...due, status: 'pending', lane: { $in: ['first', 'retry'] } },
-    { keyId: 1, lane: 1, nextAttemptAt: 1 },
-  );
+  keysOf(deliveries, { ...due, status: 'pending', ...inAnyLane }, { keyId: 1, lane: 1, nextAttemptAt: 1 });
 
 /**
  * Finds the keys of deliveries from an index that begins with the key, in pages. After a full page, it skips the remaining

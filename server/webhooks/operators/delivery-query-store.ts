@@ -8,7 +8,7 @@ import {
   period,
 } from '../../platform/database/reads/look-through.ts';
 import { type Page, readPage } from '../../platform/database/reads/pages.ts';
-import { type Delivery, firstDueOf, type InFlight, type Lane } from '../delivery/delivery.ts';
+import { type Delivery, firstDueOf, type InFlight, inAnyLane, type Lane } from '../delivery/delivery.ts';
 import { collection, overdueOfAnyKey } from '../delivery/delivery-store.ts';
 
 const longestDueFirst = { nextAttemptAt: 1 } as const;
@@ -125,7 +125,7 @@ export function createDeliveryQueryStore(db: Db) {
         {
           status: 'pending',
           keyId,
-          lane: { $in: ['first', 'retry'] },
+          ...inAnyLane,
           bulkId: { $exists: false },
           $or: [{ resendOf: { $exists: true } }, { trigger: 'test' }],
         },

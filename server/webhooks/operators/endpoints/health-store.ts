@@ -3,7 +3,7 @@ import type { Mode } from '../../../../contracts/identifiers.ts';
 import { type ApiKey, collection as keyCollection } from '../../../partners/keys/key-store.ts';
 import { inTurns, limitInTurns } from '../../../platform/database/reads/in-turns.ts';
 import { givenFields } from '../../../platform/database/reads/look-through.ts';
-import type { Delivery, Overdue } from '../../delivery/delivery.ts';
+import { type Delivery, inAnyLane, type Overdue } from '../../delivery/delivery.ts';
 import {
   collection as deliveryCollection,
   failedByKey,
@@ -101,8 +101,7 @@ export function createHealthStore(db: Db) {
     /** Counts the due deliveries of a key, at most `mostQueued`. */
     queued: (keyId: string, now: Date): Promise<number> =>
       deliveries.countDocuments(
-        // All lanes are named, because the index contains the lane between the key and the time.
-        { status: 'pending', keyId, lane: { $in: ['first', 'retry'] }, nextAttemptAt: { $lte: now } },
+        { status: 'pending', keyId, ...inAnyLane, nextAttemptAt: { $lte: now } },
         { limit: mostQueued },
       ),
 
