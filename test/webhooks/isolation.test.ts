@@ -43,7 +43,8 @@ describe('endpoints of one process', () => {
     expect(await deliveries.countDocuments({ status: 'pending' })).toBe(150);
     expect(Math.max(...network.most.values())).toBe(5);
     network.release();
-    await until(() => network.waiting.length === 150);
+    // On a slow machine, retries wait too by then.
+    await until(() => network.waiting.length >= 150);
     // Repeated until the stop has ended, because a slow machine starts retries before it.
     const timer = setInterval(network.release, 20);
     await system.stop();
