@@ -79,7 +79,9 @@ it('/docs/webhooks has code in four languages in one tab group, none of it hidde
 describe('/docs/reference', () => {
   it('shows every operation, field and event of the OpenAPI document', async () => {
     const { html } = await open('/docs/reference');
-    const document = JSON.parse((await open('/docs/openapi.json')).html) as {
+    const { status, html: json } = await open('/docs/openapi.json');
+    expect(status, json).toBe(200);
+    const document = JSON.parse(json) as {
       paths: Record<string, Record<string, { operationId: string; parameters?: { name: string }[] }>>;
       webhooks: Record<string, { post: { operationId: string } }>;
       components: { schemas: Record<string, { properties?: object }> };
