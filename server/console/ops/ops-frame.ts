@@ -3,7 +3,8 @@ import type { DatabaseFault } from '../../platform/database/availability.ts';
 import { securityPolicy } from '../../platform/http/browser/pages.ts';
 import type { ShownError } from '../portal/error-words.ts';
 import { languages } from '../portal/messages/languages.ts';
-import { eta, style } from '../portal/responses.ts';
+import { style } from '../portal/responses.ts';
+import { renderTemplate } from '../portal/templates.ts';
 import type { Cell, Section, View } from '../portal/views/kit/page.ts';
 import { text } from '../portal/views/kit/text.ts';
 import { type RecordPage, type Table, type Task, timeOf } from './ops-cells.ts';
@@ -43,7 +44,7 @@ export function render({ title, path, sections, isUrgent = false, away, at }: Sh
     detail: { text: `${away.reason}. ${figures}`, isEnglish: true },
   };
   const links = { '': 'Operations', '/work/all': 'Endpoints and bulk work', '/schedule/all': 'Schedule' };
-  return eta.render('./page', {
+  return renderTemplate('page', {
     m: { ...languages.en, portal: 'SVC Gateway' },
     language: 'en',
     root: '/ops',

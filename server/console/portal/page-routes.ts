@@ -168,8 +168,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
     const done = isDone ? (view.done ?? { text: m.done }) : undefined;
     const found = sections.find((section) => section.found !== undefined)?.found;
     const { name: partner } = await context.api.partners.show({ partnerId: context.partnerId });
-    return responses.send(request, reply, 'page', {
-      status: error?.status ?? view.status ?? 200,
+    const values = {
       title: view.title,
       refresh: view.refresh,
       // The first words of the window's title, which a screen reader reads first.
@@ -177,8 +176,6 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       sections,
       // The first of these has the focus: a field with a fault, the error, the result.
       hasFault: hasFault(sections),
-      hasFrame: sections.some(({ frame }) => frame !== undefined),
-      hasPasskey: sections.some(({ forms = [] }) => forms.some((form) => form && form.passkey !== undefined)),
       csrf: issueToken(signedIn.secret),
       path: browser.pathOf(request),
       address: addressOf(request),
@@ -192,6 +189,11 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       result: result?.text,
       error: error && { ...describeError(error, m, language), again: error.code === 'passkey_required' },
       given,
+    };
+    return responses.send(request, reply, 'page', values, {
+      status: error?.status ?? view.status ?? 200,
+      hasFrame: sections.some(({ frame }) => frame !== undefined),
+      hasPasskey: sections.some(({ forms = [] }) => forms.some((form) => form && form.passkey !== undefined)),
     });
   }
 

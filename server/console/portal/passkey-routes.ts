@@ -59,15 +59,17 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
   function showSignIn(request: FastifyRequest, reply: FastifyReply, error?: ApiError) {
     const nonce = browser.nonceOf(request, reply);
     const fields = request.method === 'GET' ? request.query : request.body;
-    return responses.send(request, reply, 'sign-in', {
-      status: error?.status ?? 200,
-      hasPasskey: true,
+    const values = {
       passkey: JSON.stringify(signIn.requestOptions(nonce)),
       csrf: issueToken(nonce),
       next: nextIn(fields),
       // The link of a refused change has this field. The page then says that the change needs a new use of the passkey.
       again: text(fields, 'again') === '1',
       failed: error !== undefined,
+    };
+    return responses.send(request, reply, 'sign-in', values, {
+      status: error?.status ?? 200,
+      hasPasskey: true,
     });
   }
 
@@ -76,9 +78,7 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
     const secret = invitationIn(request);
     const nonce = browser.nonceOf(request, reply);
     const { member, options } = await signIn.creationOptions(secret, nonce);
-    return responses.send(request, reply, 'invitation', {
-      status: error?.status ?? 200,
-      hasPasskey: true,
+    const values = {
       passkey: JSON.stringify(options),
       csrf: issueToken(nonce),
       company: await partnerName(member.partnerId),
@@ -87,6 +87,10 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
       inviter: await inviterOf(member),
       secret,
       failed: error !== undefined,
+    };
+    return responses.send(request, reply, 'invitation', values, {
+      status: error?.status ?? 200,
+      hasPasskey: true,
     });
   }
 
@@ -123,7 +127,7 @@ export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
     scope.get('/invitations', async (request, reply) => {
       await calls.admit(request);
       const csrf = issueToken(browser.nonceOf(request, reply));
-      return responses.send(request, reply, 'invitation-code', { csrf, hasPasskey: true });
+      return responses.send(request, reply, 'invitation-code', { csrf }, { hasPasskey: true });
     });
 
     scope.post('/invitations', async (request, reply) => {

@@ -1,20 +1,15 @@
 import { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
-import { Eta } from 'eta';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Language, languageAccepted } from '../../platform/http/browser/language.ts';
 import { languageChosen } from '../../platform/http/browser/language-choice.ts';
 import { loadAsset, ownFiles, securityPolicy } from '../../platform/http/browser/pages.ts';
 import type { Browser } from './browser.ts';
 import { languages } from './messages/languages.ts';
+import { pages, renderTemplate, type Templates } from './templates.ts';
 import type { Document } from './views/kit/page.ts';
-
-const pages = fileURLToPath(new URL('./pages', import.meta.url));
 
 export const style = loadAsset(pages, 'portal.css', 'text/css; charset=utf-8');
 const script = loadAsset(pages, 'passkey.js', 'text/javascript; charset=utf-8');
-/** Templates escape everything by default. */
-export const eta = new Eta({ views: pages, cache: true });
 /** Local times and buttons to copy. The pages work without it. */
 const pageScript = loadAsset(pages, 'page.js', 'text/javascript; charset=utf-8');
 /** What the other two scripts share. */
@@ -36,8 +31,8 @@ const policyOf = ({ hasScript, hasFrame }: { hasScript: boolean; hasFrame: boole
  */
 const documentPolicy = securityPolicy(ownFiles, "frame-ancestors 'self'", 'sandbox allow-same-origin');
 
-/** The values of a template. Some of them also decide on the answer. */
-interface PageData extends Record<string, unknown> {
+interface Answer {
+  /** The HTTP status, if it is not 200. */
   status?: number;
   hasFrame?: boolean;
   /** Whether the page loads the script for passkeys and invitations. */
@@ -56,17 +51,18 @@ export function createResponses({ basePath, root }: Browser) {
     messagesOf: (request: FastifyRequest) => languages[languageOf(request)],
 
     /** Renders a template of the folder `pages`, in the language of the request. */
-    send(
+    send<T extends keyof Templates>(
       request: FastifyRequest,
       reply: FastifyReply,
-      template: string,
-      { status = 200, hasFrame = false, hasPasskey = false, ...data }: PageData,
+      template: T,
+      values: Templates[T],
+      { status = 200, hasFrame = false, hasPasskey = false }: Answer = {},
     ): FastifyReply {
       const isPage = template === 'page';
       const own = [...(isPage ? [pageScript] : []), ...(hasPasskey ? [script] : [])];
       const scripts = own.length > 0 ? [releaseScript, ...own] : [];
       const language = languageOf(request);
-      const html = eta.render(`./${template}`, {
+      const html = renderTemplate(template, {
         m: languages[language],
         language,
         languages: Object.entries(languages).map(([code, { name }]) => ({ code, name })),
@@ -74,7 +70,7 @@ export function createResponses({ basePath, root }: Browser) {
         basePath,
         style: `${root}/assets/${style.name}`,
         scripts: scripts.map(({ name }) => `${root}/assets/${name}`),
-        ...data,
+        ...values,
       });
       return reply
         .status(status)

@@ -34,12 +34,12 @@ export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
     renderErrors(scope, (error, request, reply) => {
       const m = responses.messagesOf(request);
       void reply.header(codeHeader, error.code);
-      return responses.send(request, reply, 'problem', {
-        status: error.status,
+      const values = {
         heading: error.status === 404 ? m.notFound : m.problem,
         ...describeError(error, m, responses.languageOf(request)),
         requestId: request.id,
-      });
+      };
+      return responses.send(request, reply, 'problem', values, { status: error.status });
     });
     scope.setNotFoundHandler(({ url }) => {
       const [path = ''] = url.split('?', 1);

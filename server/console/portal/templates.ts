@@ -1,0 +1,99 @@
+import { fileURLToPath } from 'node:url';
+import { Eta } from 'eta';
+import type { MemberRole } from '../../../contracts/admin/members.ts';
+import type { Mode } from '../../../contracts/identifiers.ts';
+import type { Language } from '../../platform/http/browser/language.ts';
+import type { ShownError } from './error-words.ts';
+import type { Messages } from './messages/en.ts';
+import type { MenuGroup } from './navigation.ts';
+import type { ActionResult, Cell, Form, Given, Section } from './views/kit/page.ts';
+
+/** The folder of the templates, and of the files that pages load. */
+export const pages = fileURLToPath(new URL('./pages', import.meta.url));
+
+/** Templates escape everything by default. */
+const eta = new Eta({ views: pages, cache: true });
+
+/** What `layout.eta` shows around every page. */
+interface Frame {
+  m: Messages;
+  language: Language;
+  /** The languages to choose from. */
+  languages?: readonly { code: string; name: string }[];
+  /** The path before all paths of pages. */
+  root: string;
+  /** The path of the base URL. */
+  basePath?: string;
+  /** The address of the style sheet. */
+  style?: string;
+  /** The style itself, in place of its address. */
+  inlineStyle?: string;
+  /** The addresses of the scripts. */
+  scripts?: readonly string[];
+}
+
+/** A section whose forms are those that the member may use. */
+interface ShownSection extends Omit<Section, 'forms'> {
+  forms?: readonly (Form | false)[] | undefined;
+  /** How much a search has found. */
+  found?: string | undefined;
+}
+
+/** What `page.eta` and the layout around it show. Undefined means that the page has no such part. */
+interface Page {
+  title: string;
+  sections: readonly ShownSection[];
+  /** Adds what the next page has to keep to the address of a link. */
+  keep: (to: string) => string;
+  nav: readonly MenuGroup[];
+  /** Whether the title says that something needs attention. */
+  isUrgent?: boolean;
+  outcome?: string | undefined;
+  /** Seconds after which the browser reloads the page. */
+  refresh?: number | undefined;
+  who?: { partner: string; email: string; role: string };
+  mode?: Mode | undefined;
+  modes?: readonly { text: string; to: string; current: boolean }[] | undefined;
+  error?: (ShownError & { again?: boolean }) | undefined;
+  done?: Pick<Cell, 'text' | 'tone'> | undefined;
+  secret?: ActionResult['secret'] | undefined;
+  result?: ActionResult['text'] | undefined;
+  /** Whether a fault beside a field has the focus. */
+  hasFault?: boolean;
+  /** The path of the page, and its address with the search. Forms need them and the next two. */
+  path?: string;
+  address?: string;
+  csrf?: string;
+  /** The values of the form that was sent. */
+  given?: Given;
+}
+
+interface PasskeyForm {
+  csrf: string;
+  /** The options of the passkey that a script asks the browser for, as JSON. */
+  passkey: string;
+  /** Whether the passkey was not accepted. */
+  failed: boolean;
+}
+
+/** The templates, each with what it shows inside the frame. */
+export interface Templates {
+  page: Page;
+  problem: ShownError & { heading: string; requestId: string };
+  /** `next`: the address to show then. `again`: whether a change needs a new use of the passkey. */
+  'sign-in': PasskeyForm & { next: string; again: boolean };
+  invitation: PasskeyForm & {
+    company: string;
+    email: string;
+    role: MemberRole;
+    inviter: string;
+    secret: string;
+  };
+  'invitation-code': { csrf: string };
+}
+
+/** Returns the HTML of a page. */
+export const renderTemplate = <T extends keyof Templates>(
+  template: T,
+  values: Frame & Templates[T],
+): string => eta.render(`./${template}`, values);
