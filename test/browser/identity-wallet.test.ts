@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testIdentityWalletSources } from '../../contracts/identity-wallet-sources.ts';
@@ -146,6 +147,27 @@ describeInBrowser('European identity wallets in a real browser', () => {
       expect(complaints).toEqual([]);
     },
   );
+
+  it('the page of an identity wallet does not reload while the answer that it has sent is on its way', async () => {
+    const { page } = await begin('age', { protocols: openId, pick: byOpenId });
+    await digital(page).waitFor();
+    const opened: string[] = [];
+    let openedMeanwhile: string[] | undefined;
+    await page.route('**/wallet', async (route) => {
+      // The service has stored the answer, and the browser gets the redirect two looks of the page's script later.
+      const response = await route.fetch({ maxRedirects: 0 });
+      page.on('request', (request) => {
+        if (request.isNavigationRequest()) opened.push(request.url());
+      });
+      await setTimeout(2_500);
+      openedMeanwhile = [...opened];
+      await route.fulfill({ response }).catch(() => undefined);
+    });
+    await digital(page).click();
+    await expect.poll(() => openedMeanwhile).toEqual([]);
+    await page.waitForURL(atShop);
+    expect(shop.last()).toHaveProperty('code');
+  });
 
   it('a driving licence verifies a user by the Digital Credentials API in a browser that allows every protocol', async () => {
     const { page } = await begin('licence', { protocols: '/./', pick: byAnnexC(licence) });

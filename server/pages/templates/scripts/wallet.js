@@ -20,7 +20,9 @@ async function ask(event) {
     if (!requests.some((request) => request.protocol === protocol)) throw new Error(protocol);
     form.elements.protocol.value = protocol;
     form.elements.data.value = typeof data === 'string' ? data : JSON.stringify(data);
-    form.submit();
+    // Unlike `submit`, this causes an event, which `wait.js` needs.
+    form.removeEventListener('submit', ask);
+    form.requestSubmit();
   } catch {
     trouble.hidden = false;
   }
