@@ -6,6 +6,7 @@
  * `npm run nightly` runs those named `*.nightly.test.ts`.
  */
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 export type Tier = 'quick' | 'slow' | 'nightly';
 
@@ -62,12 +63,20 @@ const thorough = [
   'test/webhooks/operators/schedule.test.ts',
 ];
 
+const rootUrl = new URL('../', import.meta.url);
+
+/** The paths of the modules that a file of the repository imports by a relative path. */
+const importsOf = (file: string): string[] =>
+  [...readFileSync(new URL(file, rootUrl), 'utf8').matchAll(/ from '(\.[^']+)'/g)].map(([, path = '']) =>
+    join(dirname(file), path),
+  );
+
 /**
- * Whether a file loads the built command line into its process. Its copies of the schemas replace those of the source, which
- * other files compare, so these files run after the others of their process.
+ * Whether a file may load the built command line into its process: it is one of `test/cli`, or imports one. The copies of the
+ * schemas in the built code replace those of the source, which other files compare. So these files run after the others.
  */
 const isBuiltCode = (file: string): boolean =>
-  file.startsWith('test/cli/') || file === 'test/api/storefront/integrations.test.ts';
+  [file, ...importsOf(file)].some((path) => path.startsWith('test/cli/'));
 
 /** By file: `true` if all its tests are slow, else the titles of those that are. With SVC_TEST_TIERS=off, all are quick. */
 export type SlowTests = Record<string, true | string[]>;
