@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testIdentityWalletSources } from '../../contracts/identity-wallet-sources.ts';
@@ -159,7 +159,7 @@ describeInBrowser('European identity wallets in a real browser', () => {
       page.on('request', (request) => {
         if (request.isNavigationRequest()) opened.push(request.url());
       });
-      await setTimeout(2_500);
+      await sleep(2_500);
       openedMeanwhile = [...opened];
       await route.fulfill({ response }).catch(() => undefined);
     });
