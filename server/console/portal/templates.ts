@@ -6,7 +6,7 @@ import type { Language } from '../../platform/http/browser/language.ts';
 import type { ShownError } from './error-words.ts';
 import type { Messages } from './messages/en.ts';
 import type { MenuGroup } from './navigation.ts';
-import type { ActionResult, Cell, Form, Given, Section } from './views/kit/page.ts';
+import type { ActionResult, Cell, Given, Section } from './views/kit/page.ts';
 
 /** The folder of the templates, and of the files that pages load. */
 export const pages = fileURLToPath(new URL('./pages', import.meta.url));
@@ -18,11 +18,11 @@ const eta = new Eta({ views: pages, cache: true });
 interface Frame {
   m: Messages;
   language: Language;
-  /** The languages to choose from. */
+  /** The languages of the links at the foot of the page. */
   languages?: readonly { code: string; name: string }[];
   /** The path before all paths of pages. */
   root: string;
-  /** The path of the base URL. */
+  /** The path of the service's base URL, without a trailing slash. */
   basePath?: string;
   /** The address of the style sheet. */
   style?: string;
@@ -32,14 +32,12 @@ interface Frame {
   scripts?: readonly string[];
 }
 
-/** A section whose forms are those that the member may use. */
-interface ShownSection extends Omit<Section, 'forms'> {
-  forms?: readonly (Form | false)[] | undefined;
+interface ShownSection extends Section {
   /** How much a search has found. */
   found?: string | undefined;
 }
 
-/** What `page.eta` and the layout around it show. Undefined means that the page has no such part. */
+/** The values of `page.eta`, and of the layout around it. A part of the page whose value is undefined is left out. */
 interface Page {
   title: string;
   sections: readonly ShownSection[];
@@ -60,9 +58,11 @@ interface Page {
   result?: ActionResult['text'] | undefined;
   /** Whether a fault beside a field has the focus. */
   hasFault?: boolean;
-  /** The path of the page, and its address with the search. Forms need them and the next two. */
+  /** The path of the page. A page with a form needs it, and the following values. */
   path?: string;
+  /** The path of the page with its query. */
   address?: string;
+  /** The CSRF token of the forms. */
   csrf?: string;
   /** The values of the form that was sent. */
   given?: Given;
