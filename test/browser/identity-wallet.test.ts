@@ -154,7 +154,7 @@ describeInBrowser('European identity wallets in a real browser', () => {
     const opened: string[] = [];
     let openedMeanwhile: string[] | undefined;
     await page.route('**/wallet', async (route) => {
-      // The service has stored the answer, and the browser gets the redirect two looks of the page's script later.
+      // The service has stored the answer. The page's script asks twice whether it has, before the redirect arrives.
       const response = await route.fetch({ maxRedirects: 0 });
       page.on('request', (request) => {
         if (request.isNavigationRequest()) opened.push(request.url());

@@ -42,7 +42,7 @@ describe('GET /ops', () => {
   const open = (headers: Record<string, string> = {}, query = '') =>
     fetch(`${server.adminUrl}/ops${query}`, { headers });
 
-  /** Creates a partner whose live wallet the page names, and returns the partner's id. */
+  /** Creates a partner whose live wallet is nearly empty, so that `/ops` lists it. Returns the partner's id. */
   async function createNearlyEmptyWallet(name: string): Promise<string> {
     const { id } = await server.admin.partners.create.mutate({ name });
     const change = { partnerId: id, mode: 'live' as const, amount: 999, reason: 'nearly empty' };

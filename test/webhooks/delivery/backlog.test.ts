@@ -104,7 +104,7 @@ describe('the due deliveries of an endpoint', () => {
     expect(await lease(backlog)).toEqual([['first 0']]);
   });
 
-  it('are leased without a further query if a query has found all; those that were added meanwhile are last', async () => {
+  it('are leased without another query after one has found all of them, and those added during it come last', async () => {
     const { backlog, queries } = stored(0, 0);
     backlog.add('key', 'first', 'first new');
     backlog.add('key', 'first', 'first 0');
