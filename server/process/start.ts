@@ -145,11 +145,11 @@ export async function startServer(config: Config, logger: Logger, replacements: 
   await heartbeat.sweep();
   await membership.join();
   await services.webhooks.start();
-  lifecycle.noteStep(undefined);
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
+  // From here on it serves. Nothing is awaited before the return, so that a signal after this stops it gracefully.
+  lifecycle.noteStep(undefined);
   // The second heartbeat lists it as ready, so that `svcadmin doctor` does not report a start that is over.
-  await heartbeat.start();
-  for (const part of [keyReader, masterKeyReader]) void part.start();
+  for (const part of [heartbeat, keyReader, masterKeyReader]) void part.start();
   if (!replacements.sweepsByHand) void sweeper.start();
 
   return {

@@ -84,8 +84,10 @@ it('a process serves only /healthz and /metrics while its indexes are built, wri
 
   await build.release();
   const running = await server.starting;
-  const listed = await database.db.collection('processes').findOne({ pid: process.pid });
-  expect(listed?.['condition']).toMatchObject({ reasons: [] });
+  const listed = () => database.db.collection('processes').findOne({ pid: process.pid });
+  await expect
+    .poll(async () => (await listed())?.['condition'], { timeout: within(5_000) })
+    .toMatchObject({ reasons: [] });
   expect(await server.ready()).toMatchObject({ status: 200 });
   const partner = await createPartner(running);
   expect((await exchangeCode(running, partner, await completeSession(running, partner))).status).toBe(200);

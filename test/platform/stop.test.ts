@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
@@ -9,6 +9,8 @@ import { createPartner, exchangeCode, type Verified, verifyUser } from '../harne
 import { startTestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { within } from '../harness/time-limits.ts';
+import type { Command } from '../proofs/faults/messages.ts';
+import { startProxy } from '../proofs/faults/proxy.ts';
 import { createServerProcess, endOf, spawnServer } from './server-process.ts';
 
 const isAlive = (pid: number): boolean => {
@@ -124,6 +126,28 @@ describe('the server process', () => {
     expect((await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers })).status).toBe(200);
     expect(await server.end('SIGTERM')).toBe(0);
     expect(server.output()).not.toMatch(/"level":(50|60)/);
+  });
+
+  it('exits with 0 on SIGTERM as soon as /readyz answers 200, before it is listed as ready', async () => {
+    const database = await freshDatabase();
+    const proxy = await startProxy(Number(new URL(inject('mongodbUri')).port));
+    onTestFinished(() => proxy.close());
+    const listsAsReady = ({ name, collection, text }: Command) =>
+      name === 'update' && collection === 'processes' && text.includes('"reasons":[]');
+    const beat = proxy.arm([{ matches: listsAsReady, action: { do: 'pause' } }], 1);
+    const server = await createServerProcess({
+      MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/${database.name}?directConnection=true`,
+      SVC_MASTER_KEY: Buffer.alloc(32, 3).toString('base64'),
+      SVC_DEMO_PORT: 'off',
+    });
+    await server.start();
+    await beat.met;
+    const ended = server.end('SIGTERM');
+    await expect
+      .poll(async () => (await fetch(`${server.baseUrl}/readyz`).catch(() => undefined))?.status)
+      .not.toBe(200);
+    await beat.release();
+    expect(await ended).toBe(0);
   });
 
   it('exits with 78 and lists the malformed variables', async () => {
