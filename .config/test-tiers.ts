@@ -43,10 +43,14 @@ const measured = [
   'test/people/passkeys/return-time.slow.test.ts',
 ];
 
-/** Quick files that replace the time zone, `Intl` or timers for longer than a test, and so need a process of their own. */
+/**
+ * Files that need a process of their own: they replace the time zone, `Intl` or timers for longer than a test, or load the
+ * source of the product a second time, whose schemas then replace the first ones.
+ */
 const isolated = [
   'test/cli/output/output.test.ts',
   'test/platform/clock.test.ts',
+  'test/proofs/delivery-simulation/guards.slow.test.ts',
   'test/proofs/delivery-simulation/simulation.test.ts',
   'test/proofs/simulation/simulation.test.ts',
   'test/pages/views/formatters.test.ts',
@@ -137,7 +141,7 @@ export const projects: Project[] = [
   { name: 'slow', tier: 'slow', include: [...slow, ...thorough, ...withSlowTests], exclude: notShared },
   {
     ...{ name: 'slow-isolated', tier: 'slow', exclude: never, isolate: true },
-    include: isolated.filter((file) => file in slowTests),
+    include: isolated.filter((file) => file in slowTests || file.endsWith('.slow.test.ts')),
   },
   {
     ...{ name: 'slow-measured', tier: 'slow', include: measured, exclude: never, isolate: true },
