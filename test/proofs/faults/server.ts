@@ -84,9 +84,16 @@ async function refresh(): Promise<void> {
   await send('refresh');
 }
 
+/** Runs every sweep, also one whose look finds nothing: the looks do not know that the stores give work out earlier. */
+async function sweepOnce({ sweep: sweepAll, services }: RunningServer): Promise<void> {
+  await sweepAll();
+  // A failed sweep runs again in the next round.
+  for (const each of services.sweeps) await each.sweep().catch(() => undefined);
+}
+
 async function sweep(times: number): Promise<void> {
   maySweep = true;
-  await Promise.all(Array.from({ length: times }, async () => server?.sweep()));
+  await Promise.all(Array.from({ length: times }, async () => server && sweepOnce(server)));
   await send('sweep');
 }
 
