@@ -47,7 +47,11 @@ async function stored(): Promise<string> {
   return BSON.EJSON.stringify([...found, entries, ...(await Promise.all(made))], withoutLater);
 }
 
-const withoutTimes = (text: string) => text.replace(/\d{4}-\d\d-\d\d[ T][\d:.]+(Z|[+-]\d\d:\d\d)?/g, 'TIME');
+/** A bulk job that runs goes on between two commands. */
+const withoutTimes = (text: string) =>
+  text
+    .replace(/\d{4}-\d\d-\d\d[ T][\d:.]+(Z|[+-]\d\d:\d\d)?/g, 'TIME')
+    .replace(/ends after \d+ of/, 'ends after N of');
 /** The refusal of a run: its exit code and its error. */
 const refusalOf = ({ code, stderr }: Ended) => ({
   code,
