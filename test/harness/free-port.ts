@@ -4,10 +4,17 @@ import { createServer } from 'node:net';
 
 /** A range below the ports of outgoing connections, because such a connection could take the port before a server listens. */
 const [lowest, highest] = [10_100, 32_000];
+/** More than vitest has workers. Each takes its ports from a part of the range, so that two never find the same one. */
+const parts = 8;
+const size = Math.floor((highest - lowest) / parts);
+
+/** The place in the part from which the next port is tried. A port comes again only after all others of the part. */
+let next = randomInt(size);
 
 /** Finds a port of 127.0.0.1 on which no server listens. */
 export async function freePort(): Promise<number> {
-  const port = randomInt(lowest, highest);
+  const part = Number(process.env['VITEST_POOL_ID'] ?? 0) % parts;
+  const port = lowest + size * part + (next++ % size);
   const server = createServer().listen(port, '127.0.0.1');
   try {
     await once(server, 'listening');
