@@ -10,6 +10,16 @@ const secondMs = 1000;
 const longestSleepMs = 1000;
 /** Milliseconds from the next due time to the poll for it, so that one poll finds deliveries that become due together. */
 const batchDelayMs = 50;
+/** With so many waiting deliveries of one second, other processes are asked to join. One sends 500 in less than a second. */
+const muchWaiting = 500;
+/** Later than the next poll for jobs of the process that asks, which would take such a job by itself. */
+const helpAfterMs = 2_000;
+/**
+ * The time between two jobs that ask for help. Of all processes, the one that polls next after a whole second would always take
+ * the jobs of whole seconds. These jobs begin at ten different parts of a second.
+ */
+const helpEveryMs = 700;
+const helpJobs = 10;
 /** The most by which different clocks make a job start early: twice what two trusted clocks may differ, in milliseconds. */
 const mostEarlyMs = 8000;
 
@@ -19,12 +29,12 @@ export const dueBucket = (at: Date): Date => new Date(Math.floor(at.getTime() / 
 interface Settings {
   scheduler: Scheduler;
   clock: Pick<Clock, 'now'>;
-  /** Finds when the next delivery becomes due, later than `after` and earlier than `before`. */
-  nextDue: (after: Date, before: Date) => Promise<Date | undefined>;
+  /** The due times of waiting deliveries in a span of time, the earliest first. */
+  dueTimes: (from: Date, before: Date, limit: number) => Promise<Date[]>;
 }
 
 /** Schedules one job for each second with due deliveries, however many there are. */
-export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
+export function createDueJobs({ scheduler, clock, dueTimes }: Settings) {
   /**
    * Waits until `time` by the database's clock. A job may start early, because the clocks of two machines differ. A job that
    * starts more than `mostEarlyMs` early was started by an operator, so it does not wait.
@@ -38,31 +48,39 @@ export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
   }
 
   /**
-   * The key and the time of a job. The key is its second by the database's clock, like all due times. The scheduler compares the
-   * time with the clock of this machine, so it is converted.
+   * The key and the time of a job that begins at a time. The key is by the database's clock, like all due times. The scheduler
+   * compares the time with the clock of this machine, so it is converted.
    */
-  function jobFor(when: Date): { key: string; machineTime: Date } {
-    const due = dueBucket(when);
+  function jobFor(begin: Date): { key: string; machineTime: Date } {
     const machineAheadMs = Date.now() - clock.now();
-    return { key: due.toISOString(), machineTime: new Date(due.getTime() + machineAheadMs) };
+    return { key: begin.toISOString(), machineTime: new Date(begin.getTime() + machineAheadMs) };
+  }
+
+  function beginAt(begin: Date): Promise<void> {
+    const { key, machineTime } = jobFor(begin);
+    return scheduler.at(attemptsJob, machineTime, key);
+  }
+
+  /** Makes jobs that other processes take. Each sends all that is due then. Two processes that ask make the same jobs. */
+  async function askForHelp(): Promise<void> {
+    const first = Math.ceil((clock.now() + helpAfterMs) / helpEveryMs);
+    const begins = Array.from({ length: helpJobs }, (_, n) => new Date((first + n) * helpEveryMs));
+    await Promise.all(begins.map(beginAt));
   }
 
   return {
     /** Schedules the job of the second that contains this time. */
-    at(when: Date): Promise<void> {
-      const { key, machineTime } = jobFor(when);
-      return scheduler.at(attemptsJob, machineTime, key);
-    },
+    at: (when: Date): Promise<void> => beginAt(dueBucket(when)),
 
     /** Changes the time of a waiting job. @returns false if no such job waits */
     move(jobId: string, when: Date): Promise<boolean> {
-      const { key, machineTime } = jobFor(when);
+      const { key, machineTime } = jobFor(dueBucket(when));
       return scheduler.move(jobId, machineTime, key);
     },
 
     /**
      * Defines the job of one second. It calls `attemptAllDue` at the beginning of the second, and again when further deliveries
-     * become due within it.
+     * become due within it. If much still waits then, it asks other processes for help.
      */
     define(attemptAllDue: () => Promise<void>, stopSignal: AbortSignal): void {
       async function runSecond(secondBegins: number): Promise<void> {
@@ -73,10 +91,12 @@ export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
           // Read before the poll, so that deliveries that become due during the poll count as further ones.
           const polledAt = clock.now();
           await attemptAllDue();
-          if (stopSignal.aborted || polledAt >= secondEnds) return;
-          const next = await nextDue(new Date(polledAt), new Date(secondEnds));
-          if (!next) return;
-          pollAt = next.getTime() + batchDelayMs;
+          const waiting = await dueTimes(new Date(secondBegins), new Date(secondEnds), muchWaiting);
+          const next = waiting.find((time) => time.getTime() > polledAt);
+          const isMuch = waiting.length === muchWaiting && !next;
+          if (isMuch) await askForHelp();
+          if (stopSignal.aborted || polledAt >= secondEnds || (!next && !isMuch)) return;
+          pollAt = next ? next.getTime() + batchDelayMs : secondEnds;
         }
       }
       scheduler.define(attemptsJob, (key) => runSecond(Date.parse(key)));

@@ -49,11 +49,15 @@ export const dueQueries = (deliveries: Collection<Delivery>) => ({
     return idsByKey(longestDue);
   },
 
-  /** When the next delivery becomes due within a span of time; undefined if none does. */
-  async nextDue(after: Date, before: Date): Promise<Date | undefined> {
-    const due = { status: 'pending' as const, nextAttemptAt: { $gt: after, $lt: before } };
-    const next = await deliveries.findOne(due, { sort: longestDueFirst });
-    return next?.nextAttemptAt;
+  /** The due times of waiting deliveries in a span of time, the earliest first. */
+  async dueTimes(from: Date, before: Date, limit: number): Promise<Date[]> {
+    const due = { status: 'pending' as const, nextAttemptAt: { $gte: from, $lt: before } };
+    const found = await deliveries
+      .find(due, { projection: { nextAttemptAt: 1 } })
+      .sort(longestDueFirst)
+      .limit(limit)
+      .toArray();
+    return found.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []);
   },
 
   /** The seconds between two times in which deliveries become due. Each is given as the time when it begins. */

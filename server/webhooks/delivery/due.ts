@@ -11,7 +11,7 @@ import { type DeliveryStore, type Lease, sweepReads } from './delivery-store.ts'
 import { createDueJobs, dueBucket } from './due-job.ts';
 
 interface Settings {
-  deliveries: Pick<DeliveryStore, 'due' | 'lease' | 'recover' | 'dueByKey' | 'nextDue' | 'dueSeconds'>;
+  deliveries: Pick<DeliveryStore, 'due' | 'lease' | 'recover' | 'dueByKey' | 'dueTimes' | 'dueSeconds'>;
   /** Makes one attempt and records its result. */
   attempt: (delivery: Leased) => Promise<Recorded>;
   scheduler: Scheduler;
@@ -131,7 +131,7 @@ export function createDue(settings: Settings) {
     wake();
   }
 
-  const dueJobs = createDueJobs({ scheduler, clock, nextDue: deliveries.nextDue });
+  const dueJobs = createDueJobs({ scheduler, clock, dueTimes: deliveries.dueTimes });
   /** Makes one job for all calls of the same second. */
   const schedule = createGroupCommit<Date, undefined>({
     run: async (dates) => {
@@ -170,7 +170,8 @@ export function createDue(settings: Settings) {
     const currentSecond = dueBucket(now());
     const seconds = await deliveries.dueSeconds(currentSecond, new Date(clock.now() + jobHorizonMs));
     // A worker's own sweep sends deliveries of earlier seconds. Any other process creates a job, so that a worker does it.
-    if (!worker && (await deliveries.nextDue(new Date(0), currentSecond))) seconds.push(currentSecond);
+    const overdue = worker ? [] : await deliveries.dueTimes(new Date(0), currentSecond, 1);
+    if (overdue.length > 0) seconds.push(currentSecond);
     await Promise.all(seconds.map((second) => dueJobs.at(second)));
   }
 

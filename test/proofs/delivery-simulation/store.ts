@@ -179,15 +179,13 @@ export function connectStores(actor: Actor, { documents, network, guards }: Sett
         ),
       ),
 
-    nextDue: (after, before) =>
-      read(
-        'next due',
-        () =>
-          all()
-            .filter(
-              ({ status, nextAttemptAt: at }) => status === 'pending' && at && at > after && at < before,
-            )
-            .toSorted(byDueTime)[0]?.nextAttemptAt,
+    dueTimes: (from, before, limit) =>
+      read('due times', () =>
+        all()
+          .filter(({ status, nextAttemptAt: at }) => status === 'pending' && at && at >= from && at < before)
+          .toSorted(byDueTime)
+          .slice(0, limit)
+          .flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []),
       ),
 
     dueSeconds: (from, until) =>

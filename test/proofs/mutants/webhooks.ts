@@ -149,4 +149,12 @@ export const webhooks = [
       ['if (worker) await sendDue();', ''],
     ],
   ),
+  ...inFile(
+    'server/webhooks/delivery/due-job.ts',
+    ['webhooks/delivery/due-job'],
+    [
+      ['if (isMuch) await askForHelp();', ''],
+      ['waiting.length === muchWaiting && !next', '!next'],
+    ],
+  ),
 ];

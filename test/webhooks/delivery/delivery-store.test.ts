@@ -76,8 +76,11 @@ describe('seconds with due deliveries', () => {
     });
     const inSeconds = (seconds: number) => new Date(at.getTime() + seconds * 1000);
     expect(await store.dueSeconds(at, inSeconds(30))).toEqual([at, inSeconds(3)]);
-    const dueBefore = (end: Date) => store.nextDue(new Date(0), end);
-    expect([await dueBefore(at), await dueBefore(inSeconds(-5))]).toEqual([inSeconds(-5), undefined]);
+    const dueBefore = (end: Date, limit = 1) => store.dueTimes(new Date(0), end, limit);
+    expect(await dueBefore(inSeconds(-5))).toEqual([]);
+    expect(await dueBefore(at)).toEqual([inSeconds(-5)]);
+    const [early, soon] = [inSeconds(-5), inSeconds(0.5)];
+    expect(await dueBefore(inSeconds(1), 9)).toEqual([early, early, soon, soon]);
   });
 });
 
