@@ -29,6 +29,13 @@ const connectTo = (uri: string): Promise<Database> =>
 export const connectAgain = ({ databaseName }: Db): Promise<Database> =>
   connectTo(withDatabase(inject('mongodbUri'), databaseName));
 
+/** The port of the database of this run, which a proxy leads to. */
+export const databasePort = (): number => Number(new URL(inject('mongodbUri')).port);
+
+/** The address of a database through a proxy on this port. */
+export const uriThrough = (proxy: { port: number }, { name }: Pick<FreshDatabase, 'name'>): string =>
+  `mongodb://127.0.0.1:${proxy.port}/${name}?directConnection=true`;
+
 /**
  * Creates a database that is dropped when the test ends. With `keep`, the caller drops it. Hooks such as `beforeAll` need
  * `keep`, because they run outside a test.

@@ -1,7 +1,7 @@
-import { expect, inject, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { indexes } from '../../server/operations/schema/collections.ts';
 import { completeSession } from '../harness/completed-session.ts';
-import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
+import { databasePort, type FreshDatabase, freshDatabase, uriThrough } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createPartner, exchangeCode, post } from '../harness/partner.ts';
 import { adminToken, startTestServer } from '../harness/server.ts';
@@ -9,16 +9,14 @@ import { within } from '../harness/time-limits.ts';
 import { startProxy } from '../proofs/faults/proxy.ts';
 import { startRefusingProxy } from './refusing-proxy.ts';
 
-const databasePort = () => Number(new URL(inject('mongodbUri')).port);
-
 /** Few indexes, because each takes milliseconds: those of the ledger and of the collections beside it. */
 const someIndexes = indexes.filter(({ collection }) => ['sessions', 'ledger', 'events'].includes(collection));
 
 /** Starts a server with a new database behind a proxy. Its address is known before it has started. */
-async function startOn({ name }: FreshDatabase, proxyPort: number) {
+async function startOn(database: FreshDatabase, proxy: { port: number }) {
   const [port, adminPort] = [await freePort(), await freePort()];
   const env = {
-    MONGODB_URI: `mongodb://127.0.0.1:${proxyPort}/${name}?directConnection=true`,
+    MONGODB_URI: uriThrough(proxy, database),
     SVC_PORT: String(port),
     SVC_ADMIN_PORT: String(adminPort),
   };
@@ -59,7 +57,7 @@ it('a process serves only /healthz and /metrics while its indexes are built, wri
   const isLedger = ({ name, collection }: { name: string; collection: string }) =>
     name === 'createIndexes' && collection === 'ledger';
   const build = proxy.arm([{ matches: isLedger, action: { do: 'pause' } }], 1);
-  const server = await startOn(database, proxy.port);
+  const server = await startOn(database, proxy);
   await build.met;
 
   await expect
@@ -101,7 +99,7 @@ it('an index that the database refused is built later; until then /readyz answer
     ...{ code: 13, codeName: 'Unauthorized', by: 'command' },
     on: (command) => command['createIndexes'] !== undefined,
   });
-  const server = await startOn(database, proxy.port);
+  const server = await startOn(database, proxy);
   await expect
     .poll(server.ready, { timeout: within(20_000) })
     .toEqual(notReady('the indexes are not made yet: Unauthorized (13)'));

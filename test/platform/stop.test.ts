@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
-import { freshDatabase } from '../harness/database.ts';
+import { databasePort, freshDatabase, uriThrough } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createPartner, exchangeCode, type Verified, verifyUser } from '../harness/partner.ts';
 import { startTestServer } from '../harness/server.ts';
@@ -130,13 +130,13 @@ describe('the server process', () => {
 
   it('exits with 0 on SIGTERM as soon as /readyz answers 200, before it is listed as ready', async () => {
     const database = await freshDatabase();
-    const proxy = await startProxy(Number(new URL(inject('mongodbUri')).port));
+    const proxy = await startProxy(databasePort());
     onTestFinished(() => proxy.close());
     const listsAsReady = ({ name, collection, text }: Command) =>
       name === 'update' && collection === 'processes' && text.includes('"reasons":[]');
     const beat = proxy.arm([{ matches: listsAsReady, action: { do: 'pause' } }], 1);
     const server = await createServerProcess({
-      MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/${database.name}?directConnection=true`,
+      MONGODB_URI: uriThrough(proxy, database),
       SVC_MASTER_KEY: Buffer.alloc(32, 3).toString('base64'),
       SVC_DEMO_PORT: 'off',
     });

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../../server/platform/database/connect.ts';
 import { requireSchema } from '../../../server/platform/database/schema/schema.ts';
-import { type FreshDatabase, freshDatabase } from '../../harness/database.ts';
+import { databasePort, type FreshDatabase, freshDatabase, uriThrough } from '../../harness/database.ts';
 import { type Refusal, startRefusingProxy } from '../refusing-proxy.ts';
 
 const versions = { version: 5, oldest: 4 };
@@ -56,8 +56,8 @@ describe('requireSchema, the check of the database at a start,', () => {
 
   /** A connection to the database on which inserts into `meta` fail in this way. */
   async function answering(refusal: Refusal) {
-    const proxy = await startRefusingProxy(Number(new URL(inject('mongodbUri')).port));
-    const uri = `mongodb://127.0.0.1:${proxy.port}/${database.name}?directConnection=true`;
+    const proxy = await startRefusingProxy(databasePort());
+    const uri = uriThrough(proxy, database);
     const { client, db } = await connect({ uri, embedded: false, appName: 'test' });
     onTestFinished(async () => {
       await client.close();
