@@ -10,13 +10,13 @@ const secondMs = 1000;
 const longestSleepMs = 1000;
 /** Milliseconds from the next due time to the poll for it, so that one poll finds deliveries that become due together. */
 const batchDelayMs = 50;
-/** With so many waiting deliveries of one second, other processes are asked to join. One sends 500 in less than a second. */
+/** If so many deliveries of a second wait, the job asks other processes for help. One process sends 500 in less than a second. */
 const muchWaiting = 500;
-/** Later than the next poll for jobs of the process that asks, which would take such a job by itself. */
+/** Jobs that ask for help begin after so many milliseconds. The process that makes them would run earlier ones itself. */
 const helpAfterMs = 2_000;
 /**
- * The time between two jobs that ask for help. Of all processes, the one that polls next after a whole second would always take
- * the jobs of whole seconds. These jobs begin at ten different parts of a second.
+ * Milliseconds between two jobs that ask for help. All processes poll for jobs once a second, and the first to poll takes a job.
+ * So the part of a second in which a job begins decides who takes it. These jobs begin in ten different parts.
  */
 const helpEveryMs = 700;
 const helpJobs = 10;
@@ -33,7 +33,7 @@ interface Settings {
   dueTimes: (from: Date, before: Date, limit: number) => Promise<Date[]>;
 }
 
-/** Schedules one job for each second with due deliveries, however many there are. */
+/** Schedules one job for each second with due deliveries, and further jobs if that second has very many. */
 export function createDueJobs({ scheduler, clock, dueTimes }: Settings) {
   /**
    * Waits until `time` by the database's clock. A job may start early, because the clocks of two machines differ. A job that
@@ -48,8 +48,8 @@ export function createDueJobs({ scheduler, clock, dueTimes }: Settings) {
   }
 
   /**
-   * The key and the time of a job that begins at a time. The key is by the database's clock, like all due times. The scheduler
-   * compares the time with the clock of this machine, so it is converted.
+   * The key and the time of a job. The key is its beginning by the database's clock, like all due times. The scheduler compares
+   * the time with the clock of this machine, so it is converted.
    */
   function jobFor(begin: Date): { key: string; machineTime: Date } {
     const machineAheadMs = Date.now() - clock.now();
@@ -61,7 +61,7 @@ export function createDueJobs({ scheduler, clock, dueTimes }: Settings) {
     return scheduler.at(attemptsJob, machineTime, key);
   }
 
-  /** Makes jobs that other processes take. Each sends all that is due then. Two processes that ask make the same jobs. */
+  /** Makes jobs for other processes. Who takes one sends all that is due. Two processes that ask make the same jobs. */
   async function askForHelp(): Promise<void> {
     const first = Math.ceil((clock.now() + helpAfterMs) / helpEveryMs);
     const begins = Array.from({ length: helpJobs }, (_, n) => new Date((first + n) * helpEveryMs));
@@ -91,12 +91,16 @@ export function createDueJobs({ scheduler, clock, dueTimes }: Settings) {
           // Read before the poll, so that deliveries that become due during the poll count as further ones.
           const polledAt = clock.now();
           await attemptAllDue();
+          if (stopSignal.aborted) return;
           const waiting = await dueTimes(new Date(secondBegins), new Date(secondEnds), muchWaiting);
           const next = waiting.find((time) => time.getTime() > polledAt);
           const isMuch = waiting.length === muchWaiting && !next;
           if (isMuch) await askForHelp();
-          if (stopSignal.aborted || polledAt >= secondEnds || (!next && !isMuch)) return;
-          pollAt = next ? next.getTime() + batchDelayMs : secondEnds;
+          if (polledAt >= secondEnds) return;
+          if (next) pollAt = next.getTime() + batchDelayMs;
+          // Only the longest due were read, so others may become due within the second.
+          else if (isMuch) pollAt = secondEnds;
+          else return;
         }
       }
       scheduler.define(attemptsJob, (key) => runSecond(Date.parse(key)));

@@ -2,57 +2,63 @@ import { describe, expect, it } from 'vitest';
 import type { Scheduler } from '../../../server/platform/jobs/scheduler.ts';
 import { createDueJobs } from '../../../server/webhooks/delivery/due-job.ts';
 
+const begins = Date.parse('2026-11-21T10:00:00Z');
+
+interface Second {
+  clock: { now: number };
+  /** What the job does to send what is due. */
+  send: () => void;
+  dueTimes: Parameters<typeof createDueJobs>[0]['dueTimes'];
+}
+
+/** Runs the job of the second that begins at `begins`. Returns the keys of the jobs that it makes. */
+async function runSecond({ clock, send, dueTimes }: Second): Promise<string[]> {
+  const made: string[] = [];
+  let run: (key: string) => Promise<void> = async () => undefined;
+  const scheduler = {
+    define: (_name: string, handler: typeof run) => {
+      run = handler;
+    },
+    at: async (_name: string, _when: Date, key: string) => void made.push(key),
+  } as never as Scheduler;
+  const dueJobs = createDueJobs({ scheduler, clock: { now: () => clock.now }, dueTimes });
+  dueJobs.define(async () => send(), new AbortController().signal);
+  await run(new Date(begins).toISOString());
+  return made;
+}
+
 it('a due job also sends a delivery that becomes due while the job is looking for due deliveries', async () => {
-  const begins = Date.parse('2026-11-21T10:00:00Z');
   const due = begins + 205;
   const taken: number[] = [];
-  let now = begins + 200;
-  let run: (key: string) => Promise<void> = async () => undefined;
-  const define = (_name: string, handler: typeof run) => {
-    run = handler;
-  };
-  const dueJobs = createDueJobs({
-    scheduler: { define } as never as Scheduler,
-    clock: { now: () => now },
+  const clock = { now: begins + 200 };
+  await runSecond({
+    clock,
     dueTimes: async (from, before) =>
       taken.length === 0 && due >= from.getTime() && due < before.getTime() ? [new Date(due)] : [],
+    send() {
+      if (due <= clock.now) taken.push(clock.now);
+      clock.now += 60; // the duration of a query
+    },
   });
-  dueJobs.define(async () => {
-    if (due <= now) taken.push(now);
-    now += 60; // the duration of a query
-  }, new AbortController().signal);
-  await run(new Date(begins).toISOString());
   expect(taken).toEqual([begins + 260]);
 });
 
-describe('the job of a second', () => {
-  const begins = Date.parse('2026-11-21T10:00:00Z');
-
-  /** Runs the job at its beginning, while so many of its deliveries wait for a slot. Returns the keys of the jobs that it makes. */
-  async function jobsMadeWith(waiting: number, dueAt = begins): Promise<string[]> {
-    const made: string[] = [];
-    let now = begins;
-    let run: (key: string) => Promise<void> = async () => undefined;
-    const dueJobs = createDueJobs({
-      scheduler: {
-        define: (_name: string, handler: typeof run) => {
-          run = handler;
-        },
-        at: async (_name: string, _when: Date, key: string) => void made.push(key),
-      } as never as Scheduler,
-      clock: { now: () => now },
+describe('the job of a second with due deliveries', () => {
+  /** Runs the job while so many of its deliveries wait for a slot. Returns the keys of the jobs that it makes. */
+  function jobsMadeWith(waiting: number): Promise<string[]> {
+    const clock = { now: begins };
+    return runSecond({
+      clock,
       dueTimes: async (_from, _before, limit) =>
-        Array.from({ length: Math.min(waiting, limit) }, () => new Date(dueAt)),
+        Array.from({ length: Math.min(waiting, limit) }, () => new Date(begins)),
+      send() {
+        clock.now += 1_000; // the duration of a query
+      },
     });
-    dueJobs.define(async () => {
-      now += 1_000; // the duration of a query
-    }, new AbortController().signal);
-    await run(new Date(begins).toISOString());
-    return made;
   }
 
-  it('makes jobs of the next seconds if 500 of its deliveries still wait, so that other processes join', async () => {
-    const times = [...new Set(await jobsMadeWith(10_000))].map((key) => Date.parse(key) - begins);
+  it('makes jobs of the next seconds if 500 of them still wait, so that other processes join', async () => {
+    const times = (await jobsMadeWith(10_000)).map((key) => Date.parse(key) - begins);
     // The query ends after a second, and a process takes jobs that begin within a second of its poll.
     expect(Math.min(...times)).toBeGreaterThanOrEqual(3_000);
     expect(Math.max(...times)).toBeLessThanOrEqual(15_000);
@@ -60,7 +66,7 @@ describe('the job of a second', () => {
     expect(new Set(times.map((time) => time % 1_000)).size).toBe(10);
   });
 
-  it('makes none for fewer', async () => {
+  it('makes no further job if 499 of them wait', async () => {
     expect(await jobsMadeWith(499)).toEqual([]);
   });
 });
