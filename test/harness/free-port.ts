@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 
 /** A range below the ports of outgoing connections, because such a connection could take the port before a server listens. */
 const [lowest, highest] = [10_100, 32_000];
-/** More than vitest has workers. Each takes its ports from a part of the range, so that two never find the same one. */
+/** Each worker of vitest takes its ports from its own part of the range, so that two never find the same one. */
 const parts = 8;
 const size = Math.floor((highest - lowest) / parts);
 

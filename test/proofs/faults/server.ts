@@ -87,7 +87,7 @@ async function refresh(): Promise<void> {
 /** Runs every sweep, also one whose look finds nothing: the looks do not know that the stores give work out earlier. */
 async function sweepOnce({ sweep: sweepAll, services }: RunningServer): Promise<void> {
   await sweepAll();
-  // A failed sweep runs again in the next round.
+  // A sweep may fail while the database is away. The suite asks for sweeps until the work is done.
   for (const each of services.sweeps) await each.sweep().catch(() => undefined);
 }
 
