@@ -11,6 +11,8 @@ import { createNameServer } from '../name-server.ts';
 
 const rules = { localhostAllowed: true, ownPorts: () => [] };
 const budget = 500;
+/** Node measures timers in whole milliseconds from the start of a loop turn, so one can end up to a millisecond early. */
+const soonest = budget - 1;
 const request = { keyId: 'key_1', mode: 'test' as const, headers: { 'X-SVC-Event': 'x' }, body: '{"a":1}' };
 /** Sends to local receivers with a public name, and treats loopback as the Internet. */
 const route = { resolve: async () => ['127.0.0.1'], allowed: () => true };
@@ -28,7 +30,7 @@ describe('the time limit of an attempt', () => {
   it('gives an attempt the error timeout if the receiver never answers', async () => {
     const result = await local(await rawServer(() => undefined));
     expect(result).toMatchObject({ error: 'timeout', detail: 'still at: response' });
-    expect(result.durationMs).toBeGreaterThanOrEqual(budget);
+    expect(result.durationMs).toBeGreaterThanOrEqual(soonest);
   });
 
   it('ends an attempt with a timeout if the receiver sends headers without end', async () => {
@@ -49,7 +51,7 @@ describe('the time limit of an attempt', () => {
     const result = await local(port);
     expect(result).toMatchObject({ status: 200 });
     expect(result.error).toBeUndefined();
-    expect(result.durationMs).toBeGreaterThanOrEqual(budget);
+    expect(result.durationMs).toBeGreaterThanOrEqual(soonest);
   });
 
   it('ends an attempt at a receiver that is silent at the TLS handshake', async () => {
