@@ -86,7 +86,7 @@ export function createBillingFeature(dependencies: Dependencies) {
 
   return {
     charges: createCharges({ writer, store, revocations, clock, idKey, standardPrice }),
-    manualEntries: createManualEntries({ writer, store, idKey, timeout: AbortSignal.timeout }),
+    manualEntries: createManualEntries({ writer, store, record, idKey, timeout: AbortSignal.timeout }),
     handOver,
     publishing,
     eraseAccesses: removal.erase,

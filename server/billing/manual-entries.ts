@@ -11,6 +11,8 @@ import { checkMovement, isBillable, type WalletState } from './ledger/wallet-rul
 interface Settings {
   writer: Pick<LedgerWriter, 'write'>;
   store: Pick<LedgerStore, 'findAnywhere' | 'walletIds' | 'findEntry' | 'head'>;
+  /** Adds entries to the audit log. Idempotent. */
+  record: (entries: readonly AuditEntry[]) => Promise<void>;
   idKey: Uint8Array;
   /** Returns a signal that aborts after some milliseconds, like `AbortSignal.timeout`. */
   timeout: (ms: number) => Pick<AbortSignal, 'aborted' | 'reason'>;
@@ -44,7 +46,7 @@ const comparable = (reference: string) => reference.normalize('NFKC').replace(/\
  * Writes the entries that operators make: funding, adjustments, refunds and changes of the spend caps. The id of an entry is
  * derived from its cause, so that a repeated command does not move money twice.
  */
-export function createManualEntries({ writer, store, idKey, timeout }: Settings) {
+export function createManualEntries({ writer, store, record, idKey, timeout }: Settings) {
   /** The checks of a write, for a dry run. @throws DryRunEnd if the entry could be written, ApiError as `write` */
   async function tryOut(posting: OperatorPosting): Promise<Moved> {
     const { walletId, id, kind, amount, memo } = posting;
@@ -63,8 +65,11 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
     if (written.outcome !== 'written' && written.outcome !== 'used') {
       throw tooLowError();
     }
-    const { walletId } = posting;
-    return { entry: { ...written.entry, walletId }, repeated: written.outcome === 'used' };
+    const { walletId, memo } = posting;
+    const repeated = written.outcome === 'used';
+    // So that the operator finds the entry in the log at once. If this fails, the publication of the page adds it.
+    if (!repeated) await record([memo.audit]).catch(() => undefined);
+    return { entry: { ...written.entry, walletId }, repeated };
   }
 
   const idByReference = (kind: 'funding' | 'adjustment', walletId: string, reference: string) =>

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createHeads } from '../../server/billing/ledger/heads.ts';
 import type { LedgerPage } from '../../server/billing/ledger/ledger-page.ts';
 import type { LedgerStore } from '../../server/billing/ledger/ledger-store.ts';
@@ -37,22 +37,41 @@ function memoryLedger() {
   return { store, restore: () => void pages.pop() };
 }
 
-it('a repeated funding gets service_unavailable once, and is then applied again, if a database restore removed its entry', async () => {
-  const { store, restore } = memoryLedger();
+/** Manual entries in this ledger. @param record adds to the audit log */
+function entriesOf({ store }: ReturnType<typeof memoryLedger>, record: () => Promise<void>) {
   const heads = createHeads(store, uptime);
   const clock = { now: Date.now, trusted: () => true };
   const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
   const onWritten = () => undefined;
   const writer = createLedgerWriter({ store, heads, clock, onWritten, uptime, pause, resendWithin: 1_500 });
-  const entries = createManualEntries({
-    ...{ writer, store, idKey: new Uint8Array(32), timeout: AbortSignal.timeout },
-  });
+  const given = { writer, store, record, idKey: new Uint8Array(32), timeout: AbortSignal.timeout };
+  const entries = createManualEntries(given);
   const fund = () => entries.fund(walletId, 5_000, { reference: 'invoice 1', audit });
+  return { fund, forgetHeads: heads.clear };
+}
+
+it('a repeated funding gets service_unavailable once, and is then applied again, if a database restore removed its entry', async () => {
+  const ledger = memoryLedger();
+  const { fund, forgetHeads } = entriesOf(ledger, async () => undefined);
 
   expect(await fund()).toMatchObject({ repeated: false });
   expect(await fund()).toMatchObject({ repeated: true });
-  restore();
-  heads.clear();
+  ledger.restore();
+  forgetHeads();
   await expect(fund()).rejects.toMatchObject({ code: 'service_unavailable' });
+  expect(await fund()).toMatchObject({ repeated: false });
+});
+
+it('an entry is in the audit log before the call is answered, and a repetition adds none', async () => {
+  const record = vi.fn(async () => undefined);
+  const { fund } = entriesOf(memoryLedger(), record);
+  await fund();
+  expect(record.mock.calls).toEqual([[[audit]]]);
+  await fund();
+  expect(record).toHaveBeenCalledOnce();
+});
+
+it('a funding succeeds if only its audit entry could not be written: the publication of its page writes it later', async () => {
+  const { fund } = entriesOf(memoryLedger(), () => Promise.reject(new Error('the database is away')));
   expect(await fund()).toMatchObject({ repeated: false });
 });

@@ -158,9 +158,6 @@ describe('svcadmin audit-log undo', () => {
     expect(created).toMatchObject({ code: 2, stdout: '' });
     expect(created.stderr).toContain('A change by partners.create is not undone');
     await server.admin.wallets.fund.mutate({ partnerId, mode: 'test', amount: 5125, reference: 'wrong' });
-    // The entry is in the ledger, and is copied after the answer.
-    const funds = () => server.db.collection('auditLog').findOne({ 'after.amount': 5125 });
-    await expect.poll(funds).not.toBeNull();
     const funded = await undo(await requestOf('wallets.fund'), '--dry-run');
     expect(funded).toMatchObject({ code: 2, stdout: '' });
     expect(funded.stderr).toContain('A change by wallets.fund is not undone');

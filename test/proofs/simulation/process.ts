@@ -126,10 +126,11 @@ export function startProcess(settings: Settings) {
     });
   }
 
+  const record = (entries: readonly AuditEntry[]) => add(auditLog, entries, ({ id }) => id);
   const publishing = core.createPublishing({
     store,
     publish: (drafts) => add(events, drafts, ({ cause }) => cause.join()),
-    record: (entries) => add(auditLog, entries, ({ id }) => id),
+    record,
     clock,
     logger: quiet,
   });
@@ -165,7 +166,7 @@ export function startProcess(settings: Settings) {
   const joined = peers && createPeers(peers);
   const writer = joined?.handOver ?? local;
   const charges = core.createCharges({ writer, store, revocations, clock, idKey, standardPrice: 50 });
-  const manualEntries = core.createManualEntries({ writer, store, idKey, timeout });
+  const manualEntries = core.createManualEntries({ writer, store, record, idKey, timeout });
   const onCrash: (() => void)[] = [];
 
   return {
