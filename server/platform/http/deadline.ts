@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { DeadlineSignal } from '../../../contracts/charge.ts';
 import { monotonicTime } from '../clock.ts';
 import type { Deadline } from '../config/pace.ts';
 import { unavailable } from '../errors.ts';
@@ -14,42 +15,69 @@ export interface RequestContext {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Aborted when no step that costs money may begin any more. Set only in a scope of `answerInTime`. */
-    mayBegin: AbortSignal | null;
+    /** Set only in a scope of `answerInTime`. */
+    timeLimit: TimeLimit | null;
   }
 }
 
+type TimeLimit = ReturnType<typeof limitTime>;
+
+/** Makes the two time limits of a request. @param refuse answers it */
+function limitTime({ beginWithin, answerWithin }: Deadline, refuse: (error: Error) => void) {
+  const mayBegin = new AbortController();
+  const signal: AbortSignal & DeadlineSignal = mayBegin.signal;
+  let timer: NodeJS.Timeout | undefined;
+
+  return {
+    /** Aborted when no step that costs money may begin any more. */
+    signal,
+    start(): void {
+      // One timer for both times: most requests are answered before the first.
+      timer = setTimeout(() => {
+        mayBegin.abort(new Error(`not begun within ${beginWithin} ms`));
+        const late = new Error(`no answer within ${answerWithin} ms`);
+        timer = setTimeout(refuse, answerWithin - beginWithin, late);
+      }, beginWithin);
+      signal.endsAt = monotonicTime() + beginWithin;
+    },
+    stop: (): void => clearTimeout(timer),
+    callerIsGone: (): void => mayBegin.abort(new Error('the caller is gone')),
+  };
+}
+
 /**
- * Sets two time limits for the requests of this scope. After `beginWithin`, or when the caller has disconnected,
- * `request.mayBegin` is aborted. After `answerWithin`, the request is answered with 503. Each step has a time limit of its
- * own, but together they may take longer.
+ * Sets two time limits for the requests of this scope. After `beginWithin`, or when the caller has disconnected, the signal of
+ * `contextOf` is aborted. After `answerWithin`, the request is answered with 503. Each step has a time limit of its own, but
+ * together they may take longer. The limits are those of the service's own work: while a body arrives, they are stopped, and a
+ * caller that takes too long to send it gets 408.
  * (Fastify's own `handlerTimeout` and `request.signal` end with the request's body, before the handler begins.)
  */
-export function answerInTime(scope: FastifyInstance, { beginWithin, answerWithin }: Deadline): void {
-  scope.decorateRequest('mayBegin', null);
+export function answerInTime(scope: FastifyInstance, deadline: Deadline): void {
+  scope.decorateRequest('timeLimit', null);
   scope.addHook('onRequest', (request, reply, done) => {
-    const mayBegin = new AbortController();
-    const refuse = () => {
-      if (!reply.sent) void reply.send(unavailable(new Error(`no answer within ${answerWithin} ms`)));
-    };
-    // One timer for both times: most requests are answered before the first.
-    let timer = setTimeout(() => {
-      mayBegin.abort(new Error(`not begun within ${beginWithin} ms`));
-      timer = setTimeout(refuse, answerWithin - beginWithin);
-    }, beginWithin);
-    reply.raw.once('close', () => {
-      clearTimeout(timer);
-      if (!reply.raw.writableFinished) mayBegin.abort(new Error('the caller is gone'));
+    const limit = limitTime(deadline, (error) => {
+      if (!reply.sent) void reply.send(unavailable(error));
     });
-    // A charge that is handed over to another process reads this time (`DeadlineSignal` in contracts/charge.ts).
-    const endsAt = monotonicTime() + beginWithin;
-    request.mayBegin = Object.assign(mayBegin.signal, { endsAt });
+    reply.raw.once('close', () => {
+      limit.stop();
+      if (!reply.raw.writableFinished) limit.callerIsGone();
+    });
+    request.timeLimit = limit;
+    limit.start();
+    done();
+  });
+  scope.addHook('preParsing', (request, _reply, _payload, done) => {
+    request.timeLimit?.stop();
+    done();
+  });
+  scope.addHook('preValidation', (request, _reply, done) => {
+    request.timeLimit?.start();
     done();
   });
 }
 
 /** The context of a request. @throws Error if its route is not in a scope of `answerInTime` */
-export function contextOf({ mayBegin, headers }: FastifyRequest): RequestContext {
-  if (!mayBegin) throw new Error('this route is not in a scope that answers in time');
-  return { signal: mayBegin, traceparent: readTraceparent(headers['traceparent'])?.traceparent };
+export function contextOf({ timeLimit, headers }: FastifyRequest): RequestContext {
+  if (!timeLimit) throw new Error('this route is not in a scope that answers in time');
+  return { signal: timeLimit.signal, traceparent: readTraceparent(headers['traceparent'])?.traceparent };
 }
