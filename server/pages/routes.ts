@@ -10,7 +10,8 @@ import { isOwnOrigin } from '../platform/http/browser/csrf.ts';
 import { followChoice } from '../platform/http/browser/language-choice.ts';
 import { pageHeaders } from '../platform/http/browser/pages.ts';
 import { renderErrors } from '../platform/http/errors.ts';
-import { prepareQuery } from '../platform/http/parameters.ts';
+import { prepareQuery, queryOf } from '../platform/http/parameters.ts';
+import { ownUnknownRoutes } from '../platform/http/unknown-routes.ts';
 import { readTraceparent } from '../platform/telemetry/trace-context.ts';
 import { deviceName } from '../sessions/hand-off/devices.ts';
 import type { BrowserContext } from '../sessions/session-access.ts';
@@ -55,8 +56,8 @@ const PasskeyForm = Form.pick({ step: true, csrf: true }).extend({
   credential: z.string().max(32_768).optional(),
 });
 
-/** The query of a request, with repeated and empty parameters. */
-const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?')[1]);
+/** The parameters of a request's query, with repeated and empty ones. */
+const parametersOf = ({ url }: FastifyRequest) => new URLSearchParams(queryOf(url));
 
 /** Options of a GET about a session. */
 const ofSession = { schema: { params: Params }, exposeHeadRoute: false };
@@ -93,7 +94,7 @@ function deviceRoutes(
     app.get('/:session_id/return/:source', ofReturn, async (request, reply) => {
       const { session_id: sessionId, source } = request.params;
       const browser = browserOf(request, device, sessionId);
-      const secret = await flow.handleReturn(browser, { source, answer: queryOf(request) });
+      const secret = await flow.handleReturn(browser, { source, answer: parametersOf(request) });
       return toPage(reply, browser, secret);
     });
 
@@ -203,13 +204,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
       return isAnswered ? reply : undefined;
     });
     renderErrors(app, sendError);
-    app.setNotFoundHandler(({ url }) => {
-      // The framework has no 405, so a path that exists is recognised here: the request has another method.
-      const [knownPath] = /\/(?:start|(?:session|phone|p)\/[^/?]+)(?=\?|$)/.exec(url) ?? [];
-      if (!knownPath) throw new ApiError('route_not_found');
-      const allow = knownPath === '/start' ? 'GET' : 'GET, POST';
-      throw new ApiError('method_not_allowed', { headers: { allow } });
-    });
+    ownUnknownRoutes(app);
     await app.register(assetRoutes(findLogo), { prefix: '/assets' });
     for (const [device, prefix] of [
       ['computer', '/session'],
@@ -232,7 +227,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
       '/callback/:source',
       { schema: { params: z.object({ source: z.string().max(64) }) }, exposeHeadRoute: false },
       async (request, reply) => {
-        const query = queryOf(request);
+        const query = parametersOf(request);
         const destination = parseState(query.get('state') ?? '');
         if (!destination) throw new ApiError('cross_site_request');
         const source = encodeURIComponent(request.params.source);

@@ -63,7 +63,7 @@ const formEndpoints: Record<string, Send> = {
   revoke: (body) => post(`${server.baseUrl}/api/oauth/revoke`, formType, body),
   'a page of a session': (body) => post(`${server.baseUrl}/verify/session/ses_1`, formType, body),
   'a hand-off link': (body) => post(`${server.baseUrl}/verify/p/x`, formType, body),
-  'the page of own data': (body) => post(`${server.baseUrl}/verify/you`, formType, body),
+  'the page of own data': (body) => post(`${server.baseUrl}/verify/you/sign-in`, formType, body),
   'the test identity wallet': (body) => post(`${server.baseUrl}/verify/test-wallet`, formType, body),
   'an identity wallet': (body) => post(`${server.baseUrl}/verify/wallet/test-wallet-age/x`, formType, body),
   'a device code': (body) => post(`${server.baseUrl}/portal/device/token`, formType, body),
@@ -103,6 +103,8 @@ const jsonFaults: [what: string, body: Body, message: RegExp][] = [
   ['two surrogates in the wrong order', '{"more":["\\udc00\\ud800"]}', /more\.0 has U\+DC00/],
   ['NUL', '{"more":"\\u0000"}', /more has U\+0000 at position 1/],
   ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), /is not UTF-8/],
+  ['a name twice', '{"more":1,"more":2}', /more must be given once/],
+  ['an escaped name twice, within', '{"a":[{"b":1,"\\u0062":2}]}', /b must be given once/],
   ['33 nested levels', `{"more":${'['.repeat(33)}${']'.repeat(33)}}`, /nested deeper than 32 levels/],
   ['more than 2,000 values', JSON.stringify({ more: Array(2_000).fill(1) }), /more than 2000 values/],
 ];
@@ -127,7 +129,12 @@ describe.each(Object.entries(formEndpoints))('a form sent to %s', (_, send) => {
   });
 });
 
-describe.each(Object.entries(queries))('the query of %s', (_, send) => {
+describe.each(Object.entries(queries))('the query of %s', (name, send) => {
+  // Pages, and the return of a provider, ignore what they do not know.
+  it.runIf(/^(the|a start)/.test(name))('gets 400 if it has a name twice', async () => {
+    await refusalOf(await send('input=1&input=2'));
+  });
+
   it.each(['input=%00', 'state=%FF', 'a%00=1', 'state=%ED%A0%80', 'state=%'])(
     'gets 400 if it is no text, such as %s',
     async (query) => {

@@ -9,6 +9,7 @@ import { notePartner } from '../../platform/http/answer-log.ts';
 import { bearerChallenge } from '../../platform/http/bearer.ts';
 import { asGeneral, renderErrors } from '../../platform/http/errors.ts';
 import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
+import { createRequestCallers } from '../../platform/http/request-callers.ts';
 import { describeMistake } from '../../platform/keys/credential-kinds.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { SessionStore } from '../../sessions/session-store.ts';
@@ -69,7 +70,15 @@ function toResponse(session: Session): SessionResponse {
 export function sessionQueryRoutes(dependencies: SessionQueryDependencies): FastifyPluginAsyncZod {
   const { sessions, directory, limit, clock } = dependencies;
 
+  const keys = createRequestCallers<ApiKey>();
+
   return async (app) => {
+    app.addHook('onRequest', async (request, reply) => {
+      void reply.header('cache-control', 'no-store');
+      const key = await authenticateKey(request.headers.authorization, directory);
+      notePartner(request, key.partnerId);
+      keys.set(request, key);
+    });
     renderErrors(app, (error, request, reply) => {
       // Interface 7.2 fixes the text of each error, so a description of our own is left out.
       if (error.code !== 'service_unavailable') return asGeneral(new ApiError(error.code), request, reply);
@@ -86,10 +95,8 @@ export function sessionQueryRoutes(dependencies: SessionQueryDependencies): Fast
           response: { 200: SessionResponse, '4xx': GeneralError, '5xx': GeneralError },
         },
       },
-      async (request, reply) => {
-        void reply.header('cache-control', 'no-store');
-        const key = await authenticateKey(request.headers.authorization, directory);
-        notePartner(request, key.partnerId);
+      async (request) => {
+        const key = keys.require(request);
         await limit('session-query', key._id, { perMinute: queriesPerMinute });
         const session = await sessions.find(request.params.session_id);
         if (!session || clock.now() >= session.expiresAt.getTime()) throw new ApiError('session_not_found');

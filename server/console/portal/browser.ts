@@ -1,6 +1,7 @@
 import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { nonceCookie, requireOwn } from '../../platform/http/browser/csrf.ts';
+import { pathOf } from '../../platform/http/parameters.ts';
 
 /** The header with the CSRF token of calls of `/portal/trpc` that change something. */
 const csrfHeader = 'x-csrf-token';
@@ -35,8 +36,7 @@ export function createBrowser(baseUrl: string) {
 
     /** The path of the requested page below `/portal`, such as `/clients`. */
     pathOf({ url }: FastifyRequest): string {
-      const [path = ''] = url.split('?', 1);
-      return path.slice(mountPath.length) || '/';
+      return pathOf(url).slice(mountPath.length) || '/';
     },
 
     sessionOf: ({ cookies }: FastifyRequest): string | undefined => cookies[sessionCookie],

@@ -272,9 +272,10 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
           runAction(page, request, reply),
         );
     }
-    scope.get('/*', { exposeHeadRoute: false }, async (request, reply) => {
+    scope.get('/*', { exposeHeadRoute: false, config: { isFallback: true } }, async (request, reply) => {
       const signedIn = await calls.admit(request);
-      if (!signedIn) return reply.callNotFound();
+      const error = scope.unknownRoute(request);
+      if (!signedIn || error.code !== 'route_not_found') throw error;
       const path = browser.pathOf(request);
       return showError({ path }, { request, reply, signedIn }, noPageError(path));
     });

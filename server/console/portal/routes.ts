@@ -4,7 +4,8 @@ import { followChoice } from '../../platform/http/browser/language-choice.ts';
 import { pageHeaders, serveAsset } from '../../platform/http/browser/pages.ts';
 import { codeHeader, renderErrors } from '../../platform/http/errors.ts';
 import { boundInFlight, type Capacity } from '../../platform/http/limits/in-flight.ts';
-import { acceptForms } from '../../platform/http/parameters.ts';
+import { acceptForms, pathOf } from '../../platform/http/parameters.ts';
+import { ownUnknownRoutes } from '../../platform/http/unknown-routes.ts';
 import type { Browser } from './browser.ts';
 import { describeError, noPageError } from './error-words.ts';
 import { assets, type Responses } from './responses.ts';
@@ -31,7 +32,8 @@ export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
       void reply.header('cache-control', 'no-store');
       return followChoice(request, reply, browser) ? reply : undefined;
     });
-    renderErrors(scope, (error, request, reply) => {
+    renderErrors(scope, (thrown, request, reply) => {
+      const error = thrown.code === 'route_not_found' ? noPageError(pathOf(request.url)) : thrown;
       const m = responses.messagesOf(request);
       void reply.header(codeHeader, error.code);
       const values = {
@@ -41,10 +43,7 @@ export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
       };
       return responses.send(request, reply, 'problem', values, { status: error.status });
     });
-    scope.setNotFoundHandler(({ url }) => {
-      const [path = ''] = url.split('?', 1);
-      throw noPageError(path);
-    });
+    ownUnknownRoutes(scope);
     for (const page of pages) await scope.register(page);
   };
 

@@ -21,15 +21,13 @@ export function createHostRedirect(baseUrl: string) {
   const redirected = new LRUCache<string, true>({ max: mostRemembered, ttl: rememberedMs });
 
   return ({ host, url }: Pick<FastifyRequest, 'host' | 'url'>): string | undefined => {
-    // A request line may hold a whole address (RFC 9112 3.2.2).
-    const address = url.replace(/^https?:\/\/[^/]*/i, '');
     const name = host ? nameOf(host) : undefined;
     // An address that arrives at the base URL has found its way: a later one from the same host is redirected again.
-    if (name === undefined || name === ownName || redirected.has(address)) {
-      redirected.delete(address);
+    if (name === undefined || name === ownName || redirected.has(url)) {
+      redirected.delete(url);
       return undefined;
     }
-    redirected.set(address, true);
-    return `${baseUrl}${address}`;
+    redirected.set(url, true);
+    return `${baseUrl}${url}`;
   };
 }

@@ -7,6 +7,7 @@ import { issueToken } from '../../platform/http/browser/csrf.ts';
 import { type Language, languageAccepted, languageAsked } from '../../platform/http/browser/language.ts';
 import { choiceAddress, languageChosen } from '../../platform/http/browser/language-choice.ts';
 import { codeHeader } from '../../platform/http/errors.ts';
+import { pathOf, queryOf } from '../../platform/http/parameters.ts';
 import { isPhone } from '../../sessions/hand-off/devices.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { BrowserContext, SessionAccess } from '../../sessions/session-access.ts';
@@ -37,7 +38,7 @@ function languageOf(request: FastifyRequest, session: Session | undefined): Lang
   const { url, headers } = request;
   const settled = languageChosen(request) ?? session?.language;
   if (settled) return settled;
-  const asked = new URLSearchParams(url.split('?')[1]).get('ui_locales') ?? undefined;
+  const asked = new URLSearchParams(queryOf(url)).get('ui_locales') ?? undefined;
   return languageAsked(asked) ?? languageAccepted(headers['accept-language']);
 }
 
@@ -82,14 +83,14 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: Re
    * may have removed the path of the base URL.
    */
   function deviceOf(url: string): Device | undefined {
-    const [withoutQuery = ''] = url.split('?');
+    const withoutQuery = pathOf(url);
     const { segment } = /\/verify\/(?<segment>session|phone|p)\//.exec(withoutQuery)?.groups ?? {};
     if (segment === undefined) return undefined;
     return segment === 'session' ? 'computer' : 'phone';
   }
 
   /** Whether an address is one of the pages of a user's own data, `/verify/you`. */
-  const isYourData = (url: string) => /\/verify\/you(?=[/?]|$)/.test(url.split('?')[0] ?? '');
+  const isYourData = (url: string) => /\/verify\/you(?=[/?]|$)/.test(pathOf(url));
 
   /** Where "Try again" leads: to the page of the session, or else to the same address. */
   function retryAddress({ params, url }: FastifyRequest, device: Device | undefined): string {

@@ -1,4 +1,5 @@
 import { initTRPC, TRPCError } from '@trpc/server';
+import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { ZodError, type z } from 'zod';
 import { type ErrorCode, errorTable } from '../../../contracts/errors.ts';
@@ -42,7 +43,8 @@ export interface AdminContext {
 
 /** The code of an error of ours in the data of the response, with what programs need of it. */
 const dataOf = (code: ErrorCode, retryAfter: number | undefined) => ({
-  error: code,
+  // The checks of a body, which all borders share, have the code of the REST endpoints.
+  error: code === 'invalid_request' ? 'bad_input' : code,
   exit: errorTable[code].exit,
   httpStatus: errorTable[code].status,
   retryAfter,
@@ -53,13 +55,12 @@ const trpc = initTRPC
   .meta<{ audit?: AuditRule }>()
   .create({
     errorFormatter({ shape, error }) {
-      const ourError = error.cause instanceof ApiError ? error.cause : undefined;
-      const code = ourError?.code ?? fallbackCode(error.code);
+      const { code, extras } = apiErrorOf(error);
       return {
         code: shape.code,
         // The text of an unknown error could contain secrets.
         message: code === 'server_error' ? errorTable.server_error.text : messageOf(error),
-        data: dataOf(code, ourError?.extras.retryAfter),
+        data: dataOf(code, extras.retryAfter),
       };
     },
   });
@@ -68,7 +69,7 @@ const trpc = initTRPC
 export const errorShape = ({ code, message, extras }: ApiError) => ({
   code: TRPC_ERROR_CODES_BY_KEY[errorTable[code].trpc],
   message,
-  data: dataOf(code === 'invalid_request' ? 'bad_input' : code, extras.retryAfter),
+  data: dataOf(code, extras.retryAfter),
 });
 
 /** The most faults of an input that an error names, and the most characters of each. */
@@ -87,11 +88,18 @@ export function messageOf(error: TRPCError): string {
   return [...faults, ...(more > 0 ? [`and ${more} more faults`] : [])].join('; ');
 }
 
-/** Errors of tRPC itself: input that does not fit its schema, an unknown procedure. */
-function fallbackCode(code: TRPCError['code']): ErrorCode {
-  if (code === 'BAD_REQUEST' || code === 'PARSE_ERROR') return 'bad_input';
-  if (code === 'METHOD_NOT_SUPPORTED') return 'method_not_allowed';
-  return code === 'NOT_FOUND' ? 'route_not_found' : 'server_error';
+/** Errors of tRPC itself: input that does not fit its schema, an unknown procedure, a wrong content type. */
+function fallbackCode(error: TRPCError): ErrorCode {
+  if (error.code === 'METHOD_NOT_SUPPORTED') return 'method_not_allowed';
+  if (error.code === 'NOT_FOUND') return 'route_not_found';
+  return getHTTPStatusCodeFromError(error) < 500 ? 'bad_input' : 'server_error';
+}
+
+/** Our error behind an error of tRPC, or one that describes it. @param path the procedure, for the log */
+export function apiErrorOf(error: TRPCError, path?: string): ApiError {
+  const { cause } = error;
+  if (cause instanceof ApiError) return cause;
+  return new ApiError(fallbackCode(error), { description: messageOf(error), cause, detail: { path } });
 }
 
 /** Converts one of our errors into an error of tRPC. */
@@ -103,7 +111,7 @@ export function toTrpcError(error: ApiError): TRPCError {
 const translated = trpc.middleware(async ({ ctx, path, next }) => {
   const result = await next();
   if (result.ok) return result;
-  const { cause, code } = result.error;
+  const { cause } = result.error;
   // What a dry run returns in place of the output of the real call.
   if (cause instanceof DryRunEnd)
     return { ...result, ok: true, data: { dryRun: true, changes: cause.changes } };
@@ -113,8 +121,7 @@ const translated = trpc.middleware(async ({ ctx, path, next }) => {
     throw toTrpcError(error);
   }
   // An error of tRPC itself is only logged here. It is sent as it is, and `errorFormatter` adds one of our codes.
-  const description = messageOf(result.error);
-  ctx.failed?.(new ApiError(fallbackCode(code), { description, cause, detail: { path } }));
+  ctx.failed?.(apiErrorOf(result.error, path));
   return result;
 });
 

@@ -55,10 +55,18 @@ export function requireEncodedText(encoded: string, what: 'query' | 'form'): voi
   if (fault) throw new ApiError('invalid_request', { description: `The ${what} ${fault}` });
 }
 
-/** Refuses a query that is no text. A path that is no text is answered like an unknown one. */
-export async function requireTextInQuery({ url, is404 }: FastifyRequest): Promise<void> {
+/** The path of an address, without its query. */
+export const pathOf = (url: string): string => url.split('?', 1)[0] ?? '/';
+
+/** The query of an address, from its first `?` on: further ones are a part of it (RFC 3986 3.4). */
+export function queryOf(url: string): string {
   const start = url.indexOf('?');
-  if (start !== -1 && !is404) requireEncodedText(url.slice(start + 1), 'query');
+  return start === -1 ? '' : url.slice(start + 1);
+}
+
+/** Refuses a query that is no text. A path that is no text is answered like an unknown one. */
+export async function requireTextInQuery({ url }: FastifyRequest): Promise<void> {
+  requireEncodedText(queryOf(url), 'query');
 }
 
 /**

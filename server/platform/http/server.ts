@@ -16,12 +16,13 @@ import type { Logger } from '../telemetry/logging.ts';
 import { readTraceparent } from '../telemetry/trace-context.ts';
 import { logAnswer, noteFailure } from './answer-log.ts';
 import { refuseCompressed } from './body-text.ts';
-import { asGeneral, asOAuth, codeHeader, renderErrors } from './errors.ts';
+import { asGeneral, asOAuth, codeHeader, type ErrorRendering, renderErrors } from './errors.ts';
 import { acceptJson } from './json.ts';
 import { createMalformedAnswers, headFault } from './malformed.ts';
-import { requireTextInQuery } from './parameters.ts';
+import { pathOf, requireTextInQuery } from './parameters.ts';
 import { oneAtATime } from './pipelining.ts';
 import { boundHeaders } from './request-headers.ts';
+import { refuseUnknownRoutes } from './unknown-routes.ts';
 
 /** Largest request body in bytes. */
 const bodyLimit = 64 * 1024;
@@ -58,13 +59,16 @@ function isRoutable(path: string): boolean {
   }
 }
 
+/** A request line may hold a whole address (RFC 9112 3.2.2). Its path decides, as the one of a usual request line. */
+const withoutOrigin = (url: string): string => url.replace(/^https?:\/\/[^/?#]*/i, '') || '/';
+
 /**
  * Escapes the percent signs of a path that has a malformed escape or a needless one. With a malformed one, the router would refuse
  * the path before an endpoint could check credentials. With a needless one, it would find a route that a proxy's rule for the path
  * does not recognise: `/%70ortal` is not `/portal`. The query stays unchanged.
  */
 function routableUrl(url: string): string {
-  const [path = ''] = url.split('?', 1);
+  const path = pathOf(url);
   return isRoutable(path) ? url : path.replaceAll('%', '%25') + url.slice(path.length);
 }
 
@@ -133,14 +137,13 @@ export function createHttpServer({
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: randomRequestId,
     routerOptions: { maxParamLength: longestParameter },
-    rewriteUrl: ({ url = '/' }) => routableUrl(url),
+    rewriteUrl: ({ url = '/' }) => routableUrl(withoutOrigin(url)),
     forceCloseConnections: 'idle', // at a stop; the other connections end with their responses
     return503OnClosing: false, // Fastify would refuse, in its own words, requests that can still be answered
     clientErrorHandler: malformed.answer,
-    frameworkErrors(_error, request, reply) {
-      void reply.headers(headersOf(request as FastifyRequest));
-      refuseRoute('route_not_found', request as FastifyRequest, reply as FastifyReply);
-    },
+    // The router refuses a path that is no text, before any hook.
+    frameworkErrors: (_error, request, reply) =>
+      refuseUnroutable(request as FastifyRequest, reply as FastifyReply),
   });
 
   nameEachPlugin(app);
@@ -156,6 +159,7 @@ export function createHttpServer({
     boundHeaders(request.raw.headers);
     done();
   });
+  refuseUnknownRoutes(app);
   // These two come after the checks of credentials, which are made by `onRequest`.
   app.addHook('preParsing', refuseCompressed);
   app.addHook('preValidation', requireTextInQuery);
@@ -171,8 +175,7 @@ export function createHttpServer({
     done();
   });
   endConnectionsOnStop(app, isStopping);
-  renderErrors(app, asGeneral);
-  refuseUnknownRoutes(app);
+  renderErrors(app, asItsPath);
   return app;
 }
 
@@ -217,39 +220,15 @@ function refuseMalformed(code: ErrorCode, request: FastifyRequest, reply: Fastif
   asGeneral(error, request, reply.status(error.status).header('connection', 'close'));
 }
 
-/**
- * Refuses a request whose route or method is unknown, in the format of its path: OAuth endpoints have their own (interface 2.4).
- * The response must not be cached, which RFC 9110 15.1 would allow.
- */
-function refuseRoute(code: ErrorCode, request: FastifyRequest, reply: FastifyReply): unknown {
-  const error = new ApiError(code);
-  noteFailure(request, error);
-  void reply.status(error.status).headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
+/** Sends an error in the format of its path: OAuth endpoints have their own (interface 2.4). */
+const asItsPath: ErrorRendering = (error, request, reply) => {
   const render = request.url.startsWith('/api/oauth/') ? asOAuth : asGeneral;
   return render(error, request, reply);
-}
+};
 
-/** Matches the paths of a route's template, in which `:name` stands for one part and `*` for any characters. */
-function patternOf(template: string): RegExp {
-  const escaped = template.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${escaped.replace(/:[^/]+/g, '[^/]+').replace(/\*/g, '.*')}$`);
-}
-
-/** 404 for unknown paths, 405 with `Allow` for known ones. */
-function refuseUnknownRoutes(app: FastifyInstance): void {
-  const routes: { url: string; methods: string[] }[] = [];
-  app.addHook('onRoute', ({ url, method }) => void routes.push({ url, methods: [method].flat() }));
-  /** The routes by their patterns. They are made for the first unknown route, because they would make each start longer. */
-  let known: { pattern: RegExp; methods: string[] }[] | undefined;
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? '/';
-    known ??= routes.map(({ url, methods }) => ({ pattern: patternOf(url), methods }));
-    const allowed = new Set(
-      known.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods),
-    );
-    // A route for files may allow the method, but have no file at this path.
-    if (allowed.size === 0 || allowed.has(request.method))
-      return refuseRoute('route_not_found', request, reply);
-    return refuseRoute('method_not_allowed', request, reply.header('allow', [...allowed].join(', ')));
-  });
+function refuseUnroutable(request: FastifyRequest, reply: FastifyReply): void {
+  const error = new ApiError('route_not_found');
+  noteFailure(request, error);
+  void reply.status(error.status).headers({ ...headersOf(request), 'cache-control': 'no-store' });
+  asItsPath(error, request, reply);
 }

@@ -17,11 +17,6 @@ describe('the host name of a start', () => {
     expect(createHostRedirect('https://verify.example/svc')({ host, url })).toBe(address);
   });
 
-  it('is removed from a request line that holds a whole address', () => {
-    const redirect = createHostRedirect(baseUrl);
-    expect(redirect({ host: 'other.example', url: `http://other.example${url}` })).toBe(`${baseUrl}${url}`);
-  });
-
   it('causes one redirect if a proxy sends a Host of its own', () => {
     const redirect = createHostRedirect(baseUrl);
     expect(redirect({ host: 'backend', url })).toBe(`${baseUrl}${url}`);

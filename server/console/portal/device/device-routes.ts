@@ -16,6 +16,7 @@ import { codeHeader, type ErrorRendering, renderErrors } from '../../../platform
 import { subscriberOf } from '../../../platform/http/limits/client-network.ts';
 import type { RequestLimit } from '../../../platform/http/limits/request-limits.ts';
 import { acceptForms, requireOnce, withoutEmpty } from '../../../platform/http/parameters.ts';
+import { ownUnknownRoutes } from '../../../platform/http/unknown-routes.ts';
 import { freshUntil, type SignedIn } from '../member-sessions.ts';
 import { type DeviceLogins, pollInterval, requestLifetimeMs } from './device-logins.ts';
 
@@ -100,6 +101,7 @@ export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
   const routes: FastifyPluginAsyncZod = async (scope) => {
     acceptForms(scope);
     renderErrors(scope, asDeviceError);
+    ownUnknownRoutes(scope);
     scope.addHook('onRequest', async (_request, reply) => {
       void reply.headers({ 'cache-control': 'no-store', [environmentHeader]: environment });
     });

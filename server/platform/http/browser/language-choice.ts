@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { pathOf, queryOf } from '../parameters.ts';
 import { isOwnOrigin } from './csrf.ts';
 import { isLanguage, type Language } from './language.ts';
 
@@ -10,11 +11,12 @@ const maxQueryLength = 2400;
 
 /** Splits an address. `chosen`: the language that its query chooses; undefined if it chooses none. */
 function split(url: string): { path: string; chosen: string | undefined; otherParameters: string } {
-  const [path = '', query = ''] = url.split('?');
-  const parameters = query.split('&').filter((part) => part !== '');
+  const parameters = queryOf(url)
+    .split('&')
+    .filter((part) => part !== '');
   const isChoice = (part: string) => part === parameter || part.startsWith(`${parameter}=`);
   return {
-    path,
+    path: pathOf(url),
     chosen: parameters.find(isChoice)?.slice(parameter.length + 1),
     otherParameters: parameters.filter((part) => !isChoice(part)).join('&'),
   };

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, type TestPartner } from '../harness/partner.ts';
+import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
+
+let server: TestServer;
+let partner: TestPartner;
+beforeAll(async () => {
+  server = await startTestServer({ env: { SVC_PORTAL: 'on' } });
+  partner = await createPartner(server);
+});
+afterAll(() => server.stop());
+
+const bearer = { authorization: `Bearer ${adminToken}` };
+const mounts = {
+  'the admin API': () => `${server.adminUrl}/trpc`,
+  'dry runs': () => `${server.adminUrl}/trpc/dry-run`,
+  'the admin API for members': () => `${server.publicUrl}/portal/trpc`,
+};
+
+describe.each(Object.entries(mounts))('an answer of %s', (name, base) => {
+  it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
+    'refuses %s with 405 and the allowed methods',
+    async (method) => {
+      const response = await fetch(`${base()}/partners.show`, { method });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
+    },
+  );
+
+  it.each([{}, { 'content-type': 'text/plain' }, { 'content-type': 'multipart/form-data; boundary=x' }])(
+    'is a refusal, and no fault of the server, for a body with %o',
+    async (headers) => {
+      const body = headers['content-type'] ? 'x' : null;
+      const response = await fetch(`${base()}/partners.update`, { method: 'POST', headers, body });
+      expect(response.status).toBeGreaterThanOrEqual(400);
+      expect(response.status).toBeLessThan(500);
+      const { error } = (await response.json()) as { error: { data: { error: string } } };
+      expect(response.headers.get('x-svc-error')).toBe(error.data.error);
+    },
+  );
+
+  it('is in no cache', async () => {
+    const response = await fetch(
+      `${base()}/operators.whoami`,
+      name === 'dry runs' ? {} : { headers: bearer },
+    );
+    expect(response.headers.get('cache-control')).toContain('no-store');
+  });
+});
+
+it('a change that is called by GET gets 405 with the right method, and a query by POST too', async () => {
+  const call = async (method: string, procedure: string) => {
+    const json = { 'content-type': 'application/json' };
+    const headers = { ...bearer, ...(method === 'POST' ? json : {}) };
+    const body = method === 'POST' ? '{}' : null;
+    const response = await fetch(`${server.adminUrl}/trpc/${procedure}`, { method, headers, body });
+    await response.arrayBuffer();
+    return [response.status, response.headers.get('allow'), response.headers.get('x-svc-error')];
+  };
+  expect(await call('GET', 'partners.create')).toEqual([405, 'POST', 'method_not_allowed']);
+  expect(await call('POST', 'partners.list')).toEqual([405, 'GET', 'method_not_allowed']);
+});
+
+it('an amount that is given twice moves no money', async () => {
+  const wallet = { partnerId: partner.partnerId, mode: 'test' as const };
+  const before = await server.admin.wallets.show.query(wallet);
+  const response = await fetch(`${server.adminUrl}/trpc/wallets.fund`, {
+    method: 'POST',
+    headers: { ...bearer, 'content-type': 'application/json' },
+    body: `{"partnerId":"${partner.partnerId}","mode":"test","amount":5000,"reference":"a","amount":900000}`,
+  });
+  expect(response.status).toBe(400);
+  expect(await response.text()).toContain('amount must be given once');
+  expect(await server.admin.wallets.show.query(wallet)).toEqual(before);
+});
