@@ -34,6 +34,7 @@ export type TokenRequest = z.infer<typeof TokenRequest>;
 
 /** The credentials in the body, which are absent if the request has a Basic header. */
 const credentials = { client_id: true, client_secret: true } as const;
+export const ClientCredentials = TokenRequest.pick(credentials);
 export const TokenRequestWithBasic = TokenRequest.omit(credentials).meta({ id: 'TokenRequestWithBasic' });
 
 /** How long an access token is valid, in seconds (interface section 8). */

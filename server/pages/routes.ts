@@ -10,7 +10,7 @@ import { isOwnOrigin } from '../platform/http/browser/csrf.ts';
 import { followChoice } from '../platform/http/browser/language-choice.ts';
 import { pageHeaders } from '../platform/http/browser/pages.ts';
 import { renderErrors } from '../platform/http/errors.ts';
-import { prepareQuery, queryOf } from '../platform/http/parameters.ts';
+import { encodingFault, prepareQuery, queryOf } from '../platform/http/parameters.ts';
 import { ownUnknownRoutes } from '../platform/http/unknown-routes.ts';
 import { readTraceparent } from '../platform/telemetry/trace-context.ts';
 import { deviceName } from '../sessions/hand-off/devices.ts';
@@ -156,7 +156,9 @@ function startRoute(
 
   return async (app) => {
     renderErrors(app, async (error, request, reply) => {
-      const location = await starts.errorRedirect(request.query, error);
+      // A state that is no text could not be sent back as it was.
+      const isText = encodingFault(queryOf(request.url)) === undefined;
+      const location = isText ? await starts.errorRedirect(request.query, error) : undefined;
       return location === undefined ? sendError(error, request, reply) : reply.redirect(location, 302);
     });
 

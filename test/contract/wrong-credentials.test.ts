@@ -135,6 +135,26 @@ describe('the error for a credential of the wrong kind', () => {
     });
   });
 
+  it.each([
+    ['without a secret', (id: string) => `${id}:`],
+    ['without an id', () => ':x'],
+    ['without both', () => ':'],
+    ['with a secret that is too long', (id: string) => `${id}:${'x'.repeat(257)}`],
+    ['with an id that is too long', () => `${'x'.repeat(129)}:x`],
+  ])('gets 401 with a challenge in a Basic header %s, at both endpoints', async (_what, credentials) => {
+    const authorization = `Basic ${Buffer.from(credentials(partner.clientId)).toString('base64')}`;
+    const { client_id: _id, client_secret: _secret, ...form } = tokenForm(partner, someCode);
+    for (const [path, fields] of [
+      ['token', form],
+      ['revoke', { token: 'x' }],
+    ] as const) {
+      const body = new URLSearchParams(fields);
+      const init = { method: 'POST', headers: { authorization }, body };
+      const { status, headers } = await fetch(`${harness.baseUrl}/api/oauth/${path}`, init);
+      expect([status, headers.get('www-authenticate')]).toEqual([401, 'Basic realm="svc", charset="UTF-8"']);
+    }
+  });
+
   it('names its kind for a wrong code: 400 at the token endpoint, 404 at the storefront', async () => {
     const not = 'not an authorization code (svc_code_...)';
     const code = (text: string) => harness.exchange(partner, { ...someCode, code: text });

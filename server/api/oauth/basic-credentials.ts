@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { textFault } from '../../../contracts/input-text.ts';
+import { ClientCredentials } from '../../../contracts/oauth.ts';
 import { ApiError } from '../../platform/errors.ts';
 
 /** Where a request has the client's credentials. `basic`: in a Basic header. `unreadable`: the header has another form. */
@@ -15,7 +16,7 @@ function decodeForm(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '));
 }
 
-/** Reads a header `Basic base64(id:secret)`. @returns undefined if it has another form */
+/** Reads a header `Basic base64(id:secret)`. @returns undefined if it has another form, or no client can have such credentials */
 function parse(header: string): { id: string; secret: string } | undefined {
   const { encoded } = /^basic +(?<encoded>[A-Za-z0-9+/=_-]+) *$/i.exec(header)?.groups ?? {};
   if (encoded === undefined) return undefined;
@@ -25,7 +26,11 @@ function parse(header: string): { id: string; secret: string } | undefined {
   if (id === undefined || secret === undefined) return undefined;
   try {
     const credentials = { id: decodeForm(id), secret: decodeForm(secret) };
-    return textFault(credentials.id + credentials.secret) ? undefined : credentials;
+    const { success } = ClientCredentials.safeParse({
+      client_id: credentials.id,
+      client_secret: credentials.secret,
+    });
+    return success && !textFault(credentials.id + credentials.secret) ? credentials : undefined;
   } catch {
     return undefined; // a `%` without two hexadecimal digits
   }

@@ -41,17 +41,20 @@ export async function prepareQuery(request: FastifyRequest): Promise<void> {
 const mostFields = 32;
 
 /**
- * Refuses a query or a form that is not percent-encoded UTF-8, or has NUL. A parser would put other characters in their place.
- * @throws ApiError invalid_request
+ * What is wrong with a query or a form that is not percent-encoded UTF-8, or has NUL. A parser would put other characters in
+ * their place.
  */
-export function requireEncodedText(encoded: string, what: 'query' | 'form'): void {
-  let text: string;
+export function encodingFault(encoded: string): string | undefined {
   try {
-    text = decodeURIComponent(encoded);
+    return textFault(decodeURIComponent(encoded));
   } catch {
-    throw new ApiError('invalid_request', { description: `The ${what} is not percent-encoded UTF-8` });
+    return 'is not percent-encoded UTF-8';
   }
-  const fault = textFault(text);
+}
+
+/** @throws ApiError `invalid_request` for a query or a form that is no text */
+function requireEncodedText(encoded: string, what: 'query' | 'form'): void {
+  const fault = encodingFault(encoded);
   if (fault) throw new ApiError('invalid_request', { description: `The ${what} ${fault}` });
 }
 

@@ -40,7 +40,7 @@ function createUnknownRoute(app: FastifyInstance): FastifyInstance['unknownRoute
     if (allowed.size === 0 || allowed.has(request.method))
       return new ApiError('route_not_found', { headers });
     return new ApiError('method_not_allowed', {
-      headers: { ...headers, allow: [...allowed].sort().join(', ') },
+      headers: { ...headers, allow: [...allowed].join(', ') },
     });
   };
 }

@@ -280,6 +280,15 @@ describe('a page of the portal', () => {
     expect(html).not.toMatch(/>[^<]*\d{4}-\d{2}-\d{2}T/);
   });
 
+  it.each(['abc', '', '0', '-1', '1e9', '9'.repeat(20), 'NaN', 'Infinity'])(
+    'refuses a hold of %j hours as an input',
+    async (hours) => {
+      const { response } = await submit(`/webhooks/${partner.keyId}`, { act: 'pause', hours });
+      expect(response.status).toBeLessThan(500);
+      expect(response.status).toBeGreaterThanOrEqual(400);
+    },
+  );
+
   it('leads from a held endpoint to the deliveries that wait', async () => {
     const path = `/webhooks/${partner.keyId}`;
     await submit(path, { act: 'set', url: 'http://localhost:9/hooks' });

@@ -118,6 +118,12 @@ describe('a start with the scope openid', () => {
       });
   });
 
+  it('gets a page where the query is no text, whose state could not be sent back', async () => {
+    for (const more of ['&more=%ff', '&more=%00', '&more=%'])
+      await expectPage({ prompt: 'none' }, /The query (is not percent-encoded|has U)/, { more });
+    await expectPage({ state: `${'s'.repeat(16)}\0` }, /The query has U\+0000/);
+  });
+
   it('gets a page where the client is disabled', async () => {
     const own = await createOpenidPartner(server);
     await server.admin.clients.disable.mutate({ clientId: own.clientId });

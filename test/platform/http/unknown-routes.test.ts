@@ -55,7 +55,7 @@ describe('a path that another method has gets 405 with the allowed methods, in t
     ['GET /portal/sign-out', 'POST', /html/],
     ['PUT /portal/device/token', 'POST', /json/],
     ['GET /portal/device/authorization', 'POST', /html/],
-    ['PUT /portal/trpc/partners.show', 'GET, HEAD, POST', /json/],
+    ['PUT /portal/trpc/partners.show', 'GET, POST, HEAD', /json/],
     ['DELETE /api/checkbox/resolve', 'POST', /json/],
   ])('%s', async (line, allow, type) => {
     const { status, header } = await send(line);

@@ -35,6 +35,12 @@ export const withoutResult =
 /** Reads a number in a form. NaN, which every procedure refuses, for an empty text too: `Number('')` would be 0. */
 export const numberIn = (value = ''): number => (value.trim() === '' ? Number.NaN : Number(value));
 
+/** The time some hours after `now`. Text that is no time, which every procedure refuses, for hours that lead to none. */
+export function timeAfter(now: number, hours: number): string {
+  const at = new Date(now + hours * 3_600_000);
+  return Number.isNaN(at.getTime()) ? '' : at.toISOString();
+}
+
 const oneDay = '86400';
 /** A field that asks how long the old secret stays valid after a rotation. */
 export const keepOldField = (m: Messages): Field =>

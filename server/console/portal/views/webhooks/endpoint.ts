@@ -1,6 +1,6 @@
 import { eventNames } from '../../../../../contracts/event-names.ts';
 import { asking } from '../kit/ask.ts';
-import { checkedByProcedure, hidden, select, withoutResult } from '../kit/forms.ts';
+import { checkedByProcedure, hidden, numberIn, select, timeAfter, withoutResult } from '../kit/forms.ts';
 import type { Action, Given, PageContext, PageRow, Question, Section, View } from '../kit/page.ts';
 import { options, percent, tableOf, text, time, toned } from '../kit/text.ts';
 
@@ -254,10 +254,12 @@ export const endpointPages: readonly PageRow[] = [
       pause: asking(
         'webhooks.pause',
         askAbout('holdsEvents'),
-        withoutResult((context, { hours = '' }) => {
-          const until = new Date(context.now + Number(hours) * 3_600_000);
-          return context.api.webhooks.pause({ ...keyReference(context), until: until.toISOString() });
-        }),
+        withoutResult((context, { hours }) =>
+          context.api.webhooks.pause({
+            ...keyReference(context),
+            until: timeAfter(context.now, numberIn(hours)),
+          }),
+        ),
       ),
       resume: withoutResult((context) => context.api.webhooks.resume(keyReference(context))),
       notices: asking(
