@@ -155,15 +155,31 @@ const mostHeaders = 1_000;
 /** uri-host [ ":" port ] of RFC 9110 7.2, with the characters of RFC 3986 3.2.2. */
 const hostForm = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
-/** Whether the Host header is valid: exactly one, with a host as its value. HTTP/1.0 may omit it (RFC 9112 3.2). */
-function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+/** The values of a header field, in the order of its lines. Node.js keeps the first one of some fields only. */
+function valuesOf({ rawHeaders }: IncomingMessage, field: string): string[] {
   // `rawHeaders` is a flat list, in which each name is followed by its value.
-  const hosts = rawHeaders.filter(
-    (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host',
-  );
-  const [host] = hosts;
-  return host === undefined ? httpVersion === '1.0' : hosts.length === 1 && hostForm.test(host);
+  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === field);
 }
+
+/** Whether the Host header is valid: exactly one, with a host as its value. HTTP/1.0 may omit it (RFC 9112 3.2). */
+function hasValidHost(request: IncomingMessage): boolean {
+  const [host, ...others] = valuesOf(request, 'host');
+  return host === undefined ? request.httpVersion === '1.0' : others.length === 0 && hostForm.test(host);
+}
+
+/**
+ * Whether the transfer coding is one that is decoded. HTTP/1.0 has none: a proxy of that version could read the body as the next
+ * request (RFC 9112 6.1).
+ */
+function hasKnownCoding({ headers, httpVersion }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding'];
+  return coding === undefined || (httpVersion === '1.1' && /^chunked$/i.test(coding));
+}
+
+/** Fields that occur once. A proxy could read another value of a repeated one than this server. */
+const singleFields = ['authorization', 'content-type'] as const;
+const isRepeated = (request: IncomingMessage, field: (typeof singleFields)[number]): boolean =>
+  request.headers[field] !== undefined && valuesOf(request, field).length > 1;
 
 /** The versions that Node.js serves. It also reads 0.9 and 2.0 in a request line. */
 const versions: readonly string[] = ['1.0', '1.1'];
@@ -173,5 +189,6 @@ export function headFault(request: IncomingMessage): ErrorCode | undefined {
   if (!versions.includes(request.httpVersion)) return 'malformed_http';
   const headerCount = request.rawHeaders.length / 2; // names and values
   if (headerCount > mostHeaders) return 'headers_too_large';
-  return hasValidHost(request) ? undefined : 'malformed_http';
+  const isSound = hasValidHost(request) && hasKnownCoding(request);
+  return isSound && !singleFields.some((field) => isRepeated(request, field)) ? undefined : 'malformed_http';
 }
