@@ -3,7 +3,7 @@ import { deleting, type MessagePoint, pointsAt, writing } from './message-points
 /** The points of every write of an erasure: first by the operator's command, then by the second pass of the sweep. */
 export const erasurePoints: readonly MessagePoint[] = pointsAt({
   user: writing('users', /"erasedAt"/),
-  snapshots: writing('sessions', /"revised"/),
+  snapshots: writing('sessions', /"snapshot_invalidated"/),
   'snapshots done': writing('users', /"\$unset":\{"invalidateAt"/),
   addresses: writing('requestLog', /"\$unset":\{"address"/),
   revocations: writing('revocations'),
