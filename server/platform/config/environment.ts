@@ -19,11 +19,11 @@ function wholeNumber(min: number, max: number) {
 }
 
 const port = wholeNumber(0, 65_535);
-/** A schema of its own for `off`, whose error would hide that of the number. */
-const offOr = <T>(number: z.ZodType<T, string>) =>
+/** A schema of its own for `off`, whose error would hide that of the other values. */
+const offOr = <T>(others: z.ZodType<T, string>) =>
   z.string().transform((text, context): T | 'off' => {
     if (text === 'off') return text;
-    const parsed = number.safeParse(text);
+    const parsed = others.safeParse(text);
     if (parsed.success) return parsed.data;
     context.addIssue({
       code: 'custom',
@@ -75,10 +75,16 @@ const baseUrl = z
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   });
 
-const masterKey = z
+/** A master key, as bytes. */
+export const masterKey = z
   .string()
   .regex(/^[A-Za-z0-9+/_-]{43}=?$/, { error: 'expected 32 bytes in base64' })
   .transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
+
+/** A token that an Authorization header can carry. */
+export const bearerTokenText = z.string().regex(/^[\w.~+/=-]{32,512}$/, {
+  error: 'expected 32 to 512 letters, digits and - . _ ~ + / =, which an Authorization header can carry',
+});
 
 /** The variables of the environment, each by itself. */
 export const Environment = z.object({
@@ -102,13 +108,7 @@ export const Environment = z.object({
     .optional(),
   SVC_DATA_DIR: z.string().min(1).default('.svc'),
   SVC_MASTER_KEY: list(masterKey).optional(),
-  SVC_ADMIN_TOKEN: z
-    .string()
-    .regex(/^(?:off|[\w.~+/=-]{32,512})$/, {
-      error:
-        'expected off, or 32 to 512 letters, digits and - . _ ~ + / =, which an Authorization header can carry',
-    })
-    .optional(),
+  SVC_ADMIN_TOKEN: offOr(bearerTokenText).optional(),
   SVC_WEBHOOK_RETRY_DELAYS: list(duration)
     .refine((delays) => delays.length === 2, { error: 'expected two durations, for attempts 2 and 3' })
     .default([60_000, 300_000]),

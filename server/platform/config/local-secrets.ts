@@ -1,41 +1,74 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { z } from 'zod';
 import { randomSecret } from '../ids.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
+import { bearerTokenText, masterKey } from './environment.ts';
+
+/** A secret in a file of the data directory. Its form is that of the environment variable. */
+interface SecretFile<T> {
+  name: string;
+  form: z.ZodType<T, string>;
+  make: () => string;
+  /** What to do if the file is damaged. */
+  remedy: string;
+}
+
+const masterKeyFile: SecretFile<Uint8Array> = {
+  name: 'master-key',
+  form: masterKey,
+  make: () => randomBytes(32).toString('base64'),
+  remedy: 'restore it from a backup, because only this key opens the data',
+};
+const adminTokenFile: SecretFile<string> = {
+  name: 'admin-token',
+  form: bearerTokenText,
+  make: () => randomSecret('operatorToken'),
+  remedy: 'delete it, and the next start makes another',
+};
+
+/** @throws ConfigError if the file was damaged */
+function readSecret<T>(path: string, { form, remedy }: SecretFile<T>): T {
+  const { success, data, error } = form.safeParse(readFileSync(path, 'utf8').trim());
+  if (success) return data;
+  throw new ConfigError([`${path}: ${error.issues[0]?.message}: ${remedy}`]);
+}
 
 /**
  * Reads a secret from a file of the data directory (mode 0600), or creates it. If two processes start at the same time,
  * both use the secret of the first one that writes.
+ * @throws ConfigError if the file was damaged
  */
-function localSecret(dataDir: string, name: string, make: () => string): string {
+function localSecret<T>(dataDir: string, file: SecretFile<T>): T {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const path = join(dataDir, name);
-  try {
-    writeFileSync(path, `${make()}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    chmodSync(path, 0o600); // The file may come from elsewhere, such as a backup, with wider permissions.
+  const path = join(dataDir, file.name);
+  if (!existsSync(path)) {
+    // The file appears with its whole text, also if the disk is full or the process ends.
+    const draft = `${path}.${randomBytes(8).toString('hex')}`;
+    try {
+      writeFileSync(draft, `${file.make()}\n`, { mode: 0o600, flag: 'wx' });
+      linkSync(draft, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    } finally {
+      rmSync(draft, { force: true });
+    }
   }
-  return readFileSync(path, 'utf8').trim();
+  chmodSync(path, 0o600); // The file may come from elsewhere, such as a backup, with wider permissions.
+  return readSecret(path, file);
 }
 
 /** The master key that was generated into `dataDir`; an empty list if there is no such file. Writes nothing. */
 export function generatedMasterKeys(dataDir: string): readonly Uint8Array[] {
-  const path = join(dataDir, 'master-key');
-  if (!existsSync(path)) return [];
-  return [new Uint8Array(Buffer.from(readFileSync(path, 'utf8').trim(), 'base64'))];
+  const path = join(dataDir, masterKeyFile.name);
+  return existsSync(path) ? [readSecret(path, masterKeyFile)] : [];
 }
 
 /** Returns the configured master keys. In development without any, it is a key that is generated into the data directory. */
-export function masterKeysOf({ masterKeys, dataDir }: Config): [Uint8Array, ...Uint8Array[]] {
-  if (masterKeys) return masterKeys;
-  const generated = localSecret(dataDir, 'master-key', () => randomBytes(32).toString('base64'));
-  return [new Uint8Array(Buffer.from(generated, 'base64'))];
-}
+export const masterKeysOf = ({ masterKeys, dataDir }: Config): [Uint8Array, ...Uint8Array[]] =>
+  masterKeys ?? [localSecret(dataDir, masterKeyFile)];
 
 /** Returns the token of the first operator; undefined if it is off. In development without one, a token is generated. */
 export const adminTokenOf = ({ adminToken, dataDir }: Config): string | undefined =>
-  adminToken === 'off'
-    ? undefined
-    : (adminToken ?? localSecret(dataDir, 'admin-token', () => randomSecret('operatorToken')));
+  adminToken === 'off' ? undefined : (adminToken ?? localSecret(dataDir, adminTokenFile));

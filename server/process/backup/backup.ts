@@ -123,11 +123,20 @@ export async function backup(config: Config, to: string) {
   return { target, files: Object.keys(files).length };
 }
 
+/** @throws Error if the file is no manifest of a backup */
+function readManifest(path: string): z.infer<typeof Manifest> {
+  try {
+    return Manifest.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (cause) {
+    throw new Error(`${path} is damaged, or of another version: use a backup that is whole`, { cause });
+  }
+}
+
 /** Compares a backup with its manifest. @throws Error with the first file that is missing, not in the manifest or different */
 function verify(source: string): z.infer<typeof Manifest> {
   const path = join(source, manifestName);
   if (!existsSync(path)) throw new Error(`${source} is no backup: it has no ${manifestName}`);
-  const manifest = Manifest.parse(JSON.parse(readFileSync(path, 'utf8')));
+  const manifest = readManifest(path);
   const present = filesIn(source).filter((name) => name !== manifestName);
   for (const name of new Set([...present, ...Object.keys(manifest.files)])) {
     const file = join(source, name);
