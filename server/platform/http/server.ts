@@ -14,7 +14,7 @@ import { ApiError } from '../errors.ts';
 import { randomRequestId } from '../ids.ts';
 import type { Logger } from '../telemetry/logging.ts';
 import { readTraceparent } from '../telemetry/trace-context.ts';
-import { logAnswer, noteFailure } from './answer-log.ts';
+import { failureOf, logAnswer, noteFailure } from './answer-log.ts';
 import { refuseCompressed } from './body-text.ts';
 import { asGeneral, asOAuth, codeHeader, type ErrorRendering, renderErrors } from './errors.ts';
 import { acceptJson } from './json.ts';
@@ -167,10 +167,11 @@ export function createHttpServer({
     logAnswer(request, reply);
     done();
   });
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    // Only the response to an error has this header.
-    const code = reply.getHeader(codeHeader);
-    if (typeof code === 'string') void reply.headers(helpHeaders(code));
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    // Pages show an error in their own way, and its code is the one of the failure that was noted.
+    const noted = reply.statusCode >= 400 ? failureOf(request)?.code : undefined;
+    const code = reply.getHeader(codeHeader) ?? noted;
+    if (typeof code === 'string') void reply.headers({ [codeHeader]: code, ...helpHeaders(code) });
     if (reply.statusCode >= 400) removeUnsendable(reply);
     done();
   });
