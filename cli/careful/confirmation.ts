@@ -52,13 +52,11 @@ export function refuseUnattended({ consequence }: Pick<Intent, 'consequence'>): 
   throw usageError('This needs --yes without a terminal; nothing was done', consequence);
 }
 
-/** Asks the person to type the id. @throws CommandError exit 1 if another text is typed, exit 130 on Ctrl-C */
+/** Asks the person to type the id. @throws CommandError exit 1 if another text is typed, exit 130 on Ctrl-C or Ctrl-D */
 export async function confirmById({ id, consequence }: Intent): Promise<void> {
   process.stderr.write(`${printable(consequence)}\n`);
   const { input } = await import('@inquirer/prompts');
-  const typed = await readAnswer(
-    input({ message: printable(`Type ${id} to go on:`) }, { output: process.stderr }),
-  );
+  const typed = await readAnswer((context) => input({ message: printable(`Type ${id} to go on:`) }, context));
   if (typed.trim() === id) return;
   throw new CommandError({
     code: 'not_confirmed',
@@ -66,12 +64,33 @@ export async function confirmById({ id, consequence }: Intent): Promise<void> {
   });
 }
 
-/** Returns what a person types as the answer to a question. @throws CommandError exit 130 on Ctrl-C or Ctrl-D */
-export async function readAnswer(question: Promise<string>): Promise<string> {
+/** Where a question is shown, and what ends it. */
+interface QuestionContext {
+  output: NodeJS.WritableStream;
+  signal: AbortSignal;
+}
+
+/** The errors with which a question ends that has no answer. */
+const endsOfQuestion: readonly string[] = ['ExitPromptError', 'AbortPromptError'];
+
+/**
+ * Returns what a person types as the answer to a question.
+ * @param ask shows the question
+ * @throws CommandError exit 130 on Ctrl-C, Ctrl-D or another end of the input
+ */
+export async function readAnswer(ask: (context: QuestionContext) => Promise<string>): Promise<string> {
+  const { stdin } = process;
+  const ending = new AbortController();
+  // At Ctrl-D, the question only pauses its input. Nothing would hold the process then, and it would exit with 0.
+  // An answer pauses the input too, but is there before the abort.
+  const onPause = () => void setImmediate(() => ending.abort());
+  stdin.once('pause', onPause);
   try {
-    return await question;
+    return await ask({ output: process.stderr, signal: ending.signal });
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'ExitPromptError') throw error;
+    if (!(error instanceof Error && endsOfQuestion.includes(error.name))) throw error;
     throw new CommandError({ code: 'cancelled', message: 'Cancelled' });
+  } finally {
+    stdin.off('pause', onPause);
   }
 }

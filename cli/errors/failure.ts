@@ -12,7 +12,7 @@ export const exits = {
   refused: 5,
   rateLimited: 6,
   unreachable: 7,
-  /** Ctrl-C at a question: 128 plus the number of SIGINT. */
+  /** Ctrl-C or Ctrl-D at a question: 128 plus the number of SIGINT. */
   cancelled: 130,
 } as const;
 export type Exit = (typeof exits)[keyof typeof exits];

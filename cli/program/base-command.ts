@@ -240,7 +240,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
       if (code !== 'reason_required' || !isInteractive()) throw error;
       const { input } = await import('@inquirer/prompts');
       const message = 'These are data of a live user. Why do you read them? The audit log keeps it:';
-      this.#reason = await readAnswer(input({ message }, { output: process.stderr }));
+      this.#reason = await readAnswer((context) => input({ message }, context));
       return read({ reason: this.#reason });
     }
   }

@@ -20,7 +20,7 @@ export async function readStdin(): Promise<string> {
 /** Reads a text that a person types, without showing it. */
 export async function typeHidden(message: string): Promise<string> {
   const { password } = await import('@inquirer/prompts');
-  return readAnswer(password({ message }, { output: process.stderr }));
+  return readAnswer((context) => password({ message }, context));
 }
 
 /** Refuses a text that contains a secret, so that the secret is not sent. @throws CommandError if there is a secret */

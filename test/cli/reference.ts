@@ -64,7 +64,7 @@ Commands that make a secret show it once. \`--out-file FILE\` writes it to a new
 | 5 | refused by a rule, or in conflict with the state of the record |
 | 6 | rate limited |
 | 7 | the server cannot be reached |
-| 130 | cancelled by Ctrl-C at a question; nothing was done |
+| 130 | cancelled by Ctrl-C or Ctrl-D at a question; nothing was done |
 `;
 
 type ProgramName = 'svcadmin' | 'svc';

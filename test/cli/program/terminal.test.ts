@@ -34,6 +34,7 @@ function openTerminal(env: Record<string, string>, cwd: string) {
     type,
     screen,
     interrupt: () => tmux('send-keys', 'C-c'),
+    endInput: () => tmux('send-keys', 'C-d'),
     /** Clears the screen, and waits until it is clear, because text that is typed before would be lost. */
     clear: async () => {
       await type('clear');
@@ -124,6 +125,28 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     await shows(/^Cancelled$.*^exit 130$/ms);
     expect((await server.admin.partners.show.query({ partnerId: id })).status).toBe('active');
   });
+
+  it.each([
+    ['login --url URL', 'Operator token for'],
+    ['partners suspend PARTNER', 'Type ptr_'],
+    ['partners suspend PARTNER --json', 'Type ptr_'],
+    ['secrets find', 'Leaked secret'],
+  ])(
+    '%s exits with 130 after Ctrl-D at its question, so that a script does not go on',
+    async (words, question) => {
+      await login();
+      const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
+      await server.admin.partners.activate.mutate({ partnerId: id });
+      const line = words.replace('URL', server.adminUrl).replace('PARTNER', id);
+      await terminal.clear();
+      await terminal.type(`${svcadmin} ${line} && echo went on; echo "exit $?"`);
+      await shows(question);
+      await terminal.endInput();
+      await shows(/Cancelled.*^exit 130$/ms);
+      expect(await terminal.screen()).not.toMatch(/^went on$/m);
+      expect((await server.admin.partners.show.query({ partnerId: id })).status).toBe('active');
+    },
+  );
 
   it("asks why personal data of a live user are read, and records the operator's reason in the audit log", async () => {
     await login();

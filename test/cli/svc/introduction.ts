@@ -72,7 +72,7 @@ Programs that run without a member use an API key: \`GET /api/events\` and \`GET
 | 5 | refused by a rule, or in conflict with the state of the record |
 | 6 | rate limited |
 | 7 | the server cannot be reached, or has no portal |
-| 130 | ended by Ctrl-C: \`svc listen\`, or a question, and then nothing was done |
+| 130 | ended by Ctrl-C: \`svc listen\`, or a question (Ctrl-D too), and then nothing was done |
 
 Completion: \`svc autocomplete bash\`, \`svc autocomplete zsh\`, or
 \`svc autocomplete fish > ~/.config/fish/completions/svc.fish\`.
