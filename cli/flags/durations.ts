@@ -1,15 +1,12 @@
 import { beginsWithDay } from '../../contracts/calendar.ts';
 import { parseDuration } from '../../contracts/durations.ts';
-import { momentAt, wallTime } from './zones.ts';
+import { localZone, momentAt, wallTime } from './zones.ts';
 
 /** Parses `90s`, `30m`, `24h` or `7d` as whole seconds. Returns undefined for any other text. */
 export function parseSeconds(text: string): number | undefined {
   const durationMs = parseDuration(text, ['s', 'm', 'h', 'd']);
   return durationMs === undefined || durationMs % 1000 !== 0 ? undefined : durationMs / 1000;
 }
-
-/** The zone of this computer. Its clocks show times that name no other zone. */
-const localZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /**
  * Parses a duration such as `2h` as the time two hours ago. Parses any other text with `parseTime`.

@@ -1,5 +1,16 @@
 import { usageError } from '../errors/failure.ts';
 
+/** The zone of this computer. Its clocks show times that name no other zone. */
+export function localZone(): string {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  try {
+    return requireZone(timeZone);
+  } catch {
+    // With an empty TZ, it is `Etc/Unknown`, which no function accepts. The clocks then show UTC.
+    return 'UTC';
+  }
+}
+
 /** The fields of a date and time as the clocks of a zone show them. */
 const fields = {
   year: 'numeric',

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { formatCents, parseDollars } from '../../../cli/flags/amounts.ts';
 import { parseMoment, parseSeconds } from '../../../cli/flags/durations.ts';
 import { holdEnd } from '../../../cli/flags/hold-end.ts';
@@ -137,5 +137,18 @@ describe('the value of a flag for a time', () => {
       local(5, 29, 9),
     ]);
     expect(taken('12:30:15')).toBe(new Date(2026, 6, 1, 12, 30, 15).toISOString());
+  });
+});
+
+describe('the zone of this computer', () => {
+  const before = process.env['TZ'];
+  afterEach(() => {
+    if (before === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = before;
+  });
+
+  it.each(['', 'Nowhere/Nowhere'])('is UTC if TZ is %j', (zone) => {
+    process.env['TZ'] = zone;
+    expect(parseMoment('yesterday', Date.UTC(2026, 6, 1, 12))).toBe('2026-06-30T00:00:00.000Z');
   });
 });
