@@ -3,7 +3,7 @@ import { readVariables } from '../../contracts/settings.ts';
 import { readAnswer } from '../careful/confirmation.ts';
 import { type AdminApi, createAdminApi } from '../connection/client.ts';
 import { type Connection, type ConnectionFlags, connect } from '../connection/connection.ts';
-import { CommandError, type ConnectionSource, toFailure } from '../errors/failure.ts';
+import { CommandError, type ConnectionSource, toFailure, usageError } from '../errors/failure.ts';
 import { formatValue, label, localTime, printable, printableJson } from '../output/format.ts';
 import { renderListing } from '../output/listing.ts';
 import { renderFields } from '../output/table.ts';
@@ -56,18 +56,28 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
 
   override async init(): Promise<void> {
     await super.init();
-    const { args, flags } = await this.parse({
-      flags: this.ctor.flags,
-      baseFlags: (this.ctor as unknown as typeof AdminCommand).baseFlags,
-      enableJsonFlag: this.ctor.enableJsonFlag,
-      args: this.ctor.args,
-      strict: this.ctor.strict,
-    });
+    const { args, flags } = await this.#parseTyped();
     this.flags = flags as unknown as FlagsOf<T>;
     this.args = args as unknown as ArgsOf<T>;
     // A member belongs to one partner, which the login tells. So `svc` fills in what operators type.
     const { impliesPartner } = this.ctor as unknown as typeof AdminCommand;
     if (impliesPartner) Object.assign(this[impliesPartner] as object, { partner: this.connection.partnerId });
+  }
+
+  /** Parses what was typed. @throws CommandError or the error of oclif for wrong use, whatever a parser of a flag throws */
+  async #parseTyped() {
+    try {
+      return await this.parse({
+        flags: this.ctor.flags,
+        baseFlags: (this.ctor as unknown as typeof AdminCommand).baseFlags,
+        enableJsonFlag: this.ctor.enableJsonFlag,
+        args: this.ctor.args,
+        strict: this.ctor.strict,
+      });
+    } catch (error) {
+      if (error instanceof CommandError || (error as { oclif?: object }).oclif) throw error;
+      throw usageError((error as Error).message.replace(/^Parsing (\S+) \n\t(.*)\n.*$/s, '$1: $2'));
+    }
   }
 
   protected get program(): ProgramName {
