@@ -1,5 +1,6 @@
 import { beginsWithDay } from '../../contracts/calendar.ts';
 import { parseDuration } from '../../contracts/durations.ts';
+import { usageError } from '../errors/failure.ts';
 import { localZone, momentAt, wallTime } from './zones.ts';
 
 /** Parses `90s`, `30m`, `24h` or `7d` as whole seconds. Returns undefined for any other text. */
@@ -8,15 +9,28 @@ export function parseSeconds(text: string): number | undefined {
   return durationMs === undefined || durationMs % 1000 !== 0 ? undefined : durationMs / 1000;
 }
 
+const firstMoment = Date.parse('0001-01-01T00:00Z');
+const endOfMoments = Date.parse('+010000-01-01T00:00Z');
+
+/**
+ * Writes a moment as RFC 3339 in UTC, whose years have four digits.
+ * @param at in milliseconds
+ * @param text what the person typed
+ * @throws CommandError outside the years 0001 to 9999, which the server refuses or `Date` cannot write
+ */
+export function isoOf(at: number, text: string): string {
+  if (at >= firstMoment && at < endOfMoments) return new Date(at).toISOString();
+  throw usageError(`${text} is a time outside the years 0001 to 9999`);
+}
+
 /**
  * Parses a duration such as `2h` as the time two hours ago. Parses any other text with `parseTime`.
  * @returns the time as RFC 3339 in UTC; undefined if the text is neither a duration nor a time
+ * @throws CommandError as `isoOf`
  */
 export function parseMoment(text: string, now: number, zone = localZone()): string | undefined {
   const secondsAgo = parseSeconds(text);
-  return secondsAgo === undefined
-    ? parseTime(text, now, zone)
-    : new Date(now - secondsAgo * 1000).toISOString();
+  return secondsAgo === undefined ? parseTime(text, now, zone) : isoOf(now - secondsAgo * 1000, text);
 }
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
@@ -55,6 +69,7 @@ const withZone =
  * Parses a date, or a date and time. Also parses `today`, `yesterday` or a weekday, with or without a time.
  * @param zone the zone of a text that names none, such as `Europe/Berlin`
  * @returns the time as RFC 3339 in UTC; undefined for any other text, and for a day that the calendar does not have
+ * @throws CommandError as `isoOf`
  */
 export function parseTime(text: string, now: number, zone = localZone()): string | undefined {
   const full = replaceDayName(text, now, zone);
@@ -62,5 +77,5 @@ export function parseTime(text: string, now: number, zone = localZone()): string
   const { date, time = '00:00' } = withoutZone.exec(full)?.groups ?? {};
   if (date === undefined && !withZone.test(full)) return undefined;
   const at = date === undefined ? Date.parse(full) : momentAt(`${date}T${time}`, zone);
-  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
+  return Number.isNaN(at) ? undefined : isoOf(at, text);
 }

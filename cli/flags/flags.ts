@@ -3,7 +3,7 @@ import { idTokenAlgs } from '../../contracts/openid.ts';
 import { usageError } from '../errors/failure.ts';
 import { localTime } from '../output/format.ts';
 import { parseDollars } from './amounts.ts';
-import { parseMoment, parseSeconds, parseTime } from './durations.ts';
+import { isoOf, parseMoment, parseSeconds, parseTime } from './durations.ts';
 
 const eitherMode = Flags.option({ options: ['test', 'live'] as const });
 
@@ -234,6 +234,6 @@ export function withoutUndefined<T extends object>(fields: T): { [K in keyof T]?
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** Returns the local time after a number of seconds from now, for a message. */
+/** Returns the local time after a number of seconds from now, for a message. @throws CommandError as `isoOf` */
 export const localTimeIn = (seconds: number): string =>
-  localTime(new Date(Date.now() + seconds * 1000).toISOString());
+  localTime(isoOf(Date.now() + seconds * 1000, `${seconds} s from now`));

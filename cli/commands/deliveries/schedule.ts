@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core';
 import type { ScheduleColumn, ScheduleRow } from '../../../contracts/admin/schedule.ts';
 import { usageError } from '../../errors/failure.ts';
+import { isoOf } from '../../flags/durations.ts';
 import { eventFilters } from '../../flags/filters.ts';
 import { mostPerPage, requireFromBeforeTo, splitWords } from '../../flags/flags.ts';
 import { parsePastOrFuture } from '../../flags/moments.ts';
@@ -24,7 +25,7 @@ const fieldsOf: Readonly<Record<ScheduleColumn, readonly (keyof ScheduleRow)[]>>
 /** A flag for a time in the past (`2h`) or in the future (`+2h`). Its value is RFC 3339 in UTC. */
 const time = Flags.custom<string>({
   helpValue: '+2h|2026-07-01T09:00',
-  parse: async (text) => new Date(parsePastOrFuture(text)).toISOString(),
+  parse: async (text) => isoOf(parsePastOrFuture(text), text),
 });
 
 export default class DeliveriesSchedule extends AdminCommand<typeof DeliveriesSchedule> {

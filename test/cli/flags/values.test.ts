@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { formatCents, parseDollars } from '../../../cli/flags/amounts.ts';
-import { parseMoment, parseSeconds } from '../../../cli/flags/durations.ts';
+import { isoOf, parseMoment, parseSeconds, parseTime } from '../../../cli/flags/durations.ts';
+import { localTimeIn } from '../../../cli/flags/flags.ts';
 import { holdEnd } from '../../../cli/flags/hold-end.ts';
 import { momentAt, wallTime } from '../../../cli/flags/zones.ts';
 
@@ -137,6 +138,32 @@ describe('the value of a flag for a time', () => {
       local(5, 29, 9),
     ]);
     expect(taken('12:30:15')).toBe(new Date(2026, 6, 1, 12, 30, 15).toISOString());
+  });
+});
+
+describe('a time outside the years that RFC 3339 can write', () => {
+  const now = Date.UTC(2026, 6, 1);
+  const refused = expect.objectContaining({
+    failure: expect.objectContaining({ code: 'usage', message: expect.stringContaining('0001 to 9999') }),
+  });
+
+  it.each(['999999999d', '800000d', '9999-12-31T23:59-14:00'])(
+    '%s is wrong use, wherever it is typed',
+    async (text) => {
+      expect(() => parseMoment(text, now)).toThrow(refused);
+      if (!text.endsWith('d')) expect(() => parseTime(text, now)).toThrow(refused);
+    },
+  );
+
+  it('is wrong use as the end of a hold, and as the end of an old secret', async () => {
+    for (const text of ['999999999d', '9000000d', '9999-12-31T23:59-14:00'])
+      await expect(holdEnd().parse(text, {} as never, {} as never), text).rejects.toThrow(refused);
+    expect(() => localTimeIn(999_999_999 * 86_400)).toThrow(refused);
+  });
+
+  it('begins where its years end', () => {
+    expect(isoOf(Date.parse('9999-12-31T23:59:59Z'), '')).toBe('9999-12-31T23:59:59.000Z');
+    expect(isoOf(Date.parse('0001-01-01T00:00:00Z'), '')).toBe('0001-01-01T00:00:00.000Z');
   });
 });
 
