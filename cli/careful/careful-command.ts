@@ -4,6 +4,9 @@ import { isInteractive } from '../output/terminal.ts';
 import { AdminCommand } from '../program/base-command.ts';
 import { chooseStep, confirmById, type Intent, refuseUnattended } from './confirmation.ts';
 
+/** What a dry run says if the change is made already, unless the command says more. */
+export const unchangedByDefault = 'nothing, because this is done already.';
+
 /** A command with serious effects: it says what it will do and asks for confirmation. */
 export abstract class CarefulCommand<T extends typeof Command> extends AdminCommand<T> {
   static override baseFlags = {
@@ -68,7 +71,7 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
     // A dry run calls no server in some commands. It needs a token all the same, and warns as the real run does.
     this.prepareApi();
     const { id, consequence, isLive, affected = id, confirm = 'always' } = intent;
-    const { unchanged = 'nothing, because this is done already.' } = intent;
+    const { unchanged = unchangedByDefault } = intent;
     if (this.isDryRun) return this.showDryRun(id, (await this.tryOut(act)) ? consequence : unchanged);
     const isProduction = (await this.readEnvironment()) === 'production';
     if (isLive) this.warnLive(affected);

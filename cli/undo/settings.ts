@@ -1,9 +1,13 @@
 import type { AuditLogEntry } from '../../contracts/admin/audit-log.ts';
 import { decimal } from '../../contracts/amounts.ts';
 import type { AdminApi } from '../connection/client.ts';
-import { usageError } from '../errors/failure.ts';
+import { CommandError, usageError } from '../errors/failure.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** The error for a change whose undo the state of its records does not allow. */
+export const conflictError = (message: string, hint?: string) =>
+  new CommandError({ code: 'conflict', message, hint });
 
 /** The present values of a record, and the call that sets values of it. */
 interface Settings {
@@ -31,7 +35,7 @@ const settingsOf: Readonly<Record<string, (api: AdminApi, target: string) => Pro
       set: (changing, { status }) => {
         // A partner that was not active must not be active for a moment.
         if (status !== 'active')
-          throw usageError(
+          throw conflictError(
             `The close is not undone: ${partnerId} was ${String(status ?? 'suspended')} before`,
           );
         return changing.partners.activate.mutate({ partnerId });
@@ -117,6 +121,8 @@ export interface Undo {
   /** The values that the change has set, and those that it has replaced. */
   after: Fields;
   before: Fields;
+  /** The record, if it has the values of before already. */
+  undone: Fields | undefined;
   act: (api: AdminApi) => Promise<object>;
 }
 
@@ -148,17 +154,21 @@ export async function prepareUndo(api: AdminApi, entry: AuditLogEntry): Promise<
   if (!read || typeof before?.['contacts'] === 'number')
     throw usageError(`A change by ${action} is not undone`, adviseReverse(entry));
   if (before === null || after === null || target === null)
-    throw usageError(`The audit log has no values that ${action} of this request has replaced`);
+    throw conflictError(`The audit log has no values that ${action} of this request has replaced`);
   const { present, set, isLive } = await read(api, target);
   // A reason is about the change, and no value of the record.
   const names = Object.keys(after).filter((name) => name !== 'reason' && !isSame(before[name], after[name]));
+  const undone = names.every((name) => isUnchanged(present[name], before[name])) ? present : undefined;
   const later = names.find((name) => !isUnchanged(present[name], after[name]));
-  if (later !== undefined)
-    throw usageError(
+  if (!undone && later !== undefined)
+    throw conflictError(
       `${later} of ${target} was changed again since`,
       `See svcadmin audit-log list --target ${target}`,
     );
   const pick = (fields: Fields) => Object.fromEntries(names.map((name) => [name, fields[name]]));
   const replaced = pick(before);
-  return { target, isLive, after: pick(after), before: replaced, act: (changing) => set(changing, replaced) };
+  return {
+    ...{ target, isLive, after: pick(after), before: replaced, undone },
+    act: (changing) => set(changing, replaced),
+  };
 }

@@ -1,8 +1,7 @@
 import { Args } from '@oclif/core';
-import { CarefulCommand } from '../../careful/careful-command.ts';
+import { CarefulCommand, unchangedByDefault } from '../../careful/careful-command.ts';
 import { describeChanges } from '../../careful/previews.ts';
-import { usageError } from '../../errors/failure.ts';
-import { prepareUndo, undoable } from '../../undo/settings.ts';
+import { conflictError, prepareUndo, undoable } from '../../undo/settings.ts';
 
 export default class AuditLogUndo extends CarefulCommand<typeof AuditLogUndo> {
   static override summary = 'Undo a change of settings: set again the values that a request has replaced.';
@@ -20,14 +19,21 @@ export default class AuditLogUndo extends CarefulCommand<typeof AuditLogUndo> {
     const { request: requestId } = this.args;
     const { changes } = await this.api.requests.show.query({ requestId });
     const [change, ...others] = changes.filter(({ outcome }) => outcome === 'changed');
-    if (!change) throw usageError(`The request ${requestId} changed no settings`);
+    if (!change) throw conflictError(`The request ${requestId} changed no settings`);
     if (others.length > 0)
-      throw usageError(`The request ${requestId} changed several records; undo each by hand`);
-    const { target, isLive, after, before, act } = await prepareUndo(this.api, change);
+      throw conflictError(`The request ${requestId} changed several records; undo each by hand`);
+    const { target, isLive, after, before, undone, act } = await prepareUndo(this.api, change);
+    if (undone) return this.#showUndone(target, undone);
     const consequence = `${target} changes back: ${describeChanges<object>(after, before)}.`;
     return this.runConfirmed(
       { id: target, consequence, isLive, confirm: 'only-live-at-terminal' },
       async () => this.showRecord(await act(this.api)),
     );
+  }
+
+  #showUndone(target: string, record: object) {
+    if (this.isDryRun) return this.showDryRun(target, unchangedByDefault);
+    if (!this.jsonEnabled()) this.writeNotice(`${target} has the values of before already; nothing changes.`);
+    return this.showRecord(record);
   }
 }

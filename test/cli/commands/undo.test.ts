@@ -109,8 +109,11 @@ describe('svcadmin audit-log undo', () => {
     const done = await undo(request);
     expect(done, done.stderr).toMatchObject({ code: 0 });
     expect(await read()).toEqual(before);
-    // The values are not those of the change any more.
-    expect(await undo(request)).toMatchObject({ code: 2 });
+    const again = await undo(request);
+    expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('already; nothing changes') });
+    expect((await undo(request, '--dry-run')).stdout).toContain(
+      'Would do: nothing, because this is done already',
+    );
     expect(await read()).toEqual(before);
     // The undo has an entry of its own, and can be undone.
     expect(await undo(await requestOf(action))).toMatchObject({ code: 0 });
@@ -137,15 +140,15 @@ describe('svcadmin audit-log undo', () => {
       expect(await show()).toEqual(['closed', true]);
       expect(await undo(request)).toMatchObject({ code: 0 });
       expect(await show()).toEqual(['active', false]);
-      expect(await undo(request)).toMatchObject({ code: 2 });
+      expect(await undo(request)).toMatchObject({ code: 0, stderr: expect.stringContaining('already') });
     });
 
     it.each(['suspended', 'pending'] as const)(
-      'is refused (exit 2) if the partner was %s',
+      'is refused (exit 5) if the partner was %s',
       async (status) => {
         const { request, show } = await closed(status);
         for (const more of [[], ['--dry-run']])
-          expect(await undo(request, ...more)).toMatchObject({ code: 2 });
+          expect(await undo(request, ...more)).toMatchObject({ code: 5 });
         expect(await show()).toEqual(['closed', true]);
       },
     );
@@ -166,11 +169,26 @@ describe('svcadmin audit-log undo', () => {
     );
   });
 
-  it('refuses a request that changed nothing (exit 2), and an unknown one (exit 4)', async () => {
+  it('is in conflict (exit 5) with a value that was changed again since', async () => {
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'First' });
+    await server.admin.partners.update.mutate({ partnerId, name: 'Second' });
+    const request = await requestOf('partners.update');
+    await server.admin.partners.update.mutate({ partnerId, name: 'Third' });
+    for (const more of [[], ['--dry-run']]) {
+      const { code, stderr } = await undo(request, ...more, '--json');
+      expect(code).toBe(5);
+      expect(JSON.parse(stderr)).toMatchObject({
+        error: { code: 'conflict', message: `name of ${partnerId} was changed again since` },
+      });
+    }
+    expect(await server.admin.partners.show.query({ partnerId })).toMatchObject({ name: 'Third' });
+  });
+
+  it('refuses a request that changed nothing (exit 5), and an unknown one (exit 4)', async () => {
     const { partnerId } = partner;
     await server.admin.partners.activate.mutate({ partnerId });
     const refused = await undo(await requestOf('partners.activate'));
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused).toMatchObject({ code: 5, stdout: '' });
     expect(refused.stderr).toContain('changed no settings');
     expect(await undo('req_0000000000000000000000')).toMatchObject({ code: 4 });
   });
