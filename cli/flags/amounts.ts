@@ -16,6 +16,12 @@ export function parseDollars(text: string, { canBeNegative = false } = {}): numb
   return sign && amount > 0 ? -amount : amount;
 }
 
+/** Parses an amount as `formatCents` writes it, or as a person does: with all commas of thousands, or with none. */
+export function parseFormattedCents(text: string): number | undefined {
+  const hasCommas = /^-?\d{1,3}(?:,\d{3})+(?:\.|$)/.test(text);
+  return parseDollars(hasCommas ? text.replaceAll(',', '') : text, { canBeNegative: true });
+}
+
 /** Writes whole cents as `1,234.50`. */
 export function formatCents(cents: number): string {
   // A comma before every third digit from the point.

@@ -1,6 +1,6 @@
 import { beginsWithDay } from '../../contracts/calendar.ts';
 import { usageError } from '../errors/failure.ts';
-import { parseDollars } from '../flags/amounts.ts';
+import { parseFormattedCents } from '../flags/amounts.ts';
 import { requestedColumns } from '../flags/flags.ts';
 import { parsePastOrFuture } from '../flags/moments.ts';
 import { formatValue, isMoney, localTime } from '../output/format.ts';
@@ -40,8 +40,13 @@ function parseCondition(text: string): Condition {
 
 /** Parses the operand for a column of numbers. A column of amounts has cents, but the person gives dollars. */
 function parseNumber({ column, operand }: Condition): number {
-  const parsed = isMoney(column) ? parseDollars(operand, { canBeNegative: true }) : Number(operand);
-  if (parsed === undefined || Number.isNaN(parsed)) throw usageError(`${operand} is not a number`);
+  if (isMoney(column)) {
+    const cents = parseFormattedCents(operand);
+    if (cents === undefined) throw usageError(`${operand} is not an amount in dollars such as 50.00`);
+    return cents;
+  }
+  const parsed = Number(operand);
+  if (Number.isNaN(parsed)) throw usageError(`${operand} is not a number`);
   return parsed;
 }
 
@@ -67,13 +72,13 @@ function subtractOperand(condition: Condition, value: unknown): number {
 }
 
 /** Whether a value is equal to the operand of a condition. A time is equal to its day in local time, as tables show it. */
-function equalsOperand({ column, operand }: Condition, value: unknown): boolean {
+function equalsOperand(condition: Condition, value: unknown): boolean {
+  const { column, operand } = condition;
   if (isTime(value) && dayForm.test(operand)) {
     if (!beginsWithDay(operand)) throw usageError(`${operand} is not a day of the calendar`);
     return localTime(value).startsWith(operand);
   }
-  if (typeof value === 'number' && isMoney(column))
-    return value === parseDollars(operand, { canBeNegative: true });
+  if (typeof value === 'number' && isMoney(column)) return value === parseNumber(condition);
   // The person may write a value as --json has it (`true`) or as the table shows it (`yes`).
   const spellings = [String(value), formatValue(column, value)].map((text) => text.toLowerCase());
   return spellings.includes(operand.toLowerCase());

@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { formatCents, parseDollars } from '../../../cli/flags/amounts.ts';
+import { formatCents, parseDollars, parseFormattedCents } from '../../../cli/flags/amounts.ts';
 import { isoOf, parseMoment, parseSeconds, parseTime } from '../../../cli/flags/durations.ts';
 import { localTimeIn } from '../../../cli/flags/flags.ts';
 import { holdEnd } from '../../../cli/flags/hold-end.ts';
 import { momentAt, wallTime } from '../../../cli/flags/zones.ts';
 
 describe('amounts in dollars', () => {
-  it('parseDollars reads what formatCents prints, to the cent', () => {
+  it('parseFormattedCents reads what formatCents prints, to the cent, and parseDollars without the commas', () => {
     fc.assert(
       fc.property(fc.integer({ min: -99_999_999_999_999, max: 99_999_999_999_999 }), (cents) => {
+        expect(parseFormattedCents(formatCents(cents))).toBe(cents);
         expect(parseDollars(formatCents(cents).replaceAll(',', ''), { canBeNegative: true })).toBe(cents);
       }),
     );
@@ -34,6 +35,13 @@ describe('amounts in dollars', () => {
     'parseDollars returns undefined for %j',
     (text) => {
       expect(parseDollars(text)).toBeUndefined();
+    },
+  );
+
+  it.each(['1,2', '1,0000', ',100', '1,000,', '1,00.50', '1000,000', '1.000,00'])(
+    'parseFormattedCents returns undefined for %j, whose commas do not part thousands',
+    (text) => {
+      expect(parseFormattedCents(text)).toBeUndefined();
     },
   );
 
