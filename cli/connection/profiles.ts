@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { CommandError } from '../errors/failure.ts';
 
 /** A server that an operator or a member of a partner has signed in to. */
 export interface Profile {
@@ -21,16 +22,45 @@ export interface Profiles {
 
 export const profilesFile = (configDir: string): string => join(configDir, 'profiles.json');
 
-/** Reads the stored profiles. There are none before the first login. @throws SyntaxError if the file is damaged */
-export function readProfiles(configDir: string): Profiles {
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isProfile = (value: unknown): boolean =>
+  isObject(value) && typeof value['url'] === 'string' && typeof value['token'] === 'string';
+
+/** Parses the content of the file. Undefined if it is damaged. */
+function parseProfiles(text: string): Profiles | undefined {
+  let stored: unknown;
   try {
-    const { profiles, current } = JSON.parse(readFileSync(profilesFile(configDir), 'utf8')) as Profiles;
-    // Without a prototype, so that there is no profile `constructor` that was never stored.
-    return { current, profiles: Object.assign(Object.create(null), profiles) };
+    stored = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(stored) || !isObject(stored['profiles'])) return undefined;
+  if (!Object.values(stored['profiles']).every(isProfile)) return undefined;
+  const { current, profiles } = stored as unknown as Profiles;
+  // Without a prototype, so that there is no profile `constructor` that was never stored.
+  return { current, profiles: Object.assign(Object.create(null), profiles) };
+}
+
+/** Reads the stored profiles. There are none before the first login. @throws CommandError if the file is damaged */
+export function readProfiles(configDir: string): Profiles {
+  const file = profilesFile(configDir);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { profiles: {} };
     throw error;
   }
+  const stored = parseProfiles(text);
+  if (stored) return stored;
+  throw new CommandError({
+    code: 'failure',
+    message: `The file of your profiles is damaged: ${file}`,
+    // A login does not replace it, because it may have tokens that are nowhere else.
+    hint: 'Repair it, or move it away, and sign in again with `svcadmin login`.',
+  });
 }
 
 /** Returns the profiles with a new or replaced profile, which becomes the current one. */

@@ -96,3 +96,30 @@ describe('address and token of the server', () => {
     expect(unknown.code).toBe(2);
   });
 });
+
+describe('a damaged file of profiles', () => {
+  const withoutToken = '{"profiles":{"default":{"url":"https://admin.example"}}}';
+
+  it.each(['', 'null', '[]', '{"profiles"', '{}', withoutToken])(
+    '%j is named with its remedy (exit 1), and login does not replace it',
+    async (content) => {
+      const svcadmin = await withoutServer();
+      const folder = join(svcadmin.cwd, 'config', 'svcadmin');
+      const file = join(folder, 'profiles.json');
+      await mkdir(folder, { recursive: true });
+      await writeFile(file, content);
+      const commands = ['status', 'profiles list', 'logout', `login --url ${server.adminUrl} --token-stdin`];
+      for (const command of commands) {
+        const { code, stderr } = await svcadmin.run([...command.split(' '), '--json'], adminToken);
+        expect(code, command).toBe(1);
+        expect(JSON.parse(stderr), command).toMatchObject({
+          error: {
+            message: `The file of your profiles is damaged: ${file}`,
+            hint: expect.stringContaining('`svcadmin login`'),
+          },
+        });
+      }
+      expect(await readFile(file, 'utf8')).toBe(content);
+    },
+  );
+});
