@@ -6,6 +6,7 @@ import { DateTime, Mode } from '../identifiers.ts';
 import { IdTokenAlg } from '../openid.ts';
 import { sourceNamePattern } from '../source-name.ts';
 import { WebAddress } from '../web-address.ts';
+import { boundedSeconds } from './bounded.ts';
 import { BrandRequest } from './brands.ts';
 import { keepOldSeconds } from './keys.ts';
 import { OperatorReason, page, reference } from './references.ts';
@@ -102,11 +103,7 @@ const brandColor = z
 
 const brandName = brandText(120);
 const purpose = brandText(140);
-const maxVerificationAgeSeconds = z
-  .number()
-  .int()
-  .min(60, { error: 'at least one minute' })
-  .max(3_650 * 86_400, { error: 'at most 3650 days' });
+const maxVerificationAgeSeconds = boundedSeconds(60, 3_650 * 86_400);
 
 export const CreateClient = z.strictObject({
   partnerId: reference('partner'),

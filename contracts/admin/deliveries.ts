@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { SentName } from '../events.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { AttemptError, AttemptTrigger, DeliveryStatus, SkipReason, WaitReason } from '../webhooks.ts';
+import { boundedSeconds } from './bounded.ts';
 import { page, reference } from './references.ts';
 
 /** An attempt to send a delivery. Fields are null until the attempt has ended, or if there was no response. */
@@ -94,7 +95,7 @@ export interface NewTime {
 const furthestSeconds = 30 * 86_400;
 export const newTimeFields = {
   at: DateTime.optional(),
-  inSeconds: z.number().int().min(0).max(furthestSeconds).optional(),
+  inSeconds: boundedSeconds(0, furthestSeconds).optional(),
 };
 /** Adds the rule that exactly one of the fields of `NewTime` is given. A separate step, because zod cannot extend a refined object. */
 export const withNewTime = <Schema extends z.ZodType<NewTime>>(schema: Schema) =>

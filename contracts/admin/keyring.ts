@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DateTime } from '../identifiers.ts';
+import { boundedSeconds } from './bounded.ts';
 
 /** A key of the service itself, in contrast to the API keys of partners. */
 export const ServiceKeyView = z.strictObject({
@@ -37,7 +38,7 @@ const longestLeadSeconds = 7 * 86_400;
 export const RotateServiceKey = z.strictObject({
   use: RotatedUse,
   /** The time until the new key is used, in seconds. By then, all processes and all caches of the published keys have it. */
-  lead: z.number().int().min(60).max(longestLeadSeconds).optional(),
+  lead: boundedSeconds(60, longestLeadSeconds).optional(),
 });
 
 export const RetireKey = z.strictObject({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DateTime, Mode } from '../identifiers.ts';
+import { boundedSeconds } from './bounded.ts';
 import { page, reference } from './references.ts';
 
 export const KeyStatus = z.enum(['active', 'revoked']);
@@ -17,7 +18,7 @@ export type OldSecret = z.infer<typeof OldSecret>;
 
 const longestKeepSeconds = 30 * 86_400;
 /** How long the old secrets are still accepted, in seconds. With 0, they are invalid now. */
-export const keepOldSeconds = z.number().int().min(0).max(longestKeepSeconds).default(0);
+export const keepOldSeconds = boundedSeconds(0, longestKeepSeconds).default(0);
 
 /** An API key without its secret. `last4` tells keys apart. `webhookUrl` is null if no URL is set. */
 export const KeyView = z.strictObject({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DisplayName } from '../display-text.ts';
 import { DateTime } from '../identifiers.ts';
+import { boundedSeconds } from './bounded.ts';
 import { page, reference } from './references.ts';
 
 export const OperatorRole = z.enum(['support', 'ops', 'owner']);
@@ -36,7 +37,7 @@ export const CreateOperator = z.strictObject({
   name: DisplayName,
   role: OperatorRole,
   /** How long the token is valid, in seconds. Without it, the token is valid until it is revoked. */
-  expiresIn: z.number().int().min(60).max(longestExpirySeconds).optional(),
+  expiresIn: boundedSeconds(60, longestExpirySeconds).optional(),
 });
 export const OperatorReference = z.strictObject({ operatorId: reference('operator') });
 export const ListOperators = z.strictObject({ status: OperatorStatus.optional(), ...page });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { BillableKind, EntryKind } from '../charge.ts';
 import { displayText } from '../display-text.ts';
 import { DateTime, Mode } from '../identifiers.ts';
+import { boundedCents } from './bounded.ts';
 import { page, reference } from './references.ts';
 
 /** The limits of a funding in cents: at least 50 USD (interface section 8), at most a million USD (docs/choices.md). */
@@ -25,9 +26,10 @@ const Note = displayText(200);
 export const FundWallet = z.strictObject({
   partnerId: reference('partner'),
   mode: Mode,
-  amount: cents
-    .min(smallestFunding, { error: 'the least funding is 50.00 USD' })
-    .max(largestFunding, { error: 'the most that is funded at a time is 1000000.00 USD' }),
+  amount: boundedCents(smallestFunding, largestFunding, {
+    least: 'the least funding is',
+    most: 'the most that is funded at a time is',
+  }),
   reference: Note,
 });
 
@@ -43,7 +45,7 @@ export const AdjustWallet = z
   .strictObject({
     partnerId: reference('partner'),
     mode: Mode,
-    amount: cents.min(-largestFunding).max(largestFunding),
+    amount: boundedCents(-largestFunding, largestFunding),
     reason: Note,
     /** A second call with the same reference and amount changes nothing. */
     reference: Note.optional(),
@@ -310,7 +312,7 @@ export const ShowPrices = z.strictObject({ partnerId: reference('partner').optio
 export const SetPrice = z.strictObject({
   partnerId: reference('partner'),
   kind: BillableKind,
-  cents: cents.min(0).max(1_000_000),
+  cents: boundedCents(0, 1_000_000),
   /** When the price begins, in the future. Without it, the price begins now, and planned ones of the kind are removed. */
   from: DateTime.optional(),
 });
@@ -322,7 +324,7 @@ export const SetPrice = z.strictObject({
 export const ListWallets = z.strictObject({
   mode: Mode.optional(),
   /** Only wallets with a balance below this, in cents. */
-  below: cents.min(-largestTotal).max(largestTotal).optional(),
+  below: boundedCents(-largestTotal, largestTotal).optional(),
   daysLeft: z.number().min(0).max(3_650).optional(),
   unfunded: z.literal(true).optional(),
   ...page,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DateTime, Mode } from '../identifiers.ts';
+import { boundedCents } from './bounded.ts';
 import { page, reference } from './references.ts';
 
 export const WarningKind = z.enum(['low_balance', 'endpoint_failing', 'secret_expiring', 'cap_reached']);
@@ -33,7 +34,7 @@ export type ListWarnings = z.infer<typeof ListWarnings>;
 
 /** The threshold of a low balance: a number of cents, or a number of days until it is used up. `off`: no warning is sent. */
 export const LowBalance = z.union([
-  z.strictObject({ cents: z.number().int().min(1).max(100_000_000) }),
+  z.strictObject({ cents: boundedCents(1, 100_000_000) }),
   z.strictObject({ days: z.number().min(0.1).max(365) }),
   z.literal('off'),
 ]);

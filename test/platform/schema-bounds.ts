@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 
-/** A string, number or list in an input, with a value that is over its bound. `fault` says why it has no bound. */
+/** A string, number or list in an input, with a value that is over its bound, and for a number one that is under it. `fault` says why it has no bound. */
 export interface Leaf {
   path: readonly string[];
   over?: unknown;
+  under?: unknown;
   fault?: string;
 }
 
@@ -57,8 +58,10 @@ function stringLeaf(checks: readonly Check[]): Omit<Leaf, 'path'> {
 function numberLeaf(checks: readonly Check[]): Omit<Leaf, 'path'> {
   const limits = new Map(checks.map(({ check, value }) => [check, value]));
   const highest = limits.get('less_than');
-  const hasBoth = highest !== undefined && limits.get('greater_than') !== undefined;
-  return hasBoth ? { over: highest + 1 } : { fault: 'number' };
+  const lowest = limits.get('greater_than');
+  return highest !== undefined && lowest !== undefined
+    ? { over: highest + 1, under: lowest - 1 }
+    : { fault: 'number' };
 }
 
 /** The bounded values of an input's schema, and the values without a bound. */
