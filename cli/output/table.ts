@@ -1,3 +1,5 @@
+import { beginningOf, endOf, padTo, widthOf } from './width.ts';
+
 export interface Column {
   heading: string;
   /** Whether values are never shortened. Identifiers, times and numbers are shown in full or not at all. */
@@ -7,7 +9,7 @@ export interface Column {
 }
 
 const gap = 2;
-/** The smallest width to which a column is narrowed, in characters. */
+/** The smallest width to which a column is narrowed. All widths are in columns of the terminal. */
 const leastWidth = 14;
 /** The smallest width of a column of dotted names, if the other columns leave room for it: enough for two words of a name. */
 const leastNameWidth = 18;
@@ -18,13 +20,13 @@ const fewestColumns = 3;
 function cutFront(text: string, width: number): string {
   const room = width - 1;
   const starts = [...text.matchAll(/\./g)].map(({ index }) => index + 1);
-  const start = starts.find((at) => text.length - at <= room) ?? text.length - room;
-  return `…${text.slice(start)}`;
+  const start = starts.find((at) => widthOf(text.slice(at)) <= room);
+  return `…${start === undefined ? endOf(text, room) : text.slice(start)}`;
 }
 
 function cut(text: string, width: number, { hasDottedNames = false }: Column): string {
-  if (text.length <= width) return text;
-  return hasDottedNames ? cutFront(text, width) : `${text.slice(0, width - 1)}…`;
+  if (widthOf(text) <= width) return text;
+  return hasDottedNames ? cutFront(text, width) : `${beginningOf(text, width - 1)}…`;
 }
 
 type Rows = readonly (readonly string[])[];
@@ -32,7 +34,7 @@ type Rows = readonly (readonly string[])[];
 /** Returns the width of each column in which no cell is shortened. */
 function naturalWidthsOf(columns: readonly Column[], rows: Rows): number[] {
   return columns.map(({ heading }, index) =>
-    Math.max(heading.length, ...rows.map((row) => row[index]?.length ?? 0)),
+    Math.max(widthOf(heading), ...rows.map((row) => widthOf(row[index] ?? ''))),
   );
 }
 
@@ -111,8 +113,8 @@ export function fitColumns(
 
 /** Renders `name  value` lines with aligned values. */
 export function renderFields(fields: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(0, ...fields.map(([name]) => name.length));
-  return fields.map(([name, value]) => `${name.padEnd(width)}  ${value}`.trimEnd());
+  const width = Math.max(0, ...fields.map(([name]) => widthOf(name)));
+  return fields.map(([name, value]) => `${padTo(name, width)}  ${value}`.trimEnd());
 }
 
 /**
@@ -132,7 +134,10 @@ export function renderTable(columns: readonly Column[], rows: Rows, width?: numb
   }
   const line = (row: readonly string[]): string =>
     columns
-      .map((column, index) => cut(row[index] ?? '', widths[index] ?? 0, column).padEnd(widths[index] ?? 0))
+      .map((column, index) => {
+        const width = widths[index] ?? 0;
+        return padTo(cut(row[index] ?? '', width, column), width);
+      })
       .join(' '.repeat(gap))
       .trimEnd();
   return [headings, ...rows].map(line);

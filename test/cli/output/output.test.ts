@@ -38,6 +38,32 @@ describe('renderTable', () => {
     );
   });
 
+  it.each([
+    ['漢字の店', 8],
+    ['👍 Shop', 7],
+    ['🇩🇪', 2],
+    ['Cafe\u0301', 4],
+    ['नमस्ते', 4],
+  ])('aligns the column behind %s, which takes %i columns of the terminal', (name, taken) => {
+    const lines = renderTable(
+      columns,
+      [
+        [id, name, 'active'],
+        [id, 'Wine & Cheese', 'active'],
+      ],
+      100,
+    );
+    expect(lines[1]).toBe(`${id}  ${name}${' '.repeat('Wine & Cheese'.length - taken)}  active`);
+    expect(lines[2]).toBe(`${id}  Wine & Cheese  active`);
+  });
+
+  it('cuts a wide name between its characters, to the columns of the terminal', () => {
+    const row = (name: string) => renderTable(columns, [[id, name, 'active']], 26 + 2 + 14 + 2 + 6)[1];
+    expect(row('漢字'.repeat(9))).toBe(`${id}  漢字漢字漢字…   active`);
+    expect(row('e\u0301'.repeat(30))).toBe(`${id}  ${'e\u0301'.repeat(13)}…  active`);
+    expect(row('👍'.repeat(30))).toBe(`${id}  ${'👍'.repeat(6)}…   active`);
+  });
+
   it('shortens dotted names from the front, at the beginning of a word', () => {
     const named = [
       { heading: 'ID', isWhole: true },
