@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CommandError } from '../errors/failure.ts';
+import { textOf } from '../flags/input-file.ts';
 
 /** A server that an operator or a member of a partner has signed in to. */
 export interface Profile {
@@ -48,7 +49,7 @@ export function readProfiles(configDir: string): Profiles {
   const file = profilesFile(configDir);
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = textOf(readFileSync(file));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { profiles: {} };
     throw error;

@@ -1,6 +1,6 @@
 import type { AdminApi } from '../connection/client.ts';
 import { type ConnectionSource, exitOf, exits, toFailure, usageError } from '../errors/failure.ts';
-import { readInputFile } from '../flags/input-file.ts';
+import { readInputFile, textOf } from '../flags/input-file.ts';
 import { readAll } from '../list/pages.ts';
 import { type Onboarded, onboardPartner, type Plan } from './partner.ts';
 
@@ -22,7 +22,7 @@ export interface RowResult {
 
 function readRows(path: string): unknown[] {
   try {
-    const parsed: unknown = JSON.parse(readInputFile(path).toString());
+    const parsed: unknown = JSON.parse(textOf(readInputFile(path)));
     if (Array.isArray(parsed)) return parsed;
   } catch (error) {
     throw usageError(`${path} cannot be read: ${(error as Error).message}`);

@@ -5,6 +5,7 @@ import { SignedStatement, statementType } from '../../../contracts/admin/wallets
 import { withoutSlash } from '../../connection/connection.ts';
 import { CommandError, usageError } from '../../errors/failure.ts';
 import { formatCents } from '../../flags/amounts.ts';
+import { textOf } from '../../flags/input-file.ts';
 import { timeInZone } from '../../flags/zones.ts';
 import { localTime } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
@@ -68,7 +69,7 @@ export default class WalletsVerify extends AdminCommand<typeof WalletsVerify> {
 
   private async read(path: string): Promise<string> {
     try {
-      return await readFile(path, 'utf8');
+      return textOf(await readFile(path));
     } catch {
       throw usageError(`Cannot read ${path}`);
     }

@@ -100,7 +100,8 @@ describe('svcadmin wallets verify', () => {
     const { stdout } = await svcadmin.run(['wallets', 'statement', id, '--signed']);
     const keyring = await loadKeyring(server.db, createSealing([new Uint8Array(32).fill(7)]));
     writeFileSync(jws, stdout);
-    writeFileSync(jwks, JSON.stringify({ keys: keyring.publicKeys }));
+    // With the byte order mark that some editors write.
+    writeFileSync(jwks, `\uFEFF${JSON.stringify({ keys: keyring.publicKeys })}`);
     const verify = (...more: string[]) => svcadmin.run(['wallets', 'verify', jws, '--jwks', jwks, ...more]);
     expect(await verify()).toMatchObject({
       code: 0,

@@ -25,13 +25,23 @@ const row = (name: string, more: object = {}) => ({
 
 /** Writes the rows to a file, and runs `partners onboard --from` with that file. */
 async function onboard(rows: unknown, ...more: string[]) {
+  return onboardText(JSON.stringify(rows), ...more);
+}
+async function onboardText(text: string, ...more: string[]) {
   const path = join(directory, 'partners.json');
-  await writeFile(path, JSON.stringify(rows));
+  await writeFile(path, text);
   return svcadmin.run(['partners', 'onboard', '--from', path, ...more]);
 }
+/** The byte order mark that some editors write before a text. */
+const mark = '\uFEFF';
 const partners = () => server.admin.partners.list.query({ limit: 500 });
 
 describe('svcadmin partners onboard --from', () => {
+  it('reads a file with a byte order mark', async () => {
+    const { code, stderr } = await onboardText(`${mark}${JSON.stringify([row('Marked')])}`, '--json');
+    expect(code, stderr).toBe(0);
+  });
+
   it('creates every partner once, even if a second file repeats the rows of the first', async () => {
     const rows = [
       row('Alpha', { webhookUrl: 'https://alpha.example/hooks' }),
