@@ -32,6 +32,8 @@ const described: readonly (readonly [RegExp, Key])[] = [
   [/must not have the parameter (\w+)/, 'parameter'],
   [/^(Redirect URI |the URL )|^must (be ASCII|be an absolute|have|name|not have) /, 'address'],
   [/^at least one claim$/, 'claims'],
+  [/^at least (-?[\d.]+ USD)$/, 'least'],
+  [/^at most (-?[\d.]+ USD)$/, 'most'],
   [/^(at least one|name shops) /, 'empty'],
   [/^There is no .* to remove/s, 'absent'],
   [/^The last .* cannot be removed$/, 'last'],

@@ -343,6 +343,12 @@ it('a threshold of a low balance that is no number is refused before the questio
   const form = { act: 'set', emails: '', lowBalance: 'dollars' };
   const refused = await submit('/warnings', { ...form, amount: 'fifty' });
   expect([refused.status, refused.html]).toEqual([400, expect.stringContaining('as a number, such as 14')]);
+  const large = await owner.browser.post(
+    '/warnings?lang=de',
+    { csrf: await owner.csrf(), ...form, confirmed: 'yes', amount: '99999999' },
+    { 'accept-language': 'de' },
+  );
+  expect(large.html).toContain('Der größte Wert ist 1000000.00 USD.');
   const asked = await submit('/warnings', { ...form, amount: '50' });
   expect(asked.html).toContain('7 days left (default) → 50.00 USD');
 });
