@@ -15,7 +15,7 @@ import {
   UpdatePartner,
 } from '../../contracts/admin/partners.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
-import type { BillableKind } from '../../contracts/charge.ts';
+import { type BillableKind, pricesAt } from '../../contracts/charge.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { whoMay } from '../platform/admin-api/roles.ts';
@@ -145,7 +145,8 @@ export function createPartners(dependencies: PartnerDependencies) {
     ): Promise<Partner> =>
       change(partnerId, actor, ({ prices: before = {} }, now) => {
         const after = changedPrices(before, price, now);
-        return { set: { prices: after }, before, after };
+        const isSame = isDeepStrictEqual(pricesAt(before, now), after);
+        return isSame ? undefined : { set: { prices: after }, before, after };
       }),
 
     /** Sets the highest spend caps that members may set. A ceiling that is left out is removed. */

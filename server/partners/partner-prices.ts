@@ -3,6 +3,10 @@ import { ApiError } from '../platform/errors.ts';
 
 const mostPlanned = 20;
 
+/** Prices that begin together are ordered by kind, so that equal plans are equal lists. */
+const compareBegins = (one: PlannedPrice, other: PlannedPrice): number =>
+  one.from.getTime() - other.from.getTime() || one.kind.localeCompare(other.kind);
+
 /**
  * Returns the prices of a partner after a change. A price without `from` begins now, and removes the planned ones of its kind.
  * @param now milliseconds since the epoch
@@ -25,6 +29,5 @@ export function changedPrices(
     });
   if (others.length >= mostPlanned)
     throw new ApiError('refused', { description: `At most ${mostPlanned} prices can be planned` });
-  const all = [...others, { kind, cents, from }];
-  return { ...present, planned: all.toSorted((one, other) => one.from.getTime() - other.from.getTime()) };
+  return { ...present, planned: [...others, { kind, cents, from }].toSorted(compareBegins) };
 }

@@ -54,4 +54,34 @@ describe('a planned price', () => {
     );
     expect((await svcadmin.run([...plan, '--from', 'soon'])).code).toBe(2);
   });
+
+  it('is part of what a dry run says: the price at that time, what is removed, and until when it applies', async () => {
+    const [first, second, later] = [inDays(10), inDays(20), inDays(30)];
+    await set(50);
+    await set(40, first);
+    await set(30, second);
+    const svcadmin = await commandLine(server.adminUrl);
+    const preview = async (cents: number, ...options: string[]) => {
+      const command = ['prices', 'set', partner.partnerId, '--kind', 'token', '--cents', String(cents)];
+      return (await svcadmin.run([...command, ...options, '--dry-run'])).stdout;
+    };
+    const time = String.raw`20\d\d-\S+ [\d:+-]+`;
+    const says = (text: string) => expect.stringMatching(new RegExp(text.replaceAll('TIME', time)));
+    expect(await preview(50)).toEqual(
+      says(
+        'from now on, .* stays 0.50 USD. The planned price is removed: 0.40 from TIME, 0.30 from TIME\\.\n',
+      ),
+    );
+    expect(await preview(20, '--from', later)).toEqual(says('from TIME on, .* token 0.30 → 0.20 USD\\.\n'));
+    expect(await preview(20, '--from', inDays(15))).toEqual(
+      says('from TIME until TIME, .* token 0.40 → 0.20 USD\\.\n'),
+    );
+    expect(await preview(35, '--from', first)).toEqual(
+      says('until TIME, .* 0.40 → 0.35 USD. The planned price is removed: 0.40 from TIME\\.\n'),
+    );
+    expect(await preview(40, '--from', first)).toMatch(/nothing, because this is done already/);
+    await set(40, first);
+    const [newest] = await server.admin.auditLog.list.query({ target: partner.partnerId, limit: 1 });
+    expect(newest).toMatchObject({ action: 'prices.set', outcome: 'unchanged' });
+  });
 });

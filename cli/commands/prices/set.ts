@@ -1,11 +1,12 @@
 import { Flags } from '@oclif/core';
+import type { PricesView } from '../../../contracts/admin/wallets.ts';
 import { BillableKind } from '../../../contracts/charge.ts';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { describeChanges } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
 import { parseTime } from '../../flags/durations.ts';
 import { idArg } from '../../flags/ids.ts';
-import { localTime } from '../../output/format.ts';
+import { formatValue, localTime } from '../../output/format.ts';
 
 /** A flag for a time in the future. Dates of money are those of UTC. */
 const from = Flags.custom<string>({
@@ -16,6 +17,30 @@ const from = Flags.custom<string>({
     return iso;
   },
 });
+
+interface NewPrice {
+  partnerId: string;
+  kind: BillableKind;
+  cents: number;
+  from: string | undefined;
+}
+
+/** Says what a price changes for charges: against the price that applied at its begin, and which planned prices end. */
+function describePrice(prices: PricesView, { partnerId, kind, cents, from: begin }: NewPrice): string {
+  const planned = prices.planned.filter((price) => price.kind === kind);
+  const timeOf = (iso: string) => new Date(iso).getTime();
+  const beginsBy = begin === undefined ? [] : planned.filter(({ from }) => timeOf(from) <= timeOf(begin));
+  const before = beginsBy.at(-1);
+  const next = begin === undefined ? undefined : planned.at(beginsBy.length);
+  const replaced = before && begin !== undefined && timeOf(before.from) === timeOf(begin) ? [before] : [];
+  const ended = begin === undefined ? planned : replaced;
+  const since = begin === undefined ? 'now' : localTime(begin);
+  const period = `from ${since} ${next ? `until ${localTime(next.from)}` : 'on'}`;
+  const change = describeChanges({ [kind]: before?.cents ?? prices[kind] }, { [kind]: cents });
+  const endedOnes = ended.map((price) => `${formatValue(kind, price.cents)} from ${localTime(price.from)}`);
+  const removal = ended.length > 0 ? ` The planned price is removed: ${endedOnes.join(', ')}.` : '';
+  return `Every charge of ${partnerId} ${period}, test and live: ${change} USD.${removal}`;
+}
 
 export default class PricesSet extends CarefulCommand<typeof PricesSet> {
   static override summary = 'Set the price of a billable event for a partner, now or from a date on.';
@@ -39,11 +64,11 @@ export default class PricesSet extends CarefulCommand<typeof PricesSet> {
     const { kind, cents, from: begin } = this.flags;
     const partnerId = this.args.partner;
     const prices = await this.api.prices.show.query({ partnerId });
-    const since = begin === undefined ? 'now' : localTime(begin);
-    const consequence = `Every charge of ${partnerId} from ${since} on, test and live: ${describeChanges(prices, { [kind]: cents })} USD.`;
+    const price = { partnerId, kind, cents, from: begin };
+    const consequence = describePrice(prices, price);
     return this.runConfirmed(
       { id: partnerId, consequence, isLive: true, confirm: 'only-at-terminal' },
-      async () => this.showRecord(await this.api.prices.set.mutate({ partnerId, kind, cents, from: begin })),
+      async () => this.showRecord(await this.api.prices.set.mutate(price)),
     );
   }
 }
