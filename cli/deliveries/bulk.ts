@@ -59,6 +59,10 @@ export const to = Flags.string({
   helpValue: 'URL',
 });
 
+/** Whether a job changes pending deliveries. The other jobs send events again. */
+const isChange = ({ action }: Pick<BulkView, 'action'>): boolean =>
+  action === 'cancel' || action === 'reschedule';
+
 /** What a job does to each delivery. These words end the question to the person, as in `each is sent again`. */
 const effects = {
   resend: 'is sent again',
@@ -120,7 +124,11 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
     if (total === 0) {
       await requireRecords(() => this.api, { partner: filter.partnerId, key: filter.keyId });
       const { partnerId: partner, keyId: key, ...others } = wanted.filter;
-      if (!this.jsonEnabled()) this.writeNotice(`Nothing found${describeOnly({ partner, key, ...others })}.`);
+      if (!this.jsonEnabled()) {
+        this.writeNotice(`Nothing found${describeOnly({ partner, key, ...others })}.`);
+        if (!isChange(wanted))
+          this.writeNotice('Events whose delivery is pending or in flight are left out.');
+      }
       return preview;
     }
     const consequence = describeJob(wanted, preview);
@@ -190,7 +198,7 @@ function describeJob(
   const { action, rate: perSecond = usualRate } = wanted;
   const target = wanted.to === undefined ? '' : ` to ${wanted.to}`;
   const from = wanted.at === undefined ? '' : `, from ${localTime(wanted.at)} on`;
-  const noun = action === 'cancel' || action === 'reschedule' ? 'pending delivery' : 'event';
+  const noun = isChange(wanted) ? 'pending delivery' : 'event';
   const upTo = exact ? '' : 'at most ';
   const pace = action === 'cancel' ? '' : `, ${perSecond} a second for each key`;
   return `Of ${count(keys, 'API key')}, ${upTo}${total} ${nounFor(total, noun)} (${live} live): each ${effects[action]}${target}${from}${pace}.`;

@@ -66,7 +66,7 @@ export const BulkStatus = z.enum(['running', 'done', 'cancelled']);
 /** Why a job waits with a key. `endpoint_behind`: the key has as many unsent deliveries as the job creates in two seconds. */
 export const BulkWait = z.enum(['endpoint_behind']);
 
-/** The part of a job for one API key. `leftOut` counts deliveries that had arrived or ended before the job reached them. */
+/** The part of a job for one API key. `leftOut` counts those of `total` that had arrived or ended before the job reached them. */
 export const BulkPart = z.strictObject({
   keyId: z.string(),
   partnerId: z.string(),
@@ -83,7 +83,7 @@ export const BulkView = z.strictObject({
   id: z.string(),
   action: BulkAction,
   status: BulkStatus,
-  /** The number of deliveries or events, as counted at the start. It is an upper bound if it is not `exact`. */
+  /** The number of deliveries or events that the job is for. It is an upper bound if it is not `exact`. */
   total: z.number().int(),
   exact: z.boolean(),
   done: z.number().int(),

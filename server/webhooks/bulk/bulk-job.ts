@@ -11,10 +11,13 @@ export interface KeyCount extends KeyOwner {
   total: number;
 }
 
-/** A bulk job's work and progress for one API key. `total` was counted at the start. The oldest document is processed first. */
+/**
+ * A bulk job's work and progress for one API key. `total` was counted at the start, and is raised if more is found later. The
+ * oldest document is processed first.
+ */
 export interface Part extends KeyCount {
   done: number;
-  /** Documents that the filter found, but that the job did not process, for instance because they were delivered meanwhile. */
+  /** Documents of the total that the job did not process, for instance because they were delivered meanwhile. */
   leftOut: number;
   /** The last document that was processed. */
   after?: { createdAt: Date; _id: string };
@@ -74,6 +77,7 @@ export function viewBulkJob(job: BulkJob, now: number): BulkView {
   return viewAs(BulkView, {
     ...job,
     id: job._id,
+    total: sum(parts.map(({ total }) => total)),
     done: sum(parts.map(({ done }) => done)),
     leftOut: sum(parts.map(({ leftOut }) => leftOut)),
     expectedEndAt: status === 'running' ? new Date(now + (mostLeft / rate) * 1000) : undefined,

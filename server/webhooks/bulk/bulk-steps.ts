@@ -7,11 +7,10 @@ import type { DeliverySettings } from '../operators/delivery-actions.ts';
 import type { BulkJob, Part } from './bulk-job.ts';
 import {
   type BulkStore,
+  blockingStatuses,
   bulkQuery,
   sendsDelivered,
   statusToProcess,
-  underWay,
-  underWayOrDelivered,
 } from './bulk-store.ts';
 
 interface Settings extends DeliverySettings {
@@ -46,6 +45,17 @@ function matchesFilter(job: BulkJob, { status, createdAt }: Delivery): boolean {
 }
 
 /**
+ * Adds the counts of a step to those of its part. Documents may begin or cease to match after the count. So the total is raised
+ * if more are processed, and at the end, what is missing from it was left out.
+ */
+function addUp(part: Part, { finished, ...step }: Pick<Part, 'done' | 'leftOut' | 'finished'>) {
+  const done = part.done + step.done;
+  const leftOut = part.leftOut + step.leftOut;
+  const total = Math.max(part.total, done + leftOut);
+  return { total, done, leftOut: finished ? total - done : leftOut, finished };
+}
+
+/**
  * Makes the function that takes a step: it processes the next documents of one key, and returns the part after it. Any process may
  * repeat a step, whole or in part, because the ids of new deliveries are derived from the deliveries that are sent again.
  */
@@ -65,10 +75,11 @@ export function createBulkSteps(settings: Settings) {
 
   /**
    * Decides for each event of a page whether it is sent again. An event whose delivery may still arrive is not. `madeCount`
-   * counts events whose delivery this job has made already, in a step whose result was not saved.
+   * counts events whose delivery this job has made already, in a step whose result was not saved. `eventCount` is without the
+   * events that the count at the start of the job left out.
    */
   async function planPage(job: BulkJob, page: readonly Found[]) {
-    const blocking = sendsDelivered(job) ? underWay : underWayOrDelivered;
+    const blocking = blockingStatuses(job);
     const found = await deliveryQueries.ofEvents([...new Set(page.map(({ eventId }) => eventId))]);
     const deliveriesOf = groupBy(found, ({ eventId }) => eventId);
     const plans: { id: string; eventId: string; resendOf?: string }[] = [];
@@ -78,13 +89,15 @@ export function createBulkSteps(settings: Settings) {
       const isEvent = _id === eventId;
       // The filter may find several deliveries of an event, even on different pages. The event counts with the first one only.
       if (!isEvent && deliveries.find((one) => matchesFilter(job, one))?._id !== _id) continue;
-      eventCount += 1;
       const last = deliveries.at(-1);
       const origin = last ? { resendOf: last._id } : {};
-      const atSameUrl = deliveries.filter(({ to }) => to === job.to);
-      if (deliveries.some(({ bulkId }) => bulkId === job._id)) madeCount += 1;
-      else if (!atSameUrl.some(({ status }) => blocking.includes(status)))
-        plans.push({ id: againId(job, eventId, last), eventId, ...origin });
+      const isMade = deliveries.some(({ bulkId }) => bulkId === job._id);
+      const blockers = deliveries.filter(({ to, status }) => to === job.to && blocking.includes(status));
+      // What blocks now has blocked since it was made, because the statuses that do not block are final.
+      const isUncounted = job.exact && blockers.some(({ createdAt }) => createdAt <= job.createdAt);
+      if (isMade || !isUncounted) eventCount += 1;
+      if (isMade) madeCount += 1;
+      else if (blockers.length === 0) plans.push({ id: againId(job, eventId, last), eventId, ...origin });
     }
     return { eventCount, plans, madeCount };
   }
@@ -168,10 +181,8 @@ export function createBulkSteps(settings: Settings) {
     return {
       ...part,
       ...(last && { after: { createdAt: last.createdAt, _id: last._id } }),
-      done: part.done + done,
-      leftOut: part.leftOut + leftOut,
+      ...addUp(part, { done, leftOut, finished: page.length < limit }),
       nextAt,
-      finished: page.length < limit,
     };
   };
 }

@@ -22,13 +22,11 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 /**
- * If a filter finds more deliveries than this, a look-up of the events that have arrived would take too long. They are then
+ * If a filter finds more documents than this, a look-up of the events that are not sent again would take too long. They are then
  * counted too.
  */
 const mostLookedUp = 20_000;
-export const underWay = ['pending', 'in_flight'];
-/** Statuses of deliveries that have arrived, or may still arrive. */
-export const underWayOrDelivered = [...underWay, 'delivered'];
+const underWay = ['pending', 'in_flight'];
 
 /** Only running jobs have `nextAt`. The condition on it lets a query use its sparse index. */
 const running = { nextAt: { $gt: new Date(0) } };
@@ -42,6 +40,10 @@ type RunningJob = BulkJob & { nextAt: Date };
 /** Whether a job sends events again even if they were delivered. */
 export const sendsDelivered = ({ action, filter }: Work): boolean =>
   action === 'replay' || filter.status === 'delivered';
+
+/** The statuses of a delivery to the URL of the job because of which its event is not sent again. */
+export const blockingStatuses = (work: Work): readonly string[] =>
+  sendsDelivered(work) ? underWay : [...underWay, 'delivered'];
 
 /**
  * The status of the deliveries that a job processes. Only the filter of a resend may contain a status, and `failed` is the
@@ -60,22 +62,22 @@ export function bulkQuery(work: Work): Document {
 /** Fields of a `$group` stage: the owner of the first document. */
 const firstOwner = { partnerId: { $first: '$partnerId' }, mode: { $first: '$mode' } };
 const groupByEvent = { $group: { _id: '$eventId', keyId: { $first: '$keyId' }, ...firstOwner } };
-/** Stages that leave out events that have arrived at the URL of the job, or may still arrive, as the steps of the job will do. */
-const leaveOutArriving = (to: string | undefined) => [
+/** Stages that leave out the events that the steps of the job will not send again. */
+const leaveOutBlocked = (work: Work) => [
   {
     $lookup: {
       from: deliveryCollection,
       localField: '_id',
       foreignField: 'eventId',
       pipeline: [
-        { $match: { status: { $in: underWayOrDelivered }, to: to ?? null } },
+        { $match: { status: { $in: blockingStatuses(work) }, to: work.to ?? null } },
         { $limit: 1 },
         { $project: { _id: 1 } },
       ],
-      as: 'arriving',
+      as: 'blocking',
     },
   },
-  { $match: { arriving: [] } },
+  { $match: { blocking: [] } },
 ];
 
 export type BulkStore = ReturnType<typeof createBulkStore>;
@@ -127,20 +129,20 @@ export function createBulkStore(db: Db, counting: Db = db) {
     /**
      * Counts what a job would process for each API key, sorted by key: operators see the keys in this order. A replay and a
      * resend count events, the other actions count deliveries. The counts are not `exact`, but upper bounds, if they include
-     * events that have arrived.
+     * events that are not sent again.
      */
     async count(work: Work): Promise<{ keys: KeyCount[]; exact: boolean }> {
       const query = bulkQuery(work);
       const documents = counting.collection(work.action === 'replay' ? eventCollection : deliveryCollection);
       const isResend = work.action === 'resend';
-      const leavesOutArriving = isResend && !sendsDelivered(work);
+      const sendsAgain = isResend || work.action === 'replay';
       const findsFew = async () =>
         (await documents.countDocuments(query, { limit: mostLookedUp + 1 })) <= mostLookedUp;
-      const exact = !leavesOutArriving || (await findsFew());
+      const exact = !sendsAgain || (await findsFew());
       const stages = [
         { $match: query },
         ...(isResend ? [groupByEvent] : []),
-        ...(leavesOutArriving && exact ? leaveOutArriving(work.to) : []),
+        ...(sendsAgain && exact ? leaveOutBlocked(work) : []),
         { $group: { _id: '$keyId', ...firstOwner, total: { $sum: 1 } } },
         { $sort: { _id: 1 } },
         { $project: { _id: 0, keyId: '$_id', partnerId: 1, mode: 1, total: 1 } },

@@ -185,7 +185,10 @@ export const carefulSince: Record<string, Case> = {
     await server.admin.webhooks.set.mutate({ keyId, url: 'https://one.example/' });
     return [keyId, '--until', '4h'];
   },
-  'webhooks replay': async (server) => [(await pendingDelivery(server)).keyId, '--since', '1h'],
+  'webhooks replay': async (server) => {
+    const { keyId } = await pendingDelivery(server, { status: 'failed', endedAt: new Date() });
+    return [keyId, '--since', '1h'];
+  },
   'webhooks set': async (server) => {
     const { keyId } = await livePartner(server);
     await server.admin.webhooks.set.mutate({ keyId, url: 'https://one.example/' });

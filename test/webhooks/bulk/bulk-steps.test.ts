@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { StartBulk } from '../../../contracts/admin/bulk.ts';
+import { randomId } from '../../../server/platform/ids.ts';
 import { type BulkJob, nextPart } from '../../../server/webhooks/bulk/bulk-job.ts';
 import { createBulkSteps } from '../../../server/webhooks/bulk/bulk-steps.ts';
 import type { Delivery, StoredEvent } from '../../../server/webhooks/delivery/delivery.ts';
@@ -17,18 +18,22 @@ async function stillSystem() {
   const keyId = system.key('http://localhost:1/');
   const step = createBulkSteps({ ...system.context, store: system.context.bulk });
 
-  /** Takes all steps of a job, each at the time when it is due. @returns the times, in milliseconds after the start */
-  async function takeSteps({ _id, parts, ...job }: BulkJob): Promise<number[]> {
+  /** Takes all steps of a job, each at the time when it is due. @returns the last part, and the times */
+  async function takeAll({ _id, parts, ...job }: BulkJob) {
     const times: number[] = [];
-    for (let part = nextPart(parts); part && !part.finished; ) {
+    let part = nextPart(parts);
+    while (part && !part.finished) {
       clock.time = Math.max(clock.time, part.nextAt.getTime());
       times.push(clock.time - begin);
       part = await step({ ...job, _id, parts: [part] }, part);
     }
-    return times;
+    return { part, times };
   }
+  /** @returns the times of the steps, in milliseconds after the start */
+  const takeSteps = async (job: BulkJob): Promise<number[]> => (await takeAll(job)).times;
+  const lastPart = async (job: BulkJob) => (await takeAll(job)).part;
 
-  return { system, clock, keyId, takeSteps };
+  return { system, clock, keyId, takeSteps, lastPart };
 }
 
 const deliveriesOf = (system: System) => system.db.collection<Delivery>('deliveries');
@@ -148,4 +153,47 @@ it('a cancellation by filter ends the waiting deliveries of its key, and no othe
   const cancelled = await deliveriesOf(system).findOne({ status: 'skipped' });
   expect(cancelled).toMatchObject({ skipped: { reason: 'cancelled' }, endedAt: new Date(begin) });
   expect(cancelled).not.toHaveProperty('nextAttemptAt');
+});
+
+it.each(['replay', 'resend'] as const)(
+  'a %s of delivered events counts only those that it sends; what comes under way later is left out of the total',
+  async (action) => {
+    const { system, clock, keyId, lastPart } = await stillSystem();
+    await store(system, keyId, 30, 'delivered');
+    const [first, ...others] = await deliveriesOf(system).find({ keyId }).sort({ createdAt: 1 }).toArray();
+    const underWay = (one: Delivery) => ({
+      ...one,
+      ...{ _id: randomId('delivery'), status: 'pending' as const, createdAt: new Date(clock.now()) },
+    });
+    await deliveriesOf(system).insertMany(others.slice(0, 9).map(underWay));
+    const filter = { keyId, since, ...(action === 'resend' && { status: 'delivered' as const }) };
+    const job = await start(system, { action, filter });
+    expect(job).toMatchObject({ total: 21, exact: true });
+    clock.time += 1;
+    await deliveriesOf(system).insertMany(others.slice(9, 14).map(underWay));
+    expect(await lastPart(job)).toMatchObject({ total: 21, done: 16, leftOut: 5, finished: true });
+    const made = await deliveriesOf(system).find({ bulkId: job._id }).toArray();
+    expect(made.map(({ eventId }) => eventId)).toContain(first?.eventId);
+    expect(made).toHaveLength(16);
+  },
+);
+
+it('a bulk job leaves out at its end what it no longer finds, and raises its total by what it finds besides', async () => {
+  const { system, keyId, lastPart } = await stillSystem();
+  await store(system, keyId, 3, 'pending');
+  const [one, ...others] = await deliveriesOf(system).find({ keyId }).toArray();
+  const setStatus = (status: Delivery['status'], ...deliveries: (Delivery | undefined)[]) =>
+    deliveriesOf(system).updateMany(
+      { _id: { $in: deliveries.map((each) => each?._id ?? '') } },
+      { $set: { status } },
+    );
+  const cancel = await start(system, { action: 'cancel', filter: { keyId } });
+  await setStatus('delivered', one);
+  expect(await lastPart(cancel)).toMatchObject({ total: 3, done: 2, leftOut: 1 });
+  await setStatus('failed', one);
+  await setStatus('in_flight', ...others);
+  const resend = await start(system, { action: 'resend', filter: { keyId, since } });
+  expect(resend.total).toBe(1);
+  await setStatus('failed', ...others);
+  expect(await lastPart(resend)).toMatchObject({ total: 3, done: 3, leftOut: 0 });
 });

@@ -103,7 +103,7 @@ describe('a bulk resend', () => {
     const { job, total } = await start(idle, { action: 'resend', filter: { keyId, since } });
     expect(total).toBe(2);
     await worker();
-    expect(await finished(idle, job?.id ?? '')).toMatchObject({ done: 2, leftOut: 1 });
+    expect(await finished(idle, job?.id ?? '')).toMatchObject({ total: 2, done: 2, leftOut: 0 });
     await until(() => receiver.received.length === 2);
     expect(receiver.received.map(({ headers }) => headers['x-svc-event-id'])).not.toContain(two.eventId);
   });

@@ -122,8 +122,8 @@ describe('a bulk job to another URL', () => {
     expect(resent.total).toBe(1);
     await finished(system, resent.job?.id);
     await until(() => broken.received.length > before);
-    const replayed = await bulk.start({ action: 'replay', filter });
-    await finished(system, replayed.job?.id);
+    // The delivery of the resend waits for its next attempt, so nothing is left to send. The replay is not refused.
+    expect(await bulk.start({ action: 'replay', filter })).toMatchObject({ total: 0, job: null });
   });
 
   it('needs one key, and is for resend and replay only', async () => {
