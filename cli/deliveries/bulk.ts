@@ -9,6 +9,7 @@ import type { Confirm } from '../careful/confirmation.ts';
 import { count, nounFor } from '../careful/previews.ts';
 import type { AdminApi } from '../connection/client.ts';
 import { usageError } from '../errors/failure.ts';
+import { parseSeconds } from '../flags/durations.ts';
 import type { eventFilters } from '../flags/filters.ts';
 import { localTimeIn, requireFromBeforeTo } from '../flags/flags.ts';
 import { requireRecords } from '../list/known-records.ts';
@@ -137,7 +138,7 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
     return this.runConfirmed({ id, consequence, isLive: live > 0, confirm }, async () => {
       // Without --until, the period of the job ends now, and not at the count. An end that differs in each call would hide from
       // the server that a command is repeated.
-      const started = await this.api.bulk.start.mutate(wanted);
+      const started = await this.api.bulk.start.mutate({ ...wanted, secondsBack: this.#secondsBack() });
       const { job, repeated } = started;
       if (!job) return started;
       if (repeated) this.writeNotice(`The same command had started ${job.id}, which still runs.`);
@@ -147,6 +148,12 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
       this.showBulk(lastState);
       return lastState;
     });
+  }
+
+  /** The ends of the period that the person typed as durations. Their times differ in each call of the same command. */
+  #secondsBack() {
+    const [since, until] = ['since', 'until'].map((flag) => parseSeconds(this.typed[flag] ?? ''));
+    return since === undefined && until === undefined ? undefined : { since, until };
   }
 
   /** Gives the next attempt of a named delivery, or of those that a filter finds, another time. */

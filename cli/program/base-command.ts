@@ -45,6 +45,8 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
 
   protected flags!: FlagsOf<T>;
   protected args!: ArgsOf<T>;
+  /** The flags as the person typed them, such as `2h` for a time. */
+  protected typed: Readonly<Record<string, string>> = {};
   #connection: Connection | undefined;
   #api: AdminApi | undefined;
   /** The address that a login calls, for error messages. A login has no connection. */
@@ -56,9 +58,12 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
 
   override async init(): Promise<void> {
     await super.init();
-    const { args, flags } = await this.#parseTyped();
+    const { args, flags, raw } = await this.#parseTyped();
     this.flags = flags as unknown as FlagsOf<T>;
     this.args = args as unknown as ArgsOf<T>;
+    this.typed = Object.fromEntries(
+      raw.flatMap((token) => (token.type === 'flag' ? [[token.flag, token.input]] : [])),
+    );
     // A member belongs to one partner, which the login tells. So `svc` fills in what operators type.
     const { impliesPartner } = this.ctor as unknown as typeof AdminCommand;
     if (impliesPartner) Object.assign(this[impliesPartner] as object, { partner: this.connection.partnerId });

@@ -19,6 +19,8 @@ export const BulkFilter = z.strictObject({
 });
 export type BulkFilter = z.infer<typeof BulkFilter>;
 
+const secondsBack = z.number().int().min(0).optional();
+
 export const StartBulk = z
   .strictObject({
     action: BulkAction,
@@ -29,6 +31,11 @@ export const StartBulk = z
     ...newTimeFields,
     /** Allowed only for `resend` and `replay` with one key. */
     to: otherUrl,
+    /**
+     * How many seconds before the call the ends of the period are, where the caller gave them so. They identify a repeated call,
+     * whose times are later.
+     */
+    secondsBack: z.strictObject({ since: secondsBack, until: secondsBack }).optional(),
     /** Whether to send events that an earlier job for the same period has already sent again. */
     again: z.boolean().default(false),
     /** Whether to count only, without starting a job. */

@@ -46,11 +46,19 @@ function closePeriod({ since, until, ...filter }: BulkFilter, now: Date): Closed
 }
 
 /**
- * Identifies a call, so that a repeated one is recognised. The order of the filter's fields makes no difference, and a field that
- * is undefined counts as absent.
+ * Identifies a call, so that a repeated one is recognised. An end of the period that moves with the time of the call counts as the
+ * distance that the caller gave. The order of the filter's fields makes no difference, and a field that is undefined counts as
+ * absent.
  */
-const computeFingerprint = ({ action, filter, at, inSeconds, to }: StartBulk): string =>
-  sha256(JSON.stringify([action, Object.entries(givenFields(filter)).sort(), at ?? inSeconds ?? to ?? null]));
+function computeFingerprint(
+  { action, filter: { until }, at, inSeconds, to, secondsBack }: StartBulk,
+  closed: ClosedFilter,
+): string {
+  const filter = { ...closed, ...(until === undefined && { until }), ...givenFields({ ...secondsBack }) };
+  return sha256(
+    JSON.stringify([action, Object.entries(givenFields(filter)).sort(), at ?? inSeconds ?? to ?? null]),
+  );
+}
 
 /** Starts, shows and cancels bulk jobs for operators. The methods throw ApiError. */
 export function createBulkJobs({ store, clock, announce, requireOtherUrl, whyOff }: Settings) {
@@ -108,8 +116,7 @@ export function createBulkJobs({ store, clock, announce, requireOtherUrl, whyOff
       const at = action === 'reschedule' ? requireDueTime(input, now) : undefined;
       await requireOtherUrl(to, input.filter.keyId === undefined ? [] : [input.filter.keyId]);
       const filter = closePeriod(input.filter, now);
-      // Without `until`, the filter ends at the present time. With it in the fingerprint, no repeated call would be recognised.
-      const fingerprint = computeFingerprint(input.filter.until === undefined ? input : { ...input, filter });
+      const fingerprint = computeFingerprint(input, filter);
       const running = dryRun ? null : await store.findRunning(fingerprint);
       if (running) return viewStarted(running, true);
       const work: Work = { action, filter, ...givenFields({ to }) };

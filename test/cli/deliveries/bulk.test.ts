@@ -60,6 +60,10 @@ describe('a bulk command over deliveries', () => {
     const slow = ['--rate', '1/s', '--detach'];
     const started = await svcadmin.json<BulkView>('deliveries', 'resend', ...filter(key), ...slow);
     expect(started).toMatchObject({ status: 'running', total: 5 });
+    // The time of `--since 1h` has moved on.
+    expect(await svcadmin.json('deliveries', 'resend', ...filter(key), ...slow)).toMatchObject({
+      id: started.id,
+    });
     expect(await svcadmin.json('bulk', 'cancel', started.id, '--yes')).toMatchObject({ status: 'cancelled' });
   });
 

@@ -155,6 +155,22 @@ describe('a bulk resend', () => {
     expect(dry).toMatchObject({ dryRun: true, repeated: false, total: 2, job: null });
   });
 
+  it('has one job if both calls gave the ends of the time span as seconds back, although the times differ', async () => {
+    const { idle, keyId } = await twoProcesses();
+    await failedDeliveries(idle, keyId, 2);
+    const call = (seconds: number, later: number, end?: number) => {
+      const back = (distance: number) => past(distance - later).toISOString();
+      const filter = { keyId, since: back(seconds), ...(end !== undefined && { until: back(end) }) };
+      return start(idle, { action: 'resend', filter, secondsBack: { since: seconds, until: end } });
+    };
+    const first = await call(3600, 0);
+    expect(await call(3600, 2)).toMatchObject({ repeated: true, job: { id: first.job?.id } });
+    expect(await call(7200, 2)).toMatchObject({ repeated: false });
+    const ended = await call(3600, 0, 60);
+    expect(ended.job?.id).not.toBe(first.job?.id);
+    expect(await call(3600, 2, 60)).toMatchObject({ repeated: true, job: { id: ended.job?.id } });
+  });
+
   it('sends each event once, although a process crashed after it created deliveries and before it recorded progress', async () => {
     const { idle, receiver, keyId, worker } = await twoProcesses();
     await failedDeliveries(idle, keyId, 25);

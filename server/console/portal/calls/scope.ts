@@ -142,7 +142,7 @@ export const scope: Readonly<Record<string, ScopeRow>> = {
   // It can also postpone a delivery.
   'deliveries.reschedule': allowFresh(builders, 'deliveryId at inSeconds'),
   // A job can also cancel deliveries.
-  'bulk.start': allowFresh(builders, 'action filter rate at inSeconds again dryRun'),
+  'bulk.start': allowFresh(builders, 'action filter rate at inSeconds secondsBack again dryRun'),
   'bulk.show': allow(technicalReaders, 'bulkId'),
   'bulk.cancel': allowFresh(builders, 'bulkId'),
 
