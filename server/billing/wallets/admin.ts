@@ -46,7 +46,7 @@ import { readStatement, readStatementParts, type Statement } from './statement.t
 import { unknownPartner } from './unknown-partner.ts';
 import { readUsage } from './usage.ts';
 import { type Ceilings, viewEntryDetail, viewMoved, viewPrices, viewStatement, viewWallet } from './views.ts';
-import type { WalletList } from './wallet-list.ts';
+import { readWalletIds, type WalletList } from './wallet-list.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
 
 const ledgerMutation = mutation({ target: 'wallet', record: ledgerCollection });
@@ -108,7 +108,9 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     { partnerId, ...page }: Omit<z.infer<typeof RepairWallets>, 'dryRun'>,
     makeReport: (walletId: string) => Promise<Report | undefined>,
   ): Promise<Report[]> {
-    const ids = partnerId ? Mode.options.map((mode) => walletIdOf(partnerId, mode)) : store.walletIds(page);
+    const ids = partnerId
+      ? Mode.options.map((mode) => walletIdOf(partnerId, mode))
+      : readWalletIds(store, page);
     const reports: Report[] = [];
     for (const id of await ids) {
       const report = await makeReport(id);

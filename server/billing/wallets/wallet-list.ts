@@ -3,7 +3,7 @@ import type { ListWallets, WalletListing } from '../../../contracts/admin/wallet
 import { Mode } from '../../../contracts/identifiers.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { PartnerNames } from '../../platform/database/partner-names.ts';
-import { ApiError } from '../../platform/errors.ts';
+import { ApiError, requireFound } from '../../platform/errors.ts';
 import { ownerOfWallet } from '../ledger/ledger-page.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
@@ -25,7 +25,7 @@ export interface Unpaid {
 
 interface Dependencies {
   store: Pick<WalletSummaryStore, 'below' | 'endingBefore' | 'unfunded'>;
-  ledger: Pick<LedgerStore, 'walletIds' | 'countWallets'>;
+  ledger: Pick<LedgerStore, 'head' | 'walletIds' | 'countWallets'>;
   summaries: Pick<WalletSummaries, 'summarise' | 'flush'>;
   clock: Pick<Clock, 'now'>;
   unpaidWallets: (since: Date) => Promise<UnpaidWallets>;
@@ -46,6 +46,16 @@ export function daysLeftOf({ balance, spentPerDay }: Pick<WalletSummary, 'balanc
 
 const lowestBalanceFirst = (a: WalletSummary, b: WalletSummary): number =>
   a.balance - b.balance || (a._id < b._id ? -1 : 1);
+
+/** Returns the ids of one page of all wallets, in order. @throws ApiError `not_found` if the wallet `after` does not exist */
+export async function readWalletIds(
+  ledger: Pick<LedgerStore, 'head' | 'walletIds'>,
+  range: Parameters<LedgerStore['walletIds']>[0],
+): Promise<string[]> {
+  const { after } = range;
+  if (after !== undefined) requireFound(await ledger.head(after), `No wallet ${after}`);
+  return ledger.walletIds(range);
+}
 
 /** Returns the wallets that follow `after` in a sorted list. @throws ApiError `not_found` if the list does not have `after` */
 function pageOf(sorted: readonly WalletSummary[], { limit, after }: Pick<ListWallets, 'limit' | 'after'>) {
@@ -128,7 +138,7 @@ export function createWalletList(dependencies: Dependencies) {
     async list({ limit, after, ...filter }: ListWallets): Promise<WalletListing[]> {
       const page = { limit, after };
       if (needsSummaries(filter)) return viewAll(pageOf(await findMatching(filter), page));
-      return viewAll(await summaries.summarise(await ledger.walletIds({ ...page, mode: filter.mode })));
+      return viewAll(await summaries.summarise(await readWalletIds(ledger, { ...page, mode: filter.mode })));
     },
 
     async count(filter: Filter): Promise<Total> {

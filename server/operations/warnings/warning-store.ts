@@ -6,6 +6,7 @@ import { limitInTurns } from '../../platform/database/reads/in-turns.ts';
 import { anyOf, type Read } from '../../platform/database/reads/joint-reads.ts';
 import { readPage } from '../../platform/database/reads/pages.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
+import { requireFound } from '../../platform/errors.ts';
 import type { UnsentWarning, Warning } from './warning.ts';
 
 export const collection = 'warnings';
@@ -83,9 +84,12 @@ export function createWarningStore(db: Db) {
         ])
         .toArray(),
 
-    /** Returns warnings, the newest first. */
+    /** Returns warnings, the newest first. @throws ApiError `not_found` if the warning `after` does not exist */
     async list({ limit, after, ...filter }: ListWarnings): Promise<Warning[]> {
-      const previous = after === undefined ? undefined : await warnings.findOne({ _id: after });
+      const previous =
+        after === undefined
+          ? undefined
+          : requireFound(await warnings.findOne({ _id: after }), `No warning ${after}`);
       return readPage(warnings, queryOf(filter), { by: 'since', limit, after: previous });
     },
 

@@ -110,7 +110,7 @@ describe('svcadmin revenue', () => {
     expect(present.stderr).toContain(`${presentMonth}-01 00:00:00 to now (UTC)`);
   });
 
-  it('reads all wallets in pages; an unknown partner is not_found', async () => {
+  it('reads all wallets in pages; an unknown partner or wallet is not_found', async () => {
     const from = '2026-05-01T00:00:00Z';
     const { revenue } = server.admin;
     const whole = await revenue.show.query({ from });
@@ -124,5 +124,6 @@ describe('svcadmin revenue', () => {
     }
     expect(rows).toEqual(whole.rows);
     expect(await refusal(revenue.show.query({ from, partnerId: 'ptr_none' }))).toBe('not_found');
+    expect(await refusal(revenue.show.query({ from, after: 'ptr_none:test' }))).toBe('not_found');
   });
 });

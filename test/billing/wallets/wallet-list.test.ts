@@ -126,6 +126,7 @@ describe('wallets list', () => {
     );
     expect(await list({ mode: 'live', limit: 2, after: 'ptr_idle:live' })).toEqual(live.slice(2, 4));
     expect(await list()).toHaveLength(6);
+    await expect(list({ after: 'zzzz' })).rejects.toThrow('No wallet zzzz');
     const [ending, idle, , none] = live;
     // 40 days of 18.00 USD, and a funding of 100.00 within the measured time.
     expect(ending).toMatchObject({ partnerName: 'name of ptr_ending', mode: 'live', balance: 38_000 });

@@ -236,6 +236,27 @@ describe('a list command of svcadmin', () => {
       if (names.includes('after')) expect(names, id).toContain('all');
     }
   });
+
+  it('ends with exit 4 if the record of --after does not exist, for every kind of record', async () => {
+    const manifest = new URL('../../../dist/cli/oclif.manifest.json', import.meta.url);
+    const { commands } = JSON.parse(await readFile(manifest, 'utf8')) as {
+      commands: Record<string, { id: string; flags: object; args: Record<string, { required?: boolean }> }>;
+    };
+    // These ids have a form that is checked first.
+    const unknown: Record<string, string> = {
+      'jobs:list': '0'.repeat(24),
+      'requests:list': `req_${'z'.repeat(22)}`,
+    };
+    const paged = Object.values(commands).filter(({ id, flags }) => 'after' in flags && id !== 'users:find');
+    expect(paged.length).toBeGreaterThan(17);
+    for (const { id, args } of paged) {
+      const needed = Object.values(args).filter(({ required }) => required);
+      const after = ['--after', unknown[id] ?? 'zzzz'];
+      const words = [...id.split(':'), ...needed.map(() => partnerId), ...after];
+      const { code, stdout } = await svcadmin.run(words);
+      expect({ id, code, stdout }).toEqual({ id, code: 4, stdout: '' });
+    }
+  });
 });
 
 describe('the count of a list of svcadmin', () => {

@@ -10,6 +10,7 @@ import { opposite, ownerOfWallet, walletIdOf } from '../../ledger/ledger-page.ts
 import type { LedgerStore } from '../../ledger/ledger-store.ts';
 import { findFirstPage } from '../statement.ts';
 import { unknownPartner } from '../unknown-partner.ts';
+import { readWalletIds } from '../wallet-list.ts';
 import type { RevenueStore } from './revenue-store.ts';
 
 interface Dependencies {
@@ -33,7 +34,7 @@ export function createRevenueProcedures({ ledger, revenue, partnerNames }: Depen
 
   /** Returns the wallets of one page, in the order of their ids. */
   async function walletsOf({ partnerId, mode, limit, after }: ReadRevenue): Promise<string[]> {
-    if (partnerId === undefined) return ledger.walletIds({ limit, after, mode });
+    if (partnerId === undefined) return readWalletIds(ledger, { limit, after, mode });
     return after === undefined
       ? Mode.options
           .filter((one) => mode === undefined || one === mode)
