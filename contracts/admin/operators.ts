@@ -6,7 +6,8 @@ import { page, reference } from './references.ts';
 
 export const OperatorRole = z.enum(['support', 'ops', 'owner']);
 export type OperatorRole = z.infer<typeof OperatorRole>;
-export const OperatorStatus = z.enum(['active', 'revoked']);
+/** The status of an operator. `expired`: the token was not revoked, and has expired. */
+export const OperatorStatus = z.enum(['active', 'expired', 'revoked']);
 export type OperatorStatus = z.infer<typeof OperatorStatus>;
 
 export const OperatorView = z.strictObject({

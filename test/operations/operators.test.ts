@@ -56,6 +56,30 @@ describe('operators', () => {
     expect(await refused.text()).toContain(`This operator token expired at ${expiresAt}`);
   });
 
+  it('are expired, and no longer active, from the expiry of their token on, until they are revoked', async () => {
+    const clock = manualClock();
+    const expiring = await startTestServer({ clock });
+    onTestFinished(() => expiring.stop());
+    const { operators } = expiring.admin;
+    const sue = await operators.create.mutate({ name: 'Sue', role: 'support', expiresIn: 60 });
+    clock.advance(1);
+    const kim = await operators.create.mutate({ name: 'Kim', role: 'support' });
+    const found = async (status?: 'active' | 'expired' | 'revoked') => {
+      const ids = (await operators.list.query({ status })).map(({ id }) => id);
+      expect(await operators.count.query({ status })).toEqual({ total: ids.length, exact: true });
+      return ids;
+    };
+    clock.advance(59_998);
+    expect([await found('active'), await found('expired')]).toEqual([[kim.id, sue.id], []]);
+    expect(await operators.show.query({ operatorId: sue.id })).toMatchObject({ status: 'active' });
+    clock.advance(1);
+    expect([await found('active'), await found('expired')]).toEqual([[kim.id], [sue.id]]);
+    expect(await operators.show.query({ operatorId: sue.id })).toMatchObject({ status: 'expired' });
+    expect(await operators.revoke.mutate({ operatorId: sue.id })).toMatchObject({ status: 'revoked' });
+    expect([await found('expired'), await found('revoked')]).toEqual([[], [sue.id]]);
+    expect(await found()).toHaveLength(2);
+  });
+
   it('sign in with their tokens if SVC_ADMIN_TOKEN is off; the former first token and the text "off" get 401', async () => {
     const before = await startTestServer();
     onTestFinished(() => before.stop());

@@ -6,7 +6,9 @@ export default class OperatorsList extends ListCommand<typeof OperatorsList> {
   static override summary = 'List operators, newest first.';
   static override examples = ['<%= config.bin %> operators list --status active'];
   static override flags = {
-    status: Flags.option({ options: ['active', 'revoked'] as const })({ description: 'only these' }),
+    status: Flags.option({ options: ['active', 'expired', 'revoked'] as const })({
+      description: 'only these',
+    }),
     ...pageFlags,
   };
 

@@ -1,13 +1,19 @@
 import type { Db } from 'mongodb';
 import type { OperatorRole, OperatorStatus } from '../../../contracts/admin/operators.ts';
-import { type AuditedRecord, createRecordStore, recordIndexes } from '../../platform/database/records.ts';
+import {
+  type AuditedRecord,
+  createRecordStore,
+  type RecordFilter,
+  recordIndexes,
+} from '../../platform/database/records.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
 
 /** A person or a script that may call the admin API. */
 export interface Operator extends AuditedRecord {
   name: string;
   role: OperatorRole;
-  status: OperatorStatus;
+  /** An expired one is `active` here. `statusOf` tells them apart. */
+  status: Exclude<OperatorStatus, 'expired'>;
   /** SHA-256 of the token. */
   hash: string;
   /** The last characters of the token. Absent if an older build made the token. */
@@ -15,6 +21,20 @@ export interface Operator extends AuditedRecord {
   lastUsedAt?: Date;
   expiresAt?: Date;
   revokedAt?: Date;
+}
+
+/** Returns the status of an operator as people see it. @param now milliseconds since the epoch */
+export const statusOf = (
+  { status, expiresAt }: Pick<Operator, 'status' | 'expiresAt'>,
+  now: number,
+): OperatorStatus => (status === 'active' && expiresAt && expiresAt.getTime() <= now ? 'expired' : status);
+
+/** Returns the filter for the operators whose `statusOf` is this one, or for all. */
+export function withStatus(status: OperatorStatus | undefined, now: number): RecordFilter<Operator> {
+  const at = new Date(now);
+  if (status === 'expired')
+    return { status: 'active', $nor: [{ expiresAt: null }, { expiresAt: { $gt: at } }] };
+  return status === 'active' ? { status, $nor: [{ expiresAt: { $lte: at } }] } : { status };
 }
 
 export const collection = 'operators';

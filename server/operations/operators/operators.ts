@@ -18,12 +18,9 @@ import { createAuditedChange } from '../../platform/database/audit/audited-chang
 import { ApiError } from '../../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../../platform/ids.ts';
 import { firstOperator } from './authentication.ts';
-import type { Operator, OperatorStore } from './operator-store.ts';
+import { type Operator, type OperatorStore, statusOf, withStatus } from './operator-store.ts';
 
 const operatorMutation = mutation({ target: 'operatorId', record: 'several' });
-
-const viewOperator = (operator: Operator): OperatorView =>
-  viewAs(OperatorView, { ...operator, id: operator._id });
 
 /** Returns what each role may do with a procedure: `yes`, `no`, or the scope to which the role is restricted. */
 function viewPermission(path: string): PermissionView {
@@ -42,6 +39,8 @@ function viewPermission(path: string): PermissionView {
 /** The procedures of `svcadmin operators …`, `svcadmin roles` and `svcadmin whoami`. */
 export function createOperatorProcedures(store: OperatorStore, clock: Pick<Clock, 'now'>) {
   const change = createAuditedChange(store, clock);
+  const viewOperator = (operator: Operator): OperatorView =>
+    viewAs(OperatorView, { ...operator, id: operator._id, status: statusOf(operator, clock.now()) });
 
   return router({
     whoami: query(z.void(), Identity, (_input, { operator }) => ({
@@ -62,9 +61,11 @@ export function createOperatorProcedures(store: OperatorStore, clock: Pick<Clock
       return viewOperator(await store.get(operatorId));
     }),
     list: query(ListOperators, z.array(OperatorView), async ({ status, ...page }) =>
-      (await store.list({ status }, page)).map(viewOperator),
+      (await store.list(withStatus(status, clock.now()), page)).map(viewOperator),
     ),
-    count: query(ListOperators.omit(pageFields), Total, ({ status }) => store.count({ status })),
+    count: query(ListOperators.omit(pageFields), Total, ({ status }) =>
+      store.count(withStatus(status, clock.now())),
+    ),
     create: mutation({ target: null, record: 'several' })(
       CreateOperator,
       OperatorWithToken,
