@@ -26,7 +26,7 @@ export interface SessionSearch extends SessionFilter, Pick<ListSessions, 'limit'
 }
 
 /** The condition for a status in a list. `open`, `failed` and `expired` are not stored: they follow from other fields. */
-function withStatus(status: SessionFilter['status'], now: Date): Filter<Session> {
+export function withStatus(status: SessionFilter['status'], now: Date): Filter<Session> {
   const unfinished = { status: { $ne: 'complete' as const }, failure: { $exists: false } };
   switch (status) {
     case undefined:

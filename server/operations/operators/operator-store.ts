@@ -47,8 +47,9 @@ export type OperatorStore = ReturnType<typeof createOperatorStore>;
 
 export function createOperatorStore(db: Db) {
   const operators = db.collection<Operator>(collection);
+  const records = createRecordStore<Operator>(db, collection, 'operator');
   return {
-    ...createRecordStore<Operator>(db, collection, 'operator'),
+    ...records,
     findByHash: async (hash: string): Promise<Operator | undefined> =>
       (await operators.findOne({ hash })) ?? undefined,
     /** Whether an operator has this id or name, also a revoked one. */
@@ -57,11 +58,12 @@ export function createOperatorStore(db: Db) {
       null,
     /** Revokes all operators, because those that were revoked since a backup are present again. @returns how many were active */
     async revokeAll(at: Date): Promise<number> {
-      const { modifiedCount } = await operators.updateMany(
+      const { total } = await records.count(withStatus('active', at.getTime()));
+      await operators.updateMany(
         { status: 'active' },
         { $set: { status: 'revoked', revokedAt: at }, $inc: { revision: 1 } },
       );
-      return modifiedCount;
+      return total;
     },
     async touch(id: string, at: Date): Promise<void> {
       await operators.updateOne({ _id: id }, { $max: { lastUsedAt: at } });
