@@ -19,6 +19,6 @@ export const withoutHidden = <Schema extends z.ZodType<string>>(schema: Schema) 
 
 /** Makes a schema for a text of at most `max` characters that people read on lists and pages. */
 export const displayText = (max: number, empty = 'must not be empty') =>
-  withoutHidden(z.string().trim().min(1, { error: empty }).max(max));
+  withoutHidden(z.string().trim().normalize().min(1, { error: empty }).max(max));
 
 export const DisplayName = displayText(120);

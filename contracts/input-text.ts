@@ -64,3 +64,9 @@ export function inputFault(input: unknown): string | undefined {
   }
   return undefined;
 }
+
+/** Unifies the forms in which Unicode can write a letter such as `ë`, which look alike. Some programs paste it as two characters. */
+export const unifyForms = (text: string): string => text.normalize('NFC');
+
+/** Returns a text in the form in which texts are compared that people type: the same letter is equal in any form and case. */
+export const comparable = (text: string): string => unifyForms(text).toLowerCase();

@@ -1,4 +1,5 @@
 import { beginsWithDay } from '../../contracts/calendar.ts';
+import { comparable } from '../../contracts/input-text.ts';
 import { usageError } from '../errors/failure.ts';
 import { parseFormattedCents } from '../flags/amounts.ts';
 import { requestedColumns } from '../flags/flags.ts';
@@ -80,8 +81,8 @@ function equalsOperand(condition: Condition, value: unknown): boolean {
   }
   if (typeof value === 'number' && isMoney(column)) return value === parseNumber(condition);
   // The person may write a value as --json has it (`true`) or as the table shows it (`yes`).
-  const spellings = [String(value), formatValue(column, value)].map((text) => text.toLowerCase());
-  return spellings.includes(operand.toLowerCase());
+  const spellings = [String(value), formatValue(column, value)].map(comparable);
+  return spellings.includes(comparable(operand));
 }
 
 /** Compares a value, which is not absent, with the operand of a condition, which is not empty. */
@@ -91,7 +92,7 @@ function compare(condition: Condition, value: unknown): boolean {
     case '=':
       return equalsOperand(condition, value);
     case '~':
-      return formatValue(column, value).toLowerCase().includes(operand.toLowerCase());
+      return comparable(formatValue(column, value)).includes(comparable(operand));
     case '<':
       return subtractOperand(condition, value) < 0;
     case '>':

@@ -1,3 +1,4 @@
+import { unifyForms } from '../../contracts/input-text.ts';
 import type { AdminApi } from '../connection/client.ts';
 import { type ConnectionSource, exitOf, exits, toFailure, usageError } from '../errors/failure.ts';
 import { readInputFile, textOf } from '../flags/input-file.ts';
@@ -113,7 +114,9 @@ export async function readPlans(api: AdminApi, path: string): Promise<Row[]> {
 async function readPartnersByName(api: AdminApi): Promise<Map<string, ExistingPartner>> {
   const byName = new Map<string, ExistingPartner>();
   // The list begins with the newest.
-  for (const { id, name, status } of await readAll((page) => api.partners.list.query(page))) {
+  for (const { id, name: shownName, status } of await readAll((page) => api.partners.list.query(page))) {
+    // The names of rows have this form. Stored names of older builds may have another one.
+    const name = unifyForms(shownName);
     const isReplaced = byName.get(name)?.status === 'closed' && status !== 'closed';
     if (isReplaced || !byName.has(name)) byName.set(name, { id, status });
   }

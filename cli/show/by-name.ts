@@ -1,5 +1,6 @@
 import { closest } from '../../contracts/closest.ts';
 import { identifierKind } from '../../contracts/identifiers.ts';
+import { comparable } from '../../contracts/input-text.ts';
 import type { AdminApi } from '../connection/client.ts';
 import { CommandError, usageError } from '../errors/failure.ts';
 import { readAll } from '../list/pages.ts';
@@ -25,10 +26,10 @@ export function onlyMatch(
     throw usageError(`${matches.length} ${noun}s match ${text}: name one by its id`, lines.join('\n'));
   }
   const meant = closest(
-    text.toLowerCase(),
-    all.map(({ name }) => name.toLowerCase()),
+    comparable(text),
+    all.map(({ name }) => comparable(name)),
   );
-  const suggested = all.find(({ name }) => name.toLowerCase() === meant);
+  const suggested = all.find(({ name }) => comparable(name) === meant);
   throw new CommandError({
     code: 'not_found',
     message: `No ${noun} ${text}`,
@@ -38,7 +39,7 @@ export function onlyMatch(
 
 /** Prefers records whose name is the text itself to those that only contain it. */
 export function exactFirst(text: string, matches: readonly Named[]): readonly Named[] {
-  const exact = matches.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
+  const exact = matches.filter(({ name }) => comparable(name) === comparable(text));
   return exact.length > 0 ? exact : matches;
 }
 
@@ -46,6 +47,6 @@ export function exactFirst(text: string, matches: readonly Named[]): readonly Na
 export async function findClientId(api: AdminApi, text: string): Promise<string> {
   if (identifierKind(text)) return text;
   const all = await readAll((page) => api.clients.list.query(page));
-  const matches = all.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+  const matches = all.filter(({ name }) => comparable(name).includes(comparable(text)));
   return onlyMatch(text, { noun: 'client', matches: exactFirst(text, matches), all });
 }

@@ -1,5 +1,6 @@
 import type { Db, Document } from 'mongodb';
 import { type IdentifierKind, identifierKind } from '../../contracts/identifiers.ts';
+import { unifyForms } from '../../contracts/input-text.ts';
 import { collection as clientCollection } from './clients/client-store.ts';
 import { integrationCollection } from './integrations/integration-store.ts';
 import { collection as keyCollection } from './keys/key-store.ts';
@@ -65,8 +66,10 @@ export function createSearchStore(db: Db) {
       .limit(mostMatches)
       .toArray();
 
+  /** Names are stored in one form of their letters. Those of older builds may have another one, in which people paste them. */
   async function byName(text: string): Promise<Match[]> {
-    const filter = { name: { $regex: literal(text), $options: 'i' } };
+    const forms = [...new Set([text, unifyForms(text), text.normalize('NFD')])];
+    const filter = { name: { $regex: forms.map(literal).join('|'), $options: 'i' } };
     const found = await query({ collection: partnerCollection, filter, hint: { name: 1 } });
     return found.map(({ _id }) => ({ partnerId: _id, found: 'name' }));
   }

@@ -288,6 +288,17 @@ describe('partners search', () => {
     expect(await search('café', { status: 'pending' })).toHaveLength(1);
   });
 
+  it('finds a name in whatever form its letters were typed, also one that an older build stored', async () => {
+    const [nfd, nfc] = ['Zoe\u0308 Ltd', 'Zo\u00eb Ltd'];
+    const made = await server.admin.partners.create.mutate({ name: nfd });
+    expect(made.name).toBe(nfc);
+    for (const stored of [nfc, nfd]) {
+      const filter = { _id: made.id } as object;
+      await server.db.collection('partners').updateOne(filter, { $set: { name: stored } });
+      for (const typed of [nfc, nfd]) expect(await idsOf(typed)).toEqual([made.id]);
+    }
+  });
+
   it('lists matching partners in pages, the newest first', async () => {
     const all = await idsOf('acme');
     expect(all).toEqual([other.partnerId, partner.partnerId]);

@@ -68,6 +68,21 @@ describe('svcadmin partners onboard --from', () => {
     expect((await partners()).length).toBe(before.length + 1);
   });
 
+  it('takes the name of a partner for the same in every form of its letters', async () => {
+    const [nfd, nfc] = ['Zoe\u0308 Ltd', 'Zo\u00eb Ltd'];
+    expect((await onboard([row(nfd), row(nfc)])).stderr).toContain(`name: ${nfc} is row 1 already`);
+    const { id } = await server.admin.partners.create.mutate({ name: nfd });
+    await server.admin.partners.activate.mutate({ partnerId: id });
+    // As an older build stored it.
+    await server.db.collection('partners').updateOne({ _id: id } as object, { $set: { name: nfd } });
+    for (const name of [nfd, nfc]) {
+      const { stdout } = await onboard([row(name)], '--json');
+      expect(JSON.parse(stdout)).toMatchObject([{ result: 'exists', partnerId: id }]);
+      expect(await svcadmin.json('partners', 'show', name)).toMatchObject({ id });
+      expect(await svcadmin.json('partners', 'list', '--where', `name=${name}`)).toMatchObject([{ id }]);
+    }
+  });
+
   it('exits with 2 and creates no partner if a row is malformed, and names the fault of every row', async () => {
     const before = await partners();
     const { code, stderr } = await onboard([
