@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fastestRate, usualRate } from '../bulk-rate.ts';
 import { DateTime, Mode } from '../identifiers.ts';
+import { boundedSeconds } from './bounded.ts';
 import { eventFilter, newTimeFields, otherUrl } from './deliveries.ts';
 import { page, reference } from './references.ts';
 
@@ -19,7 +20,9 @@ export const BulkFilter = z.strictObject({
 });
 export type BulkFilter = z.infer<typeof BulkFilter>;
 
-const secondsBack = z.number().int().min(0).optional();
+/** Events are kept for 30 days. Ten years are more than any period that has some. */
+const longestBack = 3_650 * 86_400;
+const secondsBack = boundedSeconds(0, longestBack).optional();
 
 export const StartBulk = z
   .strictObject({

@@ -17,7 +17,7 @@ export const cli = [
     ['cli/commands/statement-midnight', 'cli/output/output', 'cli/flags/values'],
     [
       ['date === undefined ? Date.parse(full)', 'date !== undefined ? Date.parse(full)'],
-      ['new Date(now - secondsAgo * 1000)', 'new Date(now + secondsAgo * 1000)'],
+      ['isoOf(now - secondsAgo * 1000, text)', 'isoOf(now + secondsAgo * 1000, text)'],
     ],
   ),
   ...inFile(

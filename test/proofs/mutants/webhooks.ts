@@ -87,8 +87,12 @@ export const webhooks = [
     'server/webhooks/bulk/bulk-steps.ts',
     ['webhooks/bulk/bulk'],
     [
-      ['if (deliveries.some(({ bulkId }) => bulkId === job._id))', 'if (deliveries.length > 99)'],
-      ['else if (!atSameUrl.some(({ status }) => blocking.includes(status)))', 'else'],
+      [
+        'const isMade = deliveries.some(({ bulkId }) => bulkId === job._id);',
+        'const isMade = deliveries.length > 99;',
+      ],
+      ['if (isMade || !isUncounted) eventCount += 1;', 'eventCount += 1;'],
+      ['else if (blockers.length === 0) plans.push', 'else plans.push'],
       ['return unsent >= mostUnsent;', 'return false;'],
     ],
   ),
