@@ -60,6 +60,15 @@ it('a change that is called by GET gets 405 with the right method, and a query b
   expect(await call('POST', 'partners.list')).toEqual([405, 'GET', 'method_not_allowed']);
 });
 
+it.each([
+  [() => server.admin.partners.list.query({ limit: 0 }), /^limit: must be at least 1$/],
+  [() => server.admin.partners.list.query({ limit: 100_000 }), /^limit: must be at most \d+$/],
+  [() => server.admin.partners.create.mutate({} as never), /^name: is required$/],
+  [() => server.admin.partners.create.mutate({ name: 1 } as never), /^name: must be of type string$/],
+])('a fault of an input is an instruction (%#)', async (call, text) => {
+  await expect(call()).rejects.toMatchObject({ message: expect.stringMatching(text) });
+});
+
 it('an amount that is given twice moves no money', async () => {
   const wallet = { partnerId: partner.partnerId, mode: 'test' as const };
   const before = await server.admin.wallets.show.query(wallet);

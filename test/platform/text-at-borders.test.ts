@@ -129,12 +129,15 @@ describe.each(Object.entries(formEndpoints))('a form sent to %s', (_, send) => {
   });
 });
 
-describe.each(Object.entries(queries))('the query of %s', (name, send) => {
-  // Pages, and the return of a provider, ignore what they do not know.
-  it.runIf(/^(the|a start)/.test(name))('gets 400 if it has a name twice', async () => {
+// Pages, and the return of a provider, ignore what they do not know.
+it.each(Object.entries(queries).filter(([name]) => /^(the|a start)/.test(name)))(
+  'the query of %s gets 400 if it has a name twice',
+  async (_, send) => {
     await refusalOf(await send('input=1&input=2'));
-  });
+  },
+);
 
+describe.each(Object.entries(queries))('the query of %s', (_, send) => {
   it.each(['input=%00', 'state=%FF', 'a%00=1', 'state=%ED%A0%80', 'state=%'])(
     'gets 400 if it is no text, such as %s',
     async (query) => {

@@ -2,6 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { ZodError, type z } from 'zod';
 import type { ApiError } from '../../platform/errors.ts';
 import type { Language } from '../../platform/http/browser/language.ts';
+import { instructionOf } from '../../platform/validation-words.ts';
 import { type FaultMessages, faultMessages } from './messages/faults.ts';
 
 /** What is wrong with an input, or why a call was refused. */
@@ -75,7 +76,7 @@ export function faultsOf(error: ApiError, language: Language): readonly Fault[] 
   const words = language === 'en' ? undefined : faultMessages[language];
   const say = (text: string, fallback?: readonly [Key, ...unknown[]]): Fault => {
     const [key, value = ''] = messageOfText(text) ?? fallback ?? [];
-    if (!words || key === undefined) return { text, isEnglish: true };
+    if (!words || key === undefined) return { text: instructionOf(text) ?? text, isEnglish: true };
     return { text: words[key].replace('{1}', String(value)), isEnglish: false };
   };
   if (cause instanceof TRPCError && cause.cause instanceof ZodError)

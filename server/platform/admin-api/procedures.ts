@@ -8,6 +8,7 @@ import type { Actor, AuditRule, CallResult } from '../database/audit/audit-entry
 import { DryRunEnd } from '../database/audit/dry-run.ts';
 import { isUnavailable } from '../database/connect.ts';
 import { ApiError, unavailable } from '../errors.ts';
+import { instructionOf } from '../validation-words.ts';
 import { dryRunnable } from './dry-runs.ts';
 import { noteRead, type PersonalRead, type RecordRead, seesPeople } from './personal-data.ts';
 import { describeRefusal, mayCall, type Role } from './roles.ts';
@@ -82,7 +83,8 @@ export function messageOf(error: TRPCError): string {
   const { issues } = error.cause;
   const faults = issues
     .slice(0, mostFaults)
-    .map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message))
+    .map(({ path, message }) => ({ path, text: instructionOf(message) ?? message }))
+    .map(({ path, text }) => (path.length > 0 ? `${path.join('.')}: ${text}` : text))
     .map((fault) => (fault.length > longestFault ? `${fault.slice(0, longestFault)}…` : fault));
   const more = issues.length - faults.length;
   return [...faults, ...(more > 0 ? [`and ${more} more faults`] : [])].join('; ');

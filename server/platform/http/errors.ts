@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { isUnavailable } from '../database/connect.ts';
 import { ApiError, generalBody, oauthBody, unavailable } from '../errors.ts';
+import { instructionOf } from '../validation-words.ts';
 import { logAnswer, noteFailure } from './answer-log.ts';
 
 const formType = 'application/x-www-form-urlencoded';
@@ -16,20 +17,6 @@ export const asGeneral: ErrorRendering = (error, _request, reply) =>
   reply.header(codeHeader, error.code).send(generalBody(error));
 export const asOAuth: ErrorRendering = (error, _request, reply) =>
   reply.header(codeHeader, error.code).send(oauthBody(error));
-
-type Wording = readonly [pattern: RegExp, instruction: string];
-
-/** Turns messages of the validator into instructions. */
-const wordings: readonly Wording[] = [
-  [/^.*received undefined$/, 'is required'],
-  [/^Invalid input: expected (\w+), received \w+$/, 'must be of type $1'],
-  [/^Invalid input: expected "(.+)"$/, 'must be $1'],
-  [/^Too small: expected \w+ to have >=1 \w+$/, 'must not be empty'],
-  [/^Too small: expected \w+ to have >=(\d+) (\w+)$/, 'must have at least $1 $2'],
-  [/^Too big: expected \w+ to have <=(\d+) (\w+)$/, 'must have at most $1 $2'],
-];
-/** For queries and forms, where a repeated parameter is parsed into a list. */
-const parameterWordings: readonly Wording[] = [[/^.*received array$/, 'must be given once'], ...wordings];
 
 /** What a route accepts, as far as its error messages name it. */
 interface Accepted {
@@ -54,10 +41,10 @@ function describeValidation(
   if (message.startsWith(field)) return message;
   // A body that may be a form has parameters, like a query. A member of JSON can be a list.
   const isParameter = forms || error.validationContext !== 'body';
-  for (const [pattern, instruction] of isParameter ? parameterWordings : wordings) {
-    if (pattern.test(message)) return `${field} ${message.replace(pattern, instruction)}`;
-  }
-  return `${field}: ${message}`;
+  // A repeated parameter is parsed into a list.
+  const isRepeated = isParameter && message.endsWith('received array');
+  const instruction = isRepeated ? 'must be given once' : instructionOf(message);
+  return instruction === undefined ? `${field}: ${message}` : `${field} ${instruction}`;
 }
 
 const frameworkTexts: Record<string, string> = {
