@@ -4,6 +4,7 @@ import { readAnswer } from '../careful/confirmation.ts';
 import { type AdminApi, createAdminApi } from '../connection/client.ts';
 import { type Connection, type ConnectionFlags, connect } from '../connection/connection.ts';
 import { CommandError, type ConnectionSource, toFailure, usageError } from '../errors/failure.ts';
+import { nameFlags } from '../errors/flag-names.ts';
 import { formatValue, label, localTime, printable, printableJson } from '../output/format.ts';
 import { renderListing } from '../output/listing.ts';
 import { renderFields } from '../output/table.ts';
@@ -264,6 +265,11 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     // oclif ends --help and similar flags by throwing an exit, which is not an error.
     if ((error as { code?: string }).code === 'EEXIT') throw error;
     const failure = toFailure(error, this.connectionSource);
+    if (failure.code === 'bad_input') {
+      // A command without flags of its own has no object of them.
+      const message = nameFlags(failure.message, Object.keys({ ...this.ctor.flags }));
+      throw new CommandError({ ...failure, message });
+    }
     if (failure.code !== 'usage') throw new CommandError(failure);
     const message = `${failure.message}${suggestFlags(error, this.ctor)}`;
     const hint = failure.hint ?? usageHint(this.config.bin, this.ctor);
