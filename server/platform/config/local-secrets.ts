@@ -44,7 +44,7 @@ function localSecret<T>(dataDir: string, file: SecretFile<T>): T {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, file.name);
   if (!existsSync(path)) {
-    // The file appears with its whole text, also if the disk is full or the process ends.
+    // The link makes the file in one step. So a full disk, or the end of the process, leaves no part of a secret.
     const draft = `${path}.${randomBytes(8).toString('hex')}`;
     try {
       writeFileSync(draft, `${file.make()}\n`, { mode: 0o600, flag: 'wx' });

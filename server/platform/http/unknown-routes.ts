@@ -53,8 +53,8 @@ export function ownUnknownRoutes(scope: FastifyInstance): void {
 }
 
 /**
- * Refuses unknown paths and methods on the whole server, before their bodies are read: a body that no route reads decides
- * nothing. Call this before the hooks that check bodies.
+ * Refuses unknown paths and methods on the whole server before their bodies are read. So a malformed body does not change the
+ * answer. Call this before the hooks that check bodies.
  */
 export function refuseUnknownRoutes(app: FastifyInstance): void {
   app.decorate('unknownRoute', createUnknownRoute(app));

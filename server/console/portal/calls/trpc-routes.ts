@@ -43,7 +43,7 @@ export function memberApiRoutes({ router, browser, calls, environment }: Depende
 
   return async (scope) => {
     scope.addHook('onRequest', async (_request, reply) => {
-      void reply.headers({ 'cache-control': 'no-store', [environmentHeader]: environment });
+      void reply.header(environmentHeader, environment);
     });
     await scope.register(trpcRoutes(router, contextOf));
   };
