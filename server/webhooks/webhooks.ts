@@ -36,6 +36,8 @@ export interface WebhookSettings
   logger: Logger;
   /** Whether this process sends deliveries. Other processes only store them. */
   worker: boolean;
+  /** Whether another process sends deliveries too. Default: always. */
+  othersSend?: () => Promise<boolean>;
   limits?: Limits;
   /** Milliseconds until another process may send the same attempt; longer than `budget`, default 20,000. */
   leaseTime?: number;
@@ -50,6 +52,7 @@ const defaultLeaseMs = 20_000;
 export function createWebhooks(settings: WebhookSettings) {
   const { db, clock, idKey, scheduler, worker, endpoint, userAgent } = settings;
   const { limits = defaultLimits, leaseTime = defaultLeaseMs, wrap = (parts) => parts } = settings;
+  const { othersSend = () => Promise.resolve(true) } = settings;
   const stores = createWebhooksStores(db, settings.maintenance);
   const { events, deliveries, post } = wrap({
     events: stores.events,
@@ -58,7 +61,7 @@ export function createWebhooks(settings: WebhookSettings) {
     post: createPost({ rules: settings, ...settings }),
   });
   const attempt = createAttempt({ ...settings, post, deliveries });
-  const due = createDue({ ...settings, deliveries, attempt, limits, leaseTime });
+  const due = createDue({ ...settings, deliveries, attempt, limits, leaseTime, othersSend });
 
   async function insertAndSend(made: readonly Delivery[]): Promise<void> {
     await deliveries.insert(made);

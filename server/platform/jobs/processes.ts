@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Db, Document } from 'mongodb';
+import type { Db, Document, Filter } from 'mongodb';
 import type { Clock } from '../clock.ts';
 import { processRoles } from '../config/environment.ts';
 import { version } from '../config/version.ts';
@@ -134,6 +134,12 @@ export function createProcesses(settings: Settings) {
       .sort({ startedAt: 1, _id: 1 })
       .toArray();
 
+  /** Whether one of these processes has sent a heartbeat within 30 s. */
+  async function isHeard(which: Filter<ProcessRecord>): Promise<boolean> {
+    const lastSeenAt = { $gte: new Date(clock.now() - silentProcessAfterMs) };
+    return (await processes.findOne({ ...which, lastSeenAt })) !== null;
+  }
+
   /** A process as it is shown. A process without a heartbeat for 30 s cannot report that it is silent. */
   function seen(record: ProcessRecord): ProcessRecord {
     const silentMs = clock.now() - record.lastSeenAt.getTime();
@@ -188,10 +194,10 @@ export function createProcesses(settings: Settings) {
     list,
 
     /** Whether a process with this role has sent a heartbeat within 30 s. */
-    async hasRole(role: string): Promise<boolean> {
-      const lastSeenAt = { $gte: new Date(clock.now() - silentProcessAfterMs) };
-      return (await processes.findOne({ roles: role, lastSeenAt })) !== null;
-    },
+    hasRole: (role: string) => isHeard({ roles: role }),
+
+    /** Whether another process with this role has sent a heartbeat within 30 s. */
+    othersHaveRole: (role: string) => isHeard({ roles: role, _id: { $ne: _id } }),
 
     async survey(): Promise<ProcessSurvey> {
       const [listed, held] = await Promise.all([

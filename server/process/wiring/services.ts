@@ -111,6 +111,7 @@ export function createServices(foundation: Foundation) {
     maintenance,
     idKey: keyring.id,
     scheduler,
+    othersSend: () => processes.othersHaveRole('worker'),
     sending: metrics.sending,
     sent(outcome, mode) {
       metrics.sent(outcome);

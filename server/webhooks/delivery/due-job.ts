@@ -29,12 +29,14 @@ export const dueBucket = (at: Date): Date => new Date(Math.floor(at.getTime() / 
 interface Settings {
   scheduler: Scheduler;
   clock: Pick<Clock, 'now'>;
+  /** Whether another process sends deliveries too. */
+  othersSend: () => Promise<boolean>;
   /** The due times of waiting deliveries in a span of time, the earliest first. */
   dueTimes: (from: Date, before: Date, limit: number) => Promise<Date[]>;
 }
 
 /** Schedules one job for each second with due deliveries, and further jobs if that second has very many. */
-export function createDueJobs({ scheduler, clock, dueTimes }: Settings) {
+export function createDueJobs({ scheduler, clock, othersSend, dueTimes }: Settings) {
   /**
    * Waits until `time` by the database's clock. A job may start early, because the clocks of two machines differ. A job that
    * starts more than `mostEarlyMs` early was started by an operator, so it does not wait.
@@ -61,6 +63,12 @@ export function createDueJobs({ scheduler, clock, dueTimes }: Settings) {
     return scheduler.at(attemptsJob, machineTime, key);
   }
 
+  /** Whether many deliveries of a span of time still wait, and another process could send some of them. */
+  async function needsHelp(from: Date, before: Date): Promise<boolean> {
+    const waiting = await dueTimes(from, before, muchWaiting);
+    return waiting.length === muchWaiting && (await othersSend());
+  }
+
   /** Makes jobs for other processes. Who takes one sends all that is due. Two processes that ask make the same jobs. */
   async function askForHelp(): Promise<void> {
     const first = Math.ceil((clock.now() + helpAfterMs) / helpEveryMs);
@@ -81,8 +89,9 @@ export function createDueJobs({ scheduler, clock, dueTimes }: Settings) {
     /**
      * Defines the job of one second. It calls `attemptAllDue` at the beginning of the second, and again when further deliveries
      * become due within it. If much still waits then, it asks other processes for help.
+     * @param attemptAllDue returns how many deliveries were due
      */
-    define(attemptAllDue: () => Promise<void>, stopSignal: AbortSignal): void {
+    define(attemptAllDue: () => Promise<number>, stopSignal: AbortSignal): void {
       async function runSecond(secondBegins: number): Promise<void> {
         const secondEnds = secondBegins + secondMs;
         let pollAt = secondBegins;
@@ -90,17 +99,13 @@ export function createDueJobs({ scheduler, clock, dueTimes }: Settings) {
           await waitUntil(pollAt, stopSignal);
           // Read before the poll, so that deliveries that become due during the poll count as further ones.
           const polledAt = clock.now();
-          await attemptAllDue();
+          const count = await attemptAllDue();
           if (stopSignal.aborted) return;
-          const waiting = await dueTimes(new Date(secondBegins), new Date(secondEnds), muchWaiting);
-          const next = waiting.find((time) => time.getTime() > polledAt);
-          const isMuch = waiting.length === muchWaiting && !next;
-          if (isMuch) await askForHelp();
-          if (polledAt >= secondEnds) return;
-          if (next) pollAt = next.getTime() + batchDelayMs;
-          // Only the longest due were read, so others may become due within the second.
-          else if (isMuch) pollAt = secondEnds;
-          else return;
+          const further = new Date(Math.min(polledAt + 1, secondEnds));
+          if (count >= muchWaiting && (await needsHelp(new Date(secondBegins), further))) await askForHelp();
+          const [next] = await dueTimes(further, new Date(secondEnds), 1);
+          if (!next) return;
+          pollAt = next.getTime() + batchDelayMs;
         }
       }
       scheduler.define(attemptsJob, (key) => runSecond(Date.parse(key)));

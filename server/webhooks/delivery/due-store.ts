@@ -4,10 +4,18 @@ import { keysOfWaiting } from './keys-of-deliveries-store.ts';
 
 const longestDueFirst = { nextAttemptAt: 1 } as const;
 /** With fewer due deliveries, one query finds all of them. With more, only their keys are read, from the index. */
-const mostSearched = 2_000;
+const mostSearched = 4_000;
 
 /** Ids of an endpoint's due deliveries in each lane, the longest due first. */
 export type DueIds = Record<Lane, string[]>;
+
+/** What is due. */
+export interface FoundDue {
+  /** How many deliveries are due; a lower bound if the ids were not read. */
+  count: number;
+  /** By key, the ids of all its due deliveries; undefined if very many are due, so that the ids were not read. */
+  byKey: Map<string, DueIds | undefined>;
+}
 
 /** Groups the ids of due deliveries by key and lane. Their order stays. */
 export function idsByKey(due: readonly Pick<Delivery, '_id' | 'keyId' | 'lane'>[]): Map<string, DueIds> {
@@ -33,20 +41,18 @@ export const dueQueries = (deliveries: Collection<Delivery>) => ({
     return found.map(({ _id }) => _id);
   },
 
-  /**
-   * Finds the keys with due deliveries, even if one endpoint has more waiting deliveries than one query reads.
-   * @returns by key, the ids of all its due deliveries; undefined if very many are due, so that the ids were not read
-   */
-  async dueByKey(now: Date): Promise<Map<string, DueIds | undefined>> {
+  /** Finds the keys with due deliveries, even if one endpoint has more waiting deliveries than one query reads. */
+  async dueByKey(now: Date): Promise<FoundDue> {
     const due = { status: 'pending' as const, nextAttemptAt: { $lte: now } };
     const longestDue = await deliveries
       .find(due, { projection: { keyId: 1, lane: 1 } })
       .sort(longestDueFirst)
       .limit(mostSearched)
       .toArray();
-    if (longestDue.length === mostSearched)
-      return new Map((await keysOfWaiting(deliveries, due)).map(({ keyId }) => [keyId, undefined]));
-    return idsByKey(longestDue);
+    const count = longestDue.length;
+    if (count < mostSearched) return { count, byKey: idsByKey(longestDue) };
+    const keys = await keysOfWaiting(deliveries, due);
+    return { count, byKey: new Map(keys.map(({ keyId }) => [keyId, undefined])) };
   },
 
   /** The due times of waiting deliveries in a span of time, the earliest first. */

@@ -22,6 +22,8 @@ interface Settings {
   leaseTime: number;
   /** Whether this process sends deliveries. */
   worker: boolean;
+  /** Whether another process sends deliveries too. */
+  othersSend: () => Promise<boolean>;
 }
 
 const retryLeaseAfterMs = 1_000;
@@ -40,7 +42,7 @@ export type Due = ReturnType<typeof createDue>;
  * that send share its attempts.
  */
 export function createDue(settings: Settings) {
-  const { deliveries, attempt, scheduler, clock, logger, worker } = settings;
+  const { deliveries, attempt, clock, logger, worker } = settings;
   const now = () => new Date(clock.now());
   const backlog = createBacklog({
     limits: settings.limits,
@@ -131,7 +133,7 @@ export function createDue(settings: Settings) {
     wake();
   }
 
-  const dueJobs = createDueJobs({ scheduler, clock, dueTimes: deliveries.dueTimes });
+  const dueJobs = createDueJobs({ ...settings, dueTimes: deliveries.dueTimes });
   /** Makes one job for all calls of the same second. */
   const schedule = createGroupCommit<Date, undefined>({
     run: async (dates) => {
@@ -142,16 +144,17 @@ export function createDue(settings: Settings) {
   });
 
   // A call has no input, so the item `due` only makes the call a part of the batch.
-  const shareQuery = createGroupCommit<'due', undefined>({
+  const shareQuery = createGroupCommit<'due', number>({
     run: async (calls) => {
       // Other processes may have stored deliveries that this process does not know.
-      for (const [keyId, ids] of await deliveries.dueByKey(now())) backlog.found(keyId, ids);
+      const { count, byKey } = await deliveries.dueByKey(now());
+      for (const [keyId, ids] of byKey) backlog.found(keyId, ids);
       wake();
-      return calls.map(() => undefined);
+      return calls.map(() => count);
     },
   });
-  /** Sends all due deliveries. Calls that arrive during a query share the next one. */
-  const sendDue = (): Promise<void> => shareQuery('due');
+  /** Sends all due deliveries. Calls that arrive during a query share the next one. @returns how many were due, at least */
+  const sendDue = (): Promise<number> => shareQuery('due');
 
   /** Makes attempts that are due at these times be sent then: by a job of each second, and by this process if some are due. */
   async function retryAt(...times: readonly Date[]): Promise<void> {

@@ -52,8 +52,9 @@ it('a role counts as held for 30 s after the last heartbeat of a process that ha
   expect(await other.hasRole('api')).toBe(false);
   await one.beat();
   expect([await other.hasRole('api'), await other.hasRole('worker')]).toEqual([true, false]);
+  expect([await one.othersHaveRole('api'), await other.othersHaveRole('api')]).toEqual([false, true]);
   clock.ahead = 31_000;
-  expect(await other.hasRole('api')).toBe(false);
+  expect([await other.hasRole('api'), await other.othersHaveRole('api')]).toEqual([false, false]);
 });
 
 describe('the lists of processes and of private listeners', () => {

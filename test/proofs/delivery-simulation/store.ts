@@ -171,13 +171,12 @@ export function connectStores(actor: Actor, { documents, network, guards }: Sett
       }),
 
     dueByKey: (now) =>
-      read('due by key', () =>
-        idsByKey(
-          all()
-            .filter((one) => isDue(one, now))
-            .toSorted(byDueTime),
-        ),
-      ),
+      read('due by key', () => {
+        const due = all()
+          .filter((one) => isDue(one, now))
+          .toSorted(byDueTime);
+        return { count: due.length, byKey: idsByKey(due) };
+      }),
 
     dueTimes: (from, before, limit) =>
       read('due times', () =>

@@ -157,8 +157,8 @@ export const webhooks = [
     'server/webhooks/delivery/due-job.ts',
     ['webhooks/delivery/due-job'],
     [
-      ['if (isMuch) await askForHelp();', ''],
-      ['waiting.length === muchWaiting && !next', '!next'],
+      ['waiting.length === muchWaiting && (await othersSend())', 'await othersSend()'],
+      [' && (await othersSend())', ''],
     ],
   ),
 ];

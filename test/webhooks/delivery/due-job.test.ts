@@ -8,11 +8,14 @@ interface Second {
   clock: { now: number };
   /** What the job does to send what is due. */
   send: () => void;
+  /** How many deliveries are due at each look. */
+  due: number;
+  othersSend?: boolean;
   dueTimes: Parameters<typeof createDueJobs>[0]['dueTimes'];
 }
 
 /** Runs the job of the second that begins at `begins`. Returns the keys of the jobs that it makes. */
-async function runSecond({ clock, send, dueTimes }: Second): Promise<string[]> {
+async function runSecond({ clock, send, due, othersSend = true, dueTimes }: Second): Promise<string[]> {
   const made: string[] = [];
   let run: (key: string) => Promise<void> = async () => undefined;
   const scheduler = {
@@ -21,8 +24,17 @@ async function runSecond({ clock, send, dueTimes }: Second): Promise<string[]> {
     },
     at: async (_name: string, _when: Date, key: string) => void made.push(key),
   } as never as Scheduler;
-  const dueJobs = createDueJobs({ scheduler, clock: { now: () => clock.now }, dueTimes });
-  dueJobs.define(async () => send(), new AbortController().signal);
+  const dueJobs = createDueJobs({
+    scheduler,
+    clock: { now: () => clock.now },
+    othersSend: async () => othersSend,
+    dueTimes,
+  });
+  async function attemptAllDue(): Promise<number> {
+    send();
+    return due;
+  }
+  dueJobs.define(attemptAllDue, new AbortController().signal);
   await run(new Date(begins).toISOString());
   return made;
 }
@@ -33,6 +45,7 @@ it('a due job also sends a delivery that becomes due while the job is looking fo
   const clock = { now: begins + 200 };
   await runSecond({
     clock,
+    due: 1,
     dueTimes: async (from, before) =>
       taken.length === 0 && due >= from.getTime() && due < before.getTime() ? [new Date(due)] : [],
     send() {
@@ -45,12 +58,16 @@ it('a due job also sends a delivery that becomes due while the job is looking fo
 
 describe('the job of a second with due deliveries', () => {
   /** Runs the job while so many of its deliveries wait for a slot. Returns the keys of the jobs that it makes. */
-  function jobsMadeWith(waiting: number): Promise<string[]> {
+  function jobsMadeWith(waiting: number, othersSend = true): Promise<string[]> {
     const clock = { now: begins };
     return runSecond({
       clock,
-      dueTimes: async (_from, _before, limit) =>
-        Array.from({ length: Math.min(waiting, limit) }, () => new Date(begins)),
+      due: waiting,
+      othersSend,
+      dueTimes: async (from, _before, limit) =>
+        from.getTime() > begins
+          ? []
+          : Array.from({ length: Math.min(waiting, limit) }, () => new Date(begins)),
       send() {
         clock.now += 1_000; // the duration of a query
       },
@@ -68,5 +85,15 @@ describe('the job of a second with due deliveries', () => {
 
   it('makes no further job if 499 of them wait', async () => {
     expect(await jobsMadeWith(499)).toEqual([]);
+  });
+
+  it('makes no further job if no other process sends', async () => {
+    expect(await jobsMadeWith(10_000, false)).toEqual([]);
+  });
+
+  it('makes no further job if many of other seconds wait, but few of its own', async () => {
+    const clock = { now: begins };
+    const made = await runSecond({ clock, send: () => undefined, due: 10_000, dueTimes: async () => [] });
+    expect(made).toEqual([]);
   });
 });

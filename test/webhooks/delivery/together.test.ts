@@ -14,7 +14,7 @@ const clock = { now: Date.now };
 function dueOver(deliveries: Partial<Settings['deliveries']>, attempt: Settings['attempt']) {
   return createDue({
     deliveries: {
-      dueByKey: async () => new Map([['key', undefined]]),
+      dueByKey: async () => ({ count: 1, byKey: new Map([['key', undefined]]) }),
       ...deliveries,
     } as Settings['deliveries'],
     attempt,
@@ -24,6 +24,7 @@ function dueOver(deliveries: Partial<Settings['deliveries']>, attempt: Settings[
     limits: { perEndpoint: 4, pool: 100 },
     leaseTime: 20_000,
     worker: true,
+    othersSend: async () => false,
   });
 }
 
