@@ -40,7 +40,7 @@ const mostWallets = 1_000_000;
 const tooLowError = () => new ApiError('refused', { description: 'The balance is less than this amount' });
 
 /** References that people cannot tell apart are the same: two forms of `é` (Unicode, form NFKC), and one space or more. */
-const comparable = (reference: string) => reference.normalize('NFKC').replace(/\s+/g, ' ');
+const unifiedReference = (reference: string) => reference.normalize('NFKC').replace(/\s+/g, ' ');
 
 /**
  * Writes the entries that operators make: funding, adjustments, refunds and changes of the spend caps. The id of an entry is
@@ -73,7 +73,7 @@ export function createManualEntries({ writer, store, record, idKey, timeout }: S
   }
 
   const idByReference = (kind: 'funding' | 'adjustment', walletId: string, reference: string) =>
-    deriveId(idKey, 'entry', [kind, walletId, comparable(reference)]);
+    deriveId(idKey, 'entry', [kind, walletId, unifiedReference(reference)]);
 
   function requireSameAmount(moved: Moved, amount: number): Moved {
     if (moved.entry.amount === amount) return moved;
