@@ -2,6 +2,7 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { ZodError, type z } from 'zod';
+import { withPeriodInOrder } from '../../../contracts/admin/period.ts';
 import { type ErrorCode, errorTable } from '../../../contracts/errors.ts';
 import { inputFault } from '../../../contracts/input-text.ts';
 import type { Actor, AuditRule, CallResult } from '../database/audit/audit-entry.ts';
@@ -237,7 +238,7 @@ export const query = <Input extends z.ZodType, Output extends z.ZodType>(
   run: (input: z.output<Input>, context: ProcedureContext) => z.input<Output> | Promise<z.input<Output>>,
 ) =>
   procedure
-    .input(input)
+    .input(withPeriodInOrder(input))
     .output(output)
     .query((call) => run(call.input as z.output<Input>, call.ctx) as never);
 
@@ -264,6 +265,6 @@ export const mutation =
   ) =>
     procedure
       .meta({ audit })
-      .input(input)
+      .input(withPeriodInOrder(input))
       .output(output)
       .mutation((call) => run(call.input as z.output<Input>, call.ctx.actor, call.ctx) as never);

@@ -403,6 +403,11 @@ describe('a member of the role finance', () => {
     expect(statement.entries.length).toBeGreaterThan(1);
     expect(csv).toBe(`${renderStatement(statement).join('\r\n')}\r\n`);
     expect((await members.finance.browser.open('/wallet/statement.csv?from=yesterday')).status).toBe(400);
+    for (const path of ['/wallet', '/wallet/statement.csv', '/wallet/statement.jws']) {
+      const reversed = await members.finance.browser.open(`${path}?mode=test&from=2100-01-01&to=2020-01-01`);
+      expect([path, reversed.status]).toEqual([path, 400]);
+      expect(reversed.html).toContain('must be later than from');
+    }
     expect((await members.developer.browser.open('/wallet/statement.csv?mode=test')).status).toBe(403);
     expect((await members.viewer.browser.open('/wallet/statement.csv?mode=test')).html).toBe(csv);
   });

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+interface Procedure {
+  _def: { inputs: z.ZodType[] };
+}
+type Properties = Record<string, { properties?: Properties }>;
+
+const early = '2026-06-01T00:00:00Z';
+const late = '2026-07-01T00:00:00Z';
+const ends = [
+  ['since', 'until'],
+  ['from', 'to'],
+] as const;
+/** Values of required fields, besides the period. */
+const others = { partnerId: 'ptr_1', keyId: 'key_1', action: 'cancel' };
+
+/** All inputs of the admin API that have a period, each with a function that checks it with these ends. */
+function inputsWithPeriods() {
+  const { procedures } = server.services.admin.router._def;
+  return Object.entries(procedures as unknown as Record<string, Procedure>).flatMap(([name, { _def }]) =>
+    _def.inputs.flatMap((schema) => {
+      const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as {
+        properties?: Properties;
+      };
+      const isField = (field: string) => field in properties;
+      const required = Object.fromEntries(Object.entries(others).filter(([field]) => isField(field)));
+      return ends.flatMap(([begin, end]) => {
+        const period = (from: string, to: string) => ({ [begin]: from, [end]: to });
+        const check = (input: object) => {
+          const { error } = schema.safeParse({ ...required, ...input });
+          return error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? [];
+        };
+        const inFilter = properties['filter']?.properties ?? {};
+        return [
+          ...(isField(begin) && isField(end)
+            ? [{ name, end, begin, check: (from: string, to: string) => check(period(from, to)) }]
+            : []),
+          ...(begin in inFilter && end in inFilter
+            ? [
+                {
+                  ...{ name, begin, end: `filter.${end}` },
+                  check: (from: string, to: string) => check({ filter: period(from, to) }),
+                },
+              ]
+            : []),
+        ];
+      });
+    }),
+  );
+}
+
+it('a period that does not end after its begin is refused at the field of its end by every procedure that has one', () => {
+  const inputs = inputsWithPeriods();
+  expect(inputs.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['wallets.statement', 'wallets.signedStatement', 'deliveries.list', 'bulk.start']),
+  );
+  for (const { name, begin, end, check } of inputs) {
+    expect([name, check(early, late)]).toEqual([name, []]);
+    for (const [from, to] of [
+      [late, early],
+      [early, early],
+    ] as const)
+      expect([name, check(from, to)]).toEqual([name, [`${end}: must be later than ${begin}`]]);
+  }
+});
