@@ -170,6 +170,15 @@ export function generalText(code: ErrorCode): string {
   return errorTable[code].general ?? errorTable[code].text;
 }
 
+/**
+ * The anchor of an error on the page /docs/errors. The page explains the errors of the OAuth endpoints first. The second entry of
+ * a code is that of the general format.
+ */
+export function errorAnchor(code: string, isOauth: boolean): string {
+  const hasTwoEntries = isErrorCode(code) && errorTable[code].oauth !== undefined;
+  return hasTwoEntries && !isOauth ? `${code}-1` : code;
+}
+
 /** Whether `value`, which may come from another process, is a code of the table. */
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(rows, value);

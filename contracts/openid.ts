@@ -41,7 +41,7 @@ export const OpenidStart = z.object({
     .optional(),
   max_age: z
     .string()
-    .regex(/^\d{1,10}$/, { error: 'max_age must be a whole number of seconds, 0 or more' })
+    .regex(/^\d{1,10}$/, { error: 'max_age must be a whole number of seconds from 0 to 9999999999' })
     .transform(Number)
     .optional(),
 });

@@ -34,7 +34,9 @@ export const StartQuery = z.object({
     .string()
     .min(1)
     .max(2048)
-    .regex(scopeCharacters, { error: 'scope must be printable ASCII without " and \\ (RFC 6749 3.3)' })
+    .regex(scopeCharacters, {
+      error: 'scope must be printable ASCII without quotation marks and backslashes (RFC 6749 3.3)',
+    })
     .describe('Claim identifiers, separated by spaces'),
   code_challenge: z
     .string()

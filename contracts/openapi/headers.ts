@@ -14,7 +14,7 @@ export const headers = {
   Help: {
     description: 'Where the documentation explains this error, as a link with `rel="help"` (RFC 8288)',
     required: true,
-    schema: { type: 'string', pattern: '^<[^>]+#[a-z_]+>; rel="help"$' },
+    schema: { type: 'string', pattern: '^<[^>]+#[a-z_]+(-1)?>; rel="help"$' },
     example: '<https://verify.example/docs/errors#invalid_request>; rel="help"',
   },
   RetryAfter: {

@@ -79,6 +79,7 @@ export const oauthOperations: Record<Endpoint, Operation> = {
       example: { sub: sample.sub, evaluated_at: sample.at, claims: sample.claims, meta: sample.meta },
     },
     errors: [
+      { code: 'invalid_request', text: 'The query is not percent-encoded UTF-8' },
       { code: 'invalid_token', text: 'The access token expired at 2026-07-12T15:03:11.000Z' },
       { code: 'rate_limited', text: 'Userinfo rate limit exceeded', retryAfter: 25 },
       { code: 'server_error' },

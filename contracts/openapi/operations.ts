@@ -52,6 +52,7 @@ export const operations: Record<Endpoint, Operation> = {
       },
     },
     errors: [
+      { code: 'invalid_request' },
       ...keyRefusals,
       { code: 'foreign_session' },
       { code: 'session_not_found' },
@@ -196,6 +197,7 @@ export const operations: Record<Endpoint, Operation> = {
       },
     },
     errors: [
+      { code: 'invalid_request', text: 'The query is not percent-encoded UTF-8' },
       ...keyRefusals,
       { code: 'rate_limited', retryAfter: 25 },
       { code: 'server_error' },

@@ -1,5 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorAnchor } from '../../contracts/errors.ts';
+import { operations } from '../../contracts/openapi/operations.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createPartner, redirectUri, type TestPartner } from '../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
@@ -86,7 +88,7 @@ describe('the headers "X-Content-Type-Options: nosniff" and X-Request-Id', () =>
 });
 
 describe('a Link header to the explanation of an error', () => {
-  it.each<[code: string, path: string, init?: RequestInit]>([
+  it.each<[anchor: string, path: string, init?: RequestInit]>([
     ['route_not_found', 'GET /nowhere'],
     ['route_not_found', 'GET /%ZZ'],
     ['method_not_allowed', 'GET /api/oauth/token'],
@@ -94,13 +96,32 @@ describe('a Link header to the explanation of an error', () => {
     ['invalid_token', 'GET /api/oauth/userinfo without a token'],
     ['missing_api_key', 'GET /api/verify/hvf-session/ses_x without an API key'],
     ['missing_api_key', 'GET /api/wallet without an API key'],
-    ['invalid_request', 'GET /verify/start without parameters'],
-  ])('is sent with the error %s in answer to %s', async (code, request, init) => {
+    ['invalid_request-1', 'GET /verify/start without parameters'],
+    ['invalid_request-1', 'GET /verify/start?a=%FF'],
+  ])('is sent with the anchor %s in answer to %s', async (anchor, request, init) => {
     const [method = '', path = ''] = request.split(' ');
     const response = await fetch(urls.public + path, { method, ...init });
     await response.arrayBuffer();
-    expect(response.headers.get('x-svc-error')).toBe(code);
-    expect(response.headers.get('link')).toBe(`<${server.baseUrl}/docs/errors#${code}>; rel="help"`);
+    expect(response.headers.get('x-svc-error')).toBe(anchor.replace(/-1$/, ''));
+    expect(response.headers.get('link')).toBe(`<${server.baseUrl}/docs/errors#${anchor}>; rel="help"`);
+  });
+
+  it('leads to the entry of the format of the endpoint, for each error of each endpoint', async () => {
+    const page = await (
+      await fetch(`${urls.public}/docs/errors`, { headers: { accept: 'text/html' } })
+    ).text();
+    const [, oauth = '', others = ''] = /id="oauth-endpoints"(.*)id="everything-else"(.*)/s.exec(page) ?? [];
+    for (const { errors, errorFormat } of Object.values(operations)) {
+      for (const { code } of errors) {
+        const isOauth = errorFormat === 'oauth';
+        const entry = `id="${errorAnchor(code, isOauth)}"`;
+        expect([code, errorFormat, (isOauth ? oauth : others).includes(entry)]).toEqual([
+          code,
+          errorFormat,
+          true,
+        ]);
+      }
+    }
   });
 
   it('is sent with the answer to a malformed HTTP request', async () => {

@@ -8,7 +8,7 @@ import {
   LogController,
 } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
-import type { ErrorCode } from '../../../contracts/errors.ts';
+import { type ErrorCode, errorAnchor } from '../../../contracts/errors.ts';
 import type { ProxyTrust } from '../config/proxy-trust.ts';
 import { ApiError } from '../errors.ts';
 import { randomRequestId } from '../ids.ts';
@@ -122,7 +122,8 @@ export function createHttpServer({
   isStopping = () => false,
   errorPage,
 }: Settings): HttpServer {
-  const helpHeaders = (code: string) => (errorPage ? { link: `<${errorPage}#${code}>; rel="help"` } : {});
+  const helpHeaders = (code: string, isOauth = false) =>
+    errorPage ? { link: `<${errorPage}#${errorAnchor(code, isOauth)}>; rel="help"` } : {};
   const malformed = createMalformedAnswers(logger, helpHeaders);
   const app = fastify({
     loggerInstance: logger as FastifyBaseLogger,
@@ -171,7 +172,8 @@ export function createHttpServer({
     // Pages show an error in their own way, and its code is the one of the failure that was noted.
     const noted = reply.statusCode >= 400 ? failureOf(request)?.code : undefined;
     const code = reply.getHeader(codeHeader) ?? noted;
-    if (typeof code === 'string') void reply.headers({ [codeHeader]: code, ...helpHeaders(code) });
+    if (typeof code === 'string')
+      void reply.headers({ [codeHeader]: code, ...helpHeaders(code, hasOauthFormat(request)) });
     if (reply.statusCode >= 400) removeUnsendable(reply);
     done();
   });
@@ -221,9 +223,12 @@ function refuseMalformed(code: ErrorCode, request: FastifyRequest, reply: Fastif
   asGeneral(error, request, reply.status(error.status).header('connection', 'close'));
 }
 
-/** Sends an error in the format of its path: OAuth endpoints have their own (interface 2.4). */
+/** OAuth endpoints have their own format of errors (interface 2.4). */
+const hasOauthFormat = ({ url }: FastifyRequest): boolean => url.startsWith('/api/oauth/');
+
+/** Sends an error in the format of its path. */
 const asItsPath: ErrorRendering = (error, request, reply) => {
-  const render = request.url.startsWith('/api/oauth/') ? asOAuth : asGeneral;
+  const render = hasOauthFormat(request) ? asOAuth : asGeneral;
   return render(error, request, reply);
 };
 

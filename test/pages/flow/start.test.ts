@@ -77,7 +77,7 @@ describe('GET /verify/start', () => {
   const challenge = 'a'.repeat(43);
   const reference = expect.stringMatching(/^client_reference_id must be 1 to 200 characters/);
   const unknownClaim = expect.stringMatching(/^scope: no known claim identifier in it/);
-  const notPrintable = 'scope must be printable ASCII without " and \\ (RFC 6749 3.3)';
+  const notPrintable = 'scope must be printable ASCII without quotation marks and backslashes (RFC 6749 3.3)';
   it.each<[name: string, fault: string, value: string | undefined, message: unknown]>([
     ['state', 'has 4,097 characters', 'x'.repeat(4097), 'state must be at most 4096 characters'],
     ['state', 'ends with a line feed', `${'x'.repeat(16)}\n`, 'state must not contain control characters'],

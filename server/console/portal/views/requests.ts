@@ -1,5 +1,5 @@
 import { errorExplanations } from '../../../../contracts/error-explanations.ts';
-import { isErrorCode } from '../../../../contracts/errors.ts';
+import { errorAnchor, isErrorCode } from '../../../../contracts/errors.ts';
 import { spanFields, timeIn } from './kit/forms.ts';
 import { listView, pageSize } from './kit/list.ts';
 import type { PageContext, PageRow, Section, View } from './kit/page.ts';
@@ -67,6 +67,7 @@ async function show({ api, m, params }: PageContext): Promise<View> {
         },
       ]
     : [];
+  const anchor = code === null ? '' : errorAnchor(code, request.route.startsWith('/api/oauth/'));
   return {
     title: `${request.method} ${request.route}`,
     sections: [
@@ -82,7 +83,7 @@ async function show({ api, m, params }: PageContext): Promise<View> {
           [m.session, linkIfAny(request.sessionId, '/sessions')],
           [m.redirectUri, text(request.redirectUri)],
         ],
-        links: code === null ? [] : [{ text: m.explanation, to: `/docs/errors#${code}`, away: true }],
+        links: code === null ? [] : [{ text: m.explanation, to: `/docs/errors#${anchor}`, away: true }],
       },
       ...meaning,
     ],
