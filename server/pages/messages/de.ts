@@ -286,7 +286,7 @@ export const de: Messages = {
     },
     otherBrowser: {
       title: 'Fahren Sie dort fort, wo Sie begonnen haben',
-      text: 'Diese Prüfung gehört zu einem anderen Browser oder Gerät, oder sie ist abgelaufen. Öffnen Sie sie dort, oder beginnen Sie auf der Seite oder in der App neu, von der Sie kamen.',
+      text: 'Diese Prüfung gehört zu einem anderen Browser oder Gerät, oder sie ist abgelaufen. Öffnen Sie sie dort, oder beginnen Sie auf der Seite oder in der App neu, von der Sie kamen. Wenn Sie in diesem Browser begonnen haben, erlauben Sie Cookies für diese Website.',
     },
     finished: {
       title: 'Diese Prüfung ist bereits abgeschlossen',

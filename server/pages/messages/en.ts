@@ -313,7 +313,7 @@ export const en = {
     },
     otherBrowser: {
       title: 'Continue in the browser where you started',
-      text: 'This verification belongs to another browser or device, or it has expired. Open it there, or start again from the site or app that you came from.',
+      text: 'This verification belongs to another browser or device, or it has expired. Open it there, or start again from the site or app that you came from. If you started in this browser, allow cookies for this site.',
     },
     finished: {
       title: 'This verification is already finished',

@@ -276,7 +276,7 @@ export const es: Messages = {
     },
     otherBrowser: {
       title: 'Continúa en el navegador donde empezaste',
-      text: 'Esta verificación es de otro navegador o dispositivo, o ha caducado. Ábrela allí, o empieza de nuevo desde el sitio o la aplicación de donde vienes.',
+      text: 'Esta verificación es de otro navegador o dispositivo, o ha caducado. Ábrela allí, o empieza de nuevo desde el sitio o la aplicación de donde vienes. Si empezó en este navegador, permita las cookies de este sitio.',
     },
     finished: {
       title: 'Esta verificación ya ha terminado',

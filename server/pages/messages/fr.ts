@@ -284,7 +284,7 @@ export const fr: Messages = {
     },
     otherBrowser: {
       title: 'Continuez dans le navigateur où vous avez commencé',
-      text: 'Cette vérification appartient à un autre navigateur ou appareil, ou elle a expiré. Ouvrez-la là-bas, ou recommencez depuis le site ou l’application d’où vous venez.',
+      text: 'Cette vérification appartient à un autre navigateur ou appareil, ou elle a expiré. Ouvrez-la là-bas, ou recommencez depuis le site ou l’application d’où vous venez. Si vous avez commencé dans ce navigateur, autorisez les cookies de ce site.',
     },
     finished: {
       title: 'Cette vérification est déjà terminée',
