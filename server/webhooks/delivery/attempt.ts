@@ -141,7 +141,7 @@ export function createAttempt(settings: AttemptSettings): (leased: Leased) => Pr
   /** Sends the POST, and decides what follows from its result. */
   async function send(
     leased: Leased,
-    { url, mode, secret, secretVersion }: Endpoint & { state: 'on' },
+    { url, mode, secret, secretVersion, noteUse }: Endpoint & { state: 'on' },
   ): Promise<FinishedAttempt> {
     const { eventId, type, keyId, body, lane, traceparent } = leased;
     const at = clock.now();
@@ -150,6 +150,7 @@ export function createAttempt(settings: AttemptSettings): (leased: Leased) => Pr
     const signed = { eventId, body, secret, at };
     const { userAgent } = settings;
     const headers = attemptHeaders({ ...signed, type, attempt: leased.attempt, traceparent, userAgent });
+    noteUse?.();
     const { receiverTime, ...result } = await settings.post({ keyId, url, mode, headers, body });
     settings.sent?.(result.error ?? 'delivered', mode);
     const endedAt = now();

@@ -19,6 +19,8 @@ export type Endpoint =
       mode: Mode;
       /** Deliveries of a paused key are not sent before this time. */
       pausedUntil?: Date;
+      /** Notes that the secret has signed an attempt. */
+      noteUse?: () => void;
     }
   | { state: 'off'; reason: OffReason };
 
@@ -143,9 +145,9 @@ export function createWebhookEndpoints(settings: EndpointSettings): ReadEndpoint
     const { key } = found;
     const { url, sealedSecret, secretVersion } = found.webhook;
     const secret = await openSecret(keyId, sealedSecret);
-    used.endpoint(key);
     const paused = key.pause ? { pausedUntil: key.pause.until } : {};
-    return { state: 'on', url, secret, secretVersion, ...paused, mode: key.mode };
+    const noteUse = () => used.endpoint(key);
+    return { state: 'on', url, secret, secretVersion, ...paused, mode: key.mode, noteUse };
   }
 
   return async (keyId, known) => {

@@ -73,14 +73,17 @@ it('an endpoint is off if its key is revoked, its partner suspended or its URL m
   }
 });
 
-it('an endpoint that is on has its mode and the end of its pause, and a use of its secret is noted', async () => {
+it('an endpoint that is on has its mode and the end of its pause, and a use of its secret is noted when it signs', async () => {
   const until = new Date('2026-07-01T12:00:00Z');
   const key = { status: 'active', mode: 'live', pause: { until }, ...webhook('one') } as ApiKey;
   const { read, used } = endpointsOf(key);
-  expect(await read()).toEqual({
+  const endpoint = await read();
+  expect(endpoint).toEqual({
     ...{ state: 'on', url: 'https://a.example/', secret: 'opened one', secretVersion: 1 },
-    ...{ mode: 'live', pausedUntil: until },
+    ...{ mode: 'live', pausedUntil: until, noteUse: expect.any(Function) },
   });
+  expect(used).toEqual([]);
+  if (endpoint.state === 'on') endpoint.noteUse?.();
   expect(used).toMatchObject([key]);
 });
 

@@ -49,6 +49,26 @@ describe('a paused endpoint', () => {
     );
   });
 
+  it('has no use of its secret until an attempt is signed, after the pause', async () => {
+    const receiver = await createReceiver();
+    const system = await createSystem();
+    const keyId = system.key(receiver.url);
+    const endpoint = system.endpoints.get(keyId);
+    let uses = 0;
+    function noteUse(): void {
+      uses += 1;
+    }
+    if (endpoint?.state === 'on') system.endpoints.set(keyId, { ...endpoint, noteUse });
+    pause(system, keyId, later());
+    await system.publish([draft(keyId)]);
+    await until(async () => (await stored(system).countDocuments({ status: 'pending' })) === 1);
+    expect(uses).toBe(0);
+    pause(system, keyId);
+    await system.resume(keyId);
+    await until(() => receiver.received.length === 1);
+    expect(uses).toBe(1);
+  });
+
   it('gets deliveries from the end of the pause on, although the pause is still stored', async () => {
     const receiver = await createReceiver();
     const system = await createSystem();
