@@ -31,6 +31,11 @@ interface Way {
   addresses: readonly string[];
   /** Resolves when the time limit is over. */
   timeOver: Promise<void>;
+  /**
+   * A tenth of the time limit, in milliseconds. The body, which does not count, is read for so long after the status. A receiver
+   * that closes a kept connection later than that after a request has read it, so it is not sent once more.
+   */
+  tenth: number;
   agent?: Connections;
 }
 
@@ -97,6 +102,21 @@ class KeptConnections extends Agent {
   override createConnection(options: object, give?: Give): undefined {
     connect(options as Connecting, give);
   }
+
+  // What arrives before the next request is no answer to it, so the connection is closed (RFC 9112, section 9.2).
+  override keepSocketAlive(socket: Socket): boolean {
+    socket.once('data', destroyOnData);
+    return super.keepSocketAlive(socket) as unknown as boolean;
+  }
+
+  override reuseSocket(socket: Socket, request: ClientRequest): void {
+    socket.off('data', destroyOnData);
+    super.reuseSocket(socket, request);
+  }
+}
+
+function destroyOnData(this: Socket): void {
+  this.destroy();
 }
 export type Connections = Agent;
 /** @param kept milliseconds for which a connection waits for the next request */
@@ -122,7 +142,7 @@ function keepHead(outgoing: ClientRequest): () => Buffer {
 class ClosedWhileKept extends Error {}
 
 /**
- * Sends one request. Reads until the body ends, 16 KiB have arrived, or the time is over. Faults of the body are ignored,
+ * Sends one request. Reads until the body ends, 16 KiB have arrived, or a time limit is over. Faults of the body are ignored,
  * because only the status counts. The parser is lenient, and a head that it refuses still counts if its status line is complete:
  * the receiver has answered, and would get the event again.
  * @param agent undefined for a new connection that serves no other request
@@ -130,12 +150,14 @@ class ClosedWhileKept extends Error {}
  */
 async function sendOnce(
   { url, headers, body, owner }: Outgoing,
-  { dial, addresses, timeOver, agent }: Way,
+  { dial, addresses, timeOver, tenth, agent }: Way,
 ): Promise<Answer> {
   const { port, protocol } = url;
   const chunks: Buffer[] = [];
   let length = 0;
   let head: Omit<Answer, 'body'> | undefined;
+  let bodyTimer: NodeJS.Timeout | undefined;
+  let reusedAt = 0;
   const connecting: Connecting = {
     connectionName: [owner, url.origin, ...addresses.toSorted()].join(' '),
     open: () => dial.open(addresses, { hostname: bareHost(url), port, protocol }),
@@ -161,10 +183,13 @@ async function sendOnce(
       };
       void timeOver.then(() => end(timedOut));
       outgoing.once('socket', (socket) => {
-        if (outgoing.reusedSocket) dial.reuse(socket);
+        if (!outgoing.reusedSocket) return;
+        reusedAt = performance.now();
+        dial.reuse(socket);
       });
       outgoing.on('response', (response) => {
         head = headOf(response);
+        bodyTimer = setTimeout(end, tenth);
         response.on('data', (chunk: Buffer) => {
           chunks.push(chunk);
           length += chunk.length;
@@ -177,14 +202,19 @@ async function sendOnce(
         const isRefusedHead = isParserError(error) && error.code !== 'HPE_HEADER_OVERFLOW';
         const status = isRefusedHead && !head ? finalStatus(received()) : undefined;
         if (status !== undefined) head = { status };
-        const wasClosed = outgoing.reusedSocket && received().length === 0;
+        const isSoon = performance.now() - reusedAt < tenth;
+        const wasClosed = outgoing.reusedSocket && isSoon && received().length === 0;
         end(wasClosed ? new ClosedWhileKept('the receiver has closed a kept connection') : error);
       });
       // The status 101: the receiver speaks another protocol from now on.
-      outgoing.on('upgrade', () => end(new Error('status 101')));
+      outgoing.on('upgrade', (response) => {
+        head = headOf(response);
+        end();
+      });
       outgoing.end(body);
     });
   } finally {
+    clearTimeout(bodyTimer);
     // Closes the connection, unless the answer was whole: then the agent keeps it already.
     outgoing.destroy();
   }
@@ -214,7 +244,7 @@ export async function sendRequest(
         throw timedOut;
       }),
     ]);
-    const way = { dial, addresses, timeOver };
+    const way = { dial, addresses, timeOver, tenth: budget / 10 };
     const answer = await sendOnce(outgoing, { ...way, agent: connections }).catch((error: unknown) => {
       if (error instanceof ClosedWhileKept) return sendOnce(outgoing, way);
       throw error;

@@ -2,12 +2,15 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createPost } from '../../../server/webhooks/egress/post.ts';
 import { listen } from '../../harness/receiver.ts';
+import { within } from '../../harness/time-limits.ts';
 import { certificate, certificateKey } from '../certificate.ts';
 
 const rules = { localhostAllowed: true, ownPorts: () => [] };
+const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const request = { keyId: 'key_1', mode: 'test' as const, headers: { 'X-SVC-Event': 'x' }, body: '{"a":1}' };
 
 /** A receiver that counts its connections and requests. */
@@ -108,6 +111,48 @@ describe('a connection to an endpoint', () => {
     expect(await post({ ...request, url })).toMatchObject({ status: 200 });
     expect(await post({ ...request, url })).toMatchObject({ error: 'reset' });
     expect(connections).toBe(2);
+  });
+
+  it('is not tried again if the receiver closes it later than a tenth of the time limit after a request', async () => {
+    const budget = 500;
+    const requests: number[] = [];
+    const port = await listen(
+      createTcpServer((socket) => {
+        socket.on('error', () => undefined);
+        socket.on('data', () => {
+          requests.push(performance.now());
+          if (requests.length === 1) socket.write(ok);
+          else setTimeout(() => socket.destroy(), budget / 5);
+        });
+      }),
+    );
+    const post = createPost({ rules, budget });
+    const url = `http://localhost:${port}/`;
+    expect(await post({ ...request, url })).toMatchObject({ status: 200 });
+    expect(await post({ ...request, url })).toMatchObject({ error: 'reset' });
+    expect(requests).toHaveLength(2);
+  });
+
+  it('is closed by bytes that arrive before the next request, so that they do not acknowledge it', async () => {
+    const connections: Socket[] = [];
+    const port = await listen(
+      createTcpServer((socket) => {
+        connections.push(socket);
+        const refused = 'HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n';
+        const answers = connections.length === 1 ? [ok, `${ok.slice(12)}${refused}`] : [refused];
+        socket.on('error', () => undefined);
+        socket.on('data', () => socket.write(answers.shift() ?? ''));
+      }),
+    );
+    const post = createPost({ rules });
+    const url = `http://localhost:${port}/`;
+    expect(await post({ ...request, url })).toMatchObject({ status: 200 });
+    const [first] = connections;
+    if (!first) throw new Error('no connection was made');
+    // A second answer in two parts: the first one arrives while the connection is idle, the other one after the next request.
+    first.write(ok.slice(0, 12));
+    await Promise.race([once(first, 'close'), sleep(within(1_000))]);
+    expect(await post({ ...request, url })).toMatchObject({ status: 500, error: 'http' });
   });
 
   it.each([
