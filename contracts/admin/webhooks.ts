@@ -7,11 +7,14 @@ import { reference } from './references.ts';
 /** Sends a sample of this event in the same way as real events, with retries. Only for test keys. */
 export const TriggerEvent = z.strictObject({ keyId: reference('apiKey'), event: z.enum(eventNames) });
 
+/** The most characters of a captured body, as text or in base64. Calls that only read send it in the URL, which has 16 KiB at most. */
+export const longestCaptured = 8_192;
+
 /** A request as a receiver got it. `computed` is the signature that the receiver's code computes. */
 export const VerifyRequest = z.strictObject({
   keyId: reference('apiKey'),
   /** The raw body: as text, or its bytes in base64 if `encoding` says so. */
-  body: z.string().max(4096),
+  body: z.string().max(longestCaptured),
   /** `base64` is for a body that is not valid UTF-8, which text cannot hold byte for byte. */
   encoding: z.enum(['utf8', 'base64']).default('utf8'),
   /** The value of X-SVC-Signature. */

@@ -165,6 +165,10 @@ describe('deliveries', () => {
     const [one] = await stored(system).find().toArray();
     const { deliveries } = adminOf(system);
     await rejects(deliveries.resend({ deliveryIds: [one?._id ?? '', 'dlv_none'] }), 'not_found');
+    // Without a URL, the resend would only be skipped. The dry run says so too.
+    system.endpoints.set(one?.keyId ?? '', { state: 'off', reason: 'no_url' });
+    for (const dryRun of [true, false])
+      await rejects(deliveries.resend({ deliveryIds: [one?._id ?? ''], dryRun }), 'conflict');
     expect(await stored(system).countDocuments()).toBe(1);
   });
 

@@ -10,7 +10,7 @@ export default class WebhooksUnset extends CarefulCommand<typeof WebhooksUnset> 
   async run() {
     const { keyId: id, url, mode } = await this.api.webhooks.show.query({ keyId: this.args.key });
     const pending = await describePending(this.api, { keyId: id });
-    const consequence = `Events of ${id} no longer go to ${url ?? 'anywhere'}; attempts still to come are skipped: ${pending}.`;
+    const consequence = `Events of ${id} are sent to ${url ?? 'no URL'} no longer; attempts still to come are skipped: ${pending}.`;
     return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
       this.showRecord(await this.api.webhooks.unset.mutate({ keyId: id })),
     );

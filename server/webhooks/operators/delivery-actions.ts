@@ -8,11 +8,12 @@ import { ApiError, requireFound } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
 import type { Due } from '../delivery/due.ts';
+import type { WhyOff } from '../delivery/endpoint.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts';
 import { type DeliveryQueryStore, finalStatuses } from './delivery-query-store.ts';
 import type { KeyOwner, ReadPauses, RequireKey } from './endpoints/key-owner.ts';
-import type { RequireOtherUrl } from './endpoints/required-endpoint.ts';
+import { type RequireOtherUrl, requireSomeEndpoint } from './endpoints/required-endpoint.ts';
 import { sampleDraft, spacedJson, testEvent } from './endpoints/samples.ts';
 import { requireDueTime, requireKept } from './schedule/reschedule.ts';
 import {
@@ -38,6 +39,7 @@ interface Settings extends DeliverySettings {
   requireKey: RequireKey;
   pauses: ReadPauses;
   requireOtherUrl: RequireOtherUrl;
+  whyOff: WhyOff;
 }
 
 /** How long a test waits for its only attempt. The additional time is for its start and its record. */
@@ -68,8 +70,18 @@ export type DeliveryActions = ReturnType<typeof createDeliveryActions>;
 
 /** Actions of operators on deliveries. The methods throw ApiError. */
 export function createDeliveryActions(settings: Settings) {
-  const { events, deliveryQueries, insertAndSend, due, requireKey, pauses, requireOtherUrl, clock, idKey } =
-    settings;
+  const {
+    events,
+    deliveryQueries,
+    insertAndSend,
+    due,
+    requireKey,
+    pauses,
+    requireOtherUrl,
+    whyOff,
+    clock,
+    idKey,
+  } = settings;
   const now = () => new Date(clock.now());
 
   const requireDelivery = async (id: string): Promise<Delivery> =>
@@ -139,6 +151,7 @@ export function createDeliveryActions(settings: Settings) {
       const chosen = deliveryIds.map((id) => requireFound(found.get(id), `No delivery ${id}`));
       const keyIds = chosen.map(({ keyId }) => keyId);
       await requireOtherUrl(to, keyIds);
+      await requireSomeEndpoint([...new Set(keyIds)], whyOff);
       if (dryRun) return { dryRun, deliveries: chosen };
       const by = { operatorId, ...givenFields({ to }) };
       return { dryRun, deliveries: await dispatchInTurn(keyIds, () => resendAll(chosen, by)) };

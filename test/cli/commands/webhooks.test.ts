@@ -297,6 +297,44 @@ describe('svcadmin webhooks verify', () => {
     await writeFile(file, Buffer.from('{"name":"caf\xe8"}', 'latin1'));
     expect((await verify()).code).toBe(1);
   });
+
+  it('verifies a body of up to 6,144 bytes in any script, and refuses a longer one with the limit', async () => {
+    const key = await keyWithEndpoint('/ok');
+    const { signingSecret } = await server.admin.webhooks.set.mutate({
+      keyId: key,
+      url: `${receiverUrl}/ok`,
+    });
+    const file = join(svcadmin.cwd, 'long.json');
+    const verify = async (body: string) => {
+      await writeFile(file, body);
+      const signature = contractSignature(body, signingSecret);
+      return svcadmin.run(['webhooks', 'verify', key, '--body', file, '--signature', signature]);
+    };
+    expect(await verify('ж'.repeat(3_072))).toMatchObject({ code: 0, stdout: 'The signature verifies.\n' });
+    expect(await verify('x'.repeat(6_145))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--body: has 6145 bytes; at most 6144 can be verified'),
+    });
+  });
+
+  it('exits with 1 if the signature is right and the receiver computes another one', async () => {
+    const key = await keyWithEndpoint('/ok');
+    const { signingSecret } = await server.admin.webhooks.set.mutate({
+      keyId: key,
+      url: `${receiverUrl}/ok`,
+    });
+    const file = join(svcadmin.cwd, 'computed.json');
+    await writeFile(file, '{}');
+    const signatures = [
+      '--signature',
+      contractSignature('{}', signingSecret),
+      '--computed',
+      `sha256=${'0'.repeat(64)}`,
+    ];
+    const { code, stdout } = await svcadmin.run(['webhooks', 'verify', key, '--body', file, ...signatures]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^The signature verifies\.\n- ./);
+  });
 });
 
 describe('svcadmin webhooks listen', () => {
