@@ -54,7 +54,8 @@ describe('a path that another method has gets 405 with the allowed methods, in t
     ['DELETE /portal/clients', 'GET, POST', /html/],
     ['GET /portal/sign-out', 'POST', /html/],
     ['PUT /portal/device/token', 'POST', /json/],
-    ['GET /portal/device/authorization', 'POST', /html/],
+    ['GET /portal/device/authorization', 'POST', /json/],
+    ['HEAD /portal/device/token', 'POST', /json/],
     ['PUT /portal/trpc/partners.show', 'GET, POST, HEAD', /json/],
     ['DELETE /api/checkbox/resolve', 'POST', /json/],
   ])('%s', async (line, allow, type) => {
@@ -72,6 +73,29 @@ it.each([
 ])('a path that no method has gets 404: %s', async (line) => {
   const { status, header } = await send(line);
   expect([status, header('allow')]).toEqual([404, undefined]);
+});
+
+describe('an endpoint by which programs sign in', () => {
+  it.each([
+    ['GET /portal/device/authorization', 405],
+    ['GET /portal/device/token', 405],
+    ['PUT /portal/device/token', 405],
+    ['GET /portal/device/nothing', 404],
+  ])(
+    'refuses a wrong method or path in the format of RFC 6749 5.2, whatever is accepted: %s',
+    async (line, status) => {
+      for (const accept of ['*/*', 'text/html', 'application/json']) {
+        const answer = await send(line, '', { accept });
+        expect([answer.status, answer.header('content-type'), answer.header('cache-control')]).toEqual([
+          status,
+          'application/json; charset=utf-8',
+          'no-store',
+        ]);
+        const { error, ...rest } = JSON.parse(answer.content);
+        expect([error, Object.keys(rest)]).toEqual(['invalid_request', ['error_description']]);
+      }
+    },
+  );
 });
 
 describe('a request line with a whole address', () => {

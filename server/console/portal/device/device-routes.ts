@@ -9,7 +9,8 @@ import {
   deviceGrantType,
 } from '../../../../contracts/device-login.ts';
 import { environmentHeader } from '../../../../contracts/environment-header.ts';
-import { ApiError } from '../../../platform/errors.ts';
+import type { ErrorCode } from '../../../../contracts/errors.ts';
+import { ApiError, oauthBody } from '../../../platform/errors.ts';
 import { notePartner } from '../../../platform/http/answer-log.ts';
 import { bearerChallenge, bearerToken } from '../../../platform/http/bearer.ts';
 import { codeHeader, type ErrorRendering, renderErrors } from '../../../platform/http/errors.ts';
@@ -37,13 +38,24 @@ interface Dependencies {
   noteEnd: (found: SignedIn, request: FastifyRequest) => Promise<void>;
 }
 
-/** Sends an error in the format of RFC 6749 5.2, with the code `access_denied` of RFC 8628 3.5 for a refused login. */
-const asDeviceError: ErrorRendering = (error, _request, reply) =>
-  reply.header(codeHeader, error.code).send({
-    // In our error table, `access_denied` is about users and has another status. So a refused login has a code of its own there.
-    error: error.code === 'device_login_denied' ? 'access_denied' : error.code,
-    error_description: error.message,
-  });
+/**
+ * The `error` of the codes that RFC 8628 3.5 adds. In our error table, `access_denied` is about users and has another status. So a
+ * refused login has a code of its own there.
+ */
+const deviceErrors: Partial<Record<ErrorCode, string>> = {
+  authorization_pending: 'authorization_pending',
+  slow_down: 'slow_down',
+  expired_token: 'expired_token',
+  device_login_denied: 'access_denied',
+};
+
+/** Sends an error in the format of RFC 6749 5.2, as the OAuth endpoints do. */
+const asDeviceError: ErrorRendering = (error, _request, reply) => {
+  const body = oauthBody(error);
+  return reply
+    .header(codeHeader, error.code)
+    .send({ ...body, error: deviceErrors[error.code] ?? body.error });
+};
 
 /**
  * The name of a program's machine; `svc` if the program gives none. Control characters become spaces, because they would move the
@@ -146,6 +158,15 @@ export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
 
     scope.get('/login', { schema: { response: { 200: DeviceLogin }, hide: true } }, async (request) =>
       view(await requireLogin(request)),
+    );
+
+    // Without this route, the fallback of the portal's pages would answer GET requests, with a page.
+    scope.get(
+      '/*',
+      { schema: { hide: true }, exposeHeadRoute: false, config: { isFallback: true } },
+      async (request) => {
+        throw scope.unknownRoute(request);
+      },
     );
 
     scope.delete('/login', { schema: { hide: true } }, async (request, reply) => {
