@@ -2,7 +2,15 @@ import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimNames } from '../../contracts/claims.ts';
 import { eventNames } from '../../contracts/event-names.ts';
-import { FailureReason, Rehearsal } from '../../contracts/verification.ts';
+import { accessTokenLifetimeSeconds } from '../../contracts/oauth.ts';
+import {
+  codeLifetimeSeconds,
+  FailureReason,
+  Rehearsal,
+  StartQuery,
+  sessionLifetimeSeconds,
+} from '../../contracts/verification.ts';
+import { attemptLimit, attemptTimeoutMs } from '../../contracts/webhooks.ts';
 import { createPartner, redirectUri } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createBrowser } from '../journey/browser.ts';
@@ -64,6 +72,26 @@ describe('the pages of docs/', () => {
     expect(rule('errors.md')).toEqual(whole);
     expect(rule('limits-and-billing.md')).toEqual(whole);
     expect(readDoc('errors.md')).not.toMatch(/after 4 s|exponential/);
+  });
+
+  it('state the limits of the contract in limits-and-billing.md', () => {
+    const { minLength, maxLength } = StartQuery.shape.state;
+    const rows = [
+      `access token | ${accessTokenLifetimeSeconds} seconds`,
+      `authorization code | ${codeLifetimeSeconds / 60} minutes`,
+      `hosted session | ${sessionLifetimeSeconds / 60} minutes`,
+      `\`state\` | ${minLength} to ${maxLength?.toLocaleString('en')} characters`,
+      `webhook | ${attemptTimeoutMs / 1000} seconds to answer, ${attemptLimit} attempts`,
+    ];
+    expect(
+      missingIn(
+        'limits-and-billing.md',
+        rows.map((row) => `| ${row} |`),
+      ),
+    ).toEqual([]);
+    expect(
+      missingIn('flow.md', [`| \`state\` | ${minLength} to ${maxLength?.toLocaleString('en')} characters`]),
+    ).toEqual([]);
   });
 
   it('contain in storefront.md three rules in bold, such as "A retry repeats the body byte for byte."', () => {
