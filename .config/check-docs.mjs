@@ -1,4 +1,5 @@
-// Refuses lines of documentation over 120 characters and sentences over 25 words. Code and links count as one word.
+// Refuses lines of documentation over 120 characters, sentences over 25 words, and rows that are in no table. Code and links count as
+// one word.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -31,6 +32,24 @@ const sentencesOf = (passage) =>
 
 const wordsOf = (sentence) => sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
+const cellsOf = (row) => row.split(/(?<!\\)\|/).length - 2;
+const isSeparator = (line = '') => /^\|(?: *:?-+:? *\|)+$/.test(line);
+
+/** The rows that a reader sees as a paragraph or without their last cells. A table begins with a header and a separator. */
+function misplacedRows(text) {
+  // A block of code keeps its lines, so that the numbers of lines stay right.
+  const lines = text.replaceAll(/^```[\s\S]*?^```$/gm, (block) => block.replaceAll(/[^\n]/g, '')).split('\n');
+  const found = [];
+  let columns;
+  for (const [n, line] of lines.entries()) {
+    if (!line.startsWith('|')) columns = undefined;
+    else if (columns === undefined && !isSeparator(lines[n + 1])) found.push([n, 'a row outside a table with a header']);
+    else if (columns === undefined) columns = cellsOf(line);
+    else if (cellsOf(line) !== columns) found.push([n, `${cellsOf(line)} cells in a table of ${columns}`]);
+  }
+  return found;
+}
+
 const pages = execFileSync('git', ['ls-files', '--', ...documentation], { encoding: 'utf8' }).trim().split('\n');
 let faults = 0;
 function fault(message) {
@@ -40,6 +59,7 @@ function fault(message) {
 
 for (const path of pages) {
   const text = readFileSync(path, 'utf8');
+  for (const [n, what] of misplacedRows(text)) fault(`${path}:${n + 1}: ${what}`);
   const rules = ['line', 'sentence'].filter((rule) => !exempt[path]?.rules.includes(rule));
   if (rules.includes('line'))
     for (const [n, line] of text.split('\n').entries())
@@ -50,4 +70,4 @@ for (const path of pages) {
         fault(`${path}: ${wordsOf(sentence)} words: ${sentence.replaceAll(/\s+/g, ' ')}`);
 }
 if (faults > 0) process.exit(1);
-console.log(`${pages.length} pages of documentation: lines and sentences are short enough`);
+console.log(`${pages.length} pages of documentation: lines and sentences are short enough, and rows are in tables`);
