@@ -17,7 +17,7 @@ export const generalExplanations: Readonly<Partial<Record<ErrorCode, Explanation
   },
   payment_required: {
     cause: 'The balance of the wallet of this mode is less than the price.',
-    fix: 'Have the wallet funded and send the same call again. In test mode, refill it: `svc wallet refill`, or *Refill* in the portal. No claims were released, nothing was debited, and a code stays usable until it expires.',
+    fix: 'Have the wallet funded and send the same call again. In test mode, an owner, developer or finance member refills it: `svc wallet refill`. Owners and finance members can do it in the portal, too. No claims were released, nothing was debited, and a code stays usable until it expires.',
   },
 };
 
@@ -54,7 +54,7 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   },
   payment_required: {
     cause: 'The balance of the wallet of this mode is less than the price.',
-    fix: 'Fund the wallet. In test mode, refill it: `svc wallet refill`, or *Refill* in the portal. The code stays usable until it expires; nothing was debited.',
+    fix: 'Fund the wallet. In test mode, an owner, developer or finance member refills it: `svc wallet refill`. Owners and finance members can do it in the portal, too. The code stays usable until it expires; nothing was debited.',
   },
   access_denied: {
     cause: 'The enrollment of this user is blocked, for instance because the same face is enrolled twice.',
