@@ -93,8 +93,7 @@ const acceptsGzip = (acceptEncoding: string): boolean =>
 
 /** Sends a file: 304 if the client has it already, compressed if the client accepts gzip. Archives are compressed already. */
 async function sendFile(file: SiteFile, { headers }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  // The first page depends on `Accept`, see `siteRoutes`.
-  void reply.headers({ ...siteHeaders, etag: file.etag, vary: 'accept, accept-encoding' });
+  void reply.headers({ ...siteHeaders, etag: file.etag, vary: 'accept-encoding' });
   // A proxy that compresses a response marks its tag as weak by `W/`.
   const knownTags = headers['if-none-match']?.split(/,\s*/).map((tag) => tag.replace(/^W\//, ''));
   if (knownTags?.includes(file.etag)) return reply.status(304).send();
@@ -110,7 +109,7 @@ async function sendFile(file: SiteFile, { headers }: FastifyRequest, reply: Fast
 type AnyBelow = { Params: { '*': string } };
 
 /**
- * Returns the routes of the documentation site: the first page at `/` for browsers, guides and reference at `/docs/`, and
+ * Returns the routes of the documentation site: the first page at `/`, guides and reference at `/docs/`, and
  * `/llms.txt`. Old addresses under `/docs/guides` redirect to the present pages.
  * @param baseUrl the base URL of this server, without a trailing slash
  */
@@ -125,10 +124,7 @@ export function siteRoutes(baseUrl: string): FastifyPluginAsync {
       return file ? sendFile(file, request, reply) : reply.callNotFound();
     };
 
-    // Only browsers get the first page. Programs get a 404, as for an unknown path.
-    app.get('/', { schema }, async (request, reply) =>
-      request.headers.accept?.includes('text/html') ? send('')(request, reply) : reply.callNotFound(),
-    );
+    app.get('/', { schema }, send(''));
     app.get('/llms.txt', { schema }, send('llms.txt'));
     // Redirects are relative, because the base URL may have a path that a proxy removes.
     app.get('/docs', { schema }, async (_request, reply) => reply.redirect('docs/', 308));
