@@ -42,7 +42,7 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   },
   invalid_scope: {
     cause: 'The client lost a claim between the start and the exchange.',
-    fix: 'Ask support to give the claim back, or start again with a scope that the client may ask for.',
+    fix: 'Give the client the claim again, in the portal or by `svc`, or ask support. Or start again with a scope that the client may ask for.',
   },
   invalid_redirect_uri: {
     cause: 'redirect_uri is not byte for byte the one of the start, trailing slash included.',
@@ -62,7 +62,7 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   },
   client_inactive: {
     cause: 'The partner account is not active, the client is disabled, or its API key is revoked.',
-    fix: 'Ask support to activate the account, enable the client, or move it to another key.',
+    fix: 'Enable the client or move it to another key, in the portal or by `svc`. Ask support to activate the account.',
   },
   rate_limited: {
     cause:
@@ -113,7 +113,7 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   },
   shop_not_found: {
     cause: 'The integration does not list this `shop_domain`.',
-    fix: 'Ask support to add the shop.',
+    fix: 'Add the shop, in the portal or by `svc`, or ask support.',
   },
   code_not_found: {
     cause:
