@@ -142,7 +142,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   [
     'the time limit for a webhook receiver to answer',
     attemptTimeoutMs,
-    ['webhook \\| TIME to answer', 'any 2xx within TIME', 'without an answer within TIME after the'],
+    ['webhook \\| TIME to answer', 'any 2xx within TIME', 'without an answer within TIME. The connection'],
   ],
   ['how long a connection to an endpoint is kept', keptMs, ['connection is kept for TIME']],
   ['the wait before webhook attempt 2', secondAttempt, ['TIME after attempt 1 failed']],
