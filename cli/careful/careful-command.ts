@@ -1,5 +1,6 @@
 import { type Command, Flags } from '@oclif/core';
 import { dryRunEndIn } from '../connection/client.ts';
+import { toFailure } from '../errors/failure.ts';
 import { isInteractive } from '../output/terminal.ts';
 import { AdminCommand } from '../program/base-command.ts';
 import { chooseStep, confirmById, type Intent, refuseUnattended } from './confirmation.ts';
@@ -53,6 +54,19 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
     return false;
   }
 
+  /**
+   * Has the server check the calls of `act`, so that a change that it refuses is neither announced nor asked about.
+   * @throws what the real run would throw
+   */
+  async #requirePossible(act: () => Promise<unknown>): Promise<void> {
+    try {
+      await this.tryOut(act);
+    } catch (error) {
+      // A server of an earlier build has no dry runs, so its real call checks.
+      if (toFailure(error, this.connectionSource).code !== 'route_not_found') throw error;
+    }
+  }
+
   override log(message = ''): void {
     if (!this.#isTrying) super.log(message);
   }
@@ -62,8 +76,8 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
   }
 
   /**
-   * Runs `act` after confirmation. With --dry-run, the server checks the calls of `act` and changes nothing; returns what would
-   * have changed.
+   * Runs `act` after confirmation. The server checks the calls of `act` before. With --dry-run, nothing else is done; returns what
+   * would have changed.
    * @throws what the real run would throw, also in a dry run
    * @throws CommandError exit 3 without a token, exit 2 without a terminal and without --yes, exit 1 if the person does not confirm
    */
@@ -73,6 +87,7 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
     const { id, consequence, isLive, affected = id, confirm = 'always' } = intent;
     const { unchanged = unchangedByDefault } = intent;
     if (this.isDryRun) return this.showDryRun(id, (await this.tryOut(act)) ? consequence : unchanged);
+    await this.#requirePossible(act);
     const isProduction = (await this.readEnvironment()) === 'production';
     if (isLive) this.warnLive(affected);
     const hasYes = (this.flags as { yes?: boolean }).yes === true;

@@ -31,6 +31,7 @@ import { Mode } from '../../../contracts/identifiers.ts';
 import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
+import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import { ApiError, requireFound } from '../../platform/errors.ts';
 import { randomRequestId } from '../../platform/ids.ts';
 import { type LedgerPage, refundIdOf, walletIdOf } from '../ledger/ledger-page.ts';
@@ -232,13 +233,16 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     audit: query(AuditWallets, z.array(AuditView), ({ sinceCheckpoint, ...wallets }) =>
       reportOnEach(wallets, (id) => audit.audit(id, { sinceCheckpoint })),
     ),
-    repair: partnerMutation(RepairWallets, z.array(RepairView), ({ dryRun, ...wallets }, actor) =>
-      reportOnEach(wallets, (id) =>
+    repair: partnerMutation(RepairWallets, z.array(RepairView), async ({ dryRun, ...wallets }, actor) => {
+      const { partnerId } = wallets;
+      if (partnerId) await walletOf({ partnerId, mode: 'live' });
+      if (!dryRun) endDryRun(actor);
+      return reportOnEach(wallets, (id) =>
         dryRun
           ? repair.plan(id)
           : repair.repair(id, (mended) => auditEntry(actor, { id, at: clock.now() }, { after: { mended } })),
-      ),
-    ),
+      );
+    }),
   });
 
   const priceRouter = router({

@@ -41,6 +41,7 @@ export const dryRunnable: ReadonlySet<string> = new Set([
   'wallets.adjust',
   'wallets.fund',
   'wallets.refund',
+  'wallets.repair',
   'webhooks.changeUrl',
   'webhooks.pause',
   'webhooks.rotateSecret',

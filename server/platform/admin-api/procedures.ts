@@ -28,6 +28,8 @@ export interface AdminContext {
   address: string;
   /** Whether a mutation only checks what it would change. */
   isDryRun?: boolean;
+  /** Whether the caller catches the `DryRunEnd` of a dry run that passed. Other callers get a success. */
+  catchesDryRunEnd?: boolean;
   /** Called with the error of a failed call, for the log. */
   failed?: (error: ApiError) => void;
   /** Called after each mutation that succeeded or was refused, so that the audit log has an entry for each. */
@@ -116,8 +118,9 @@ const translated = trpc.middleware(async ({ ctx, path, next }) => {
   if (result.ok) return result;
   const { cause } = result.error;
   // What a dry run returns in place of the output of the real call.
-  if (cause instanceof DryRunEnd)
+  if (cause instanceof DryRunEnd && !ctx.catchesDryRunEnd)
     return { ...result, ok: true, data: { dryRun: true, changes: cause.changes } };
+  if (cause instanceof DryRunEnd) return result;
   const error = isUnavailable(cause) ? unavailable(cause) : cause;
   if (error instanceof ApiError) {
     ctx.failed?.(error);
@@ -161,35 +164,36 @@ const refusals: ReadonlySet<number> = new Set([3, 5]);
 /** Records each mutation in the audit log by its rule, also if it was refused. */
 const recorded = trpc.middleware(async ({ ctx, path, meta, getRawInput, next }) => {
   const { operator, requestId, address, recordRead } = ctx;
-  const actor: Actor = {
+  const caller: Actor = {
     operatorId: operator.id,
     operatorName: operator.name,
     action: path,
     requestId,
     address,
     ...(operator.partnerId ? { partnerId: operator.partnerId } : { operatorRole: operator.role }),
-    ...(ctx.isDryRun ? { isDryRun: true } : {}),
   };
+  const actor: Actor = { ...caller, ...(ctx.isDryRun ? { isDryRun: true } : {}) };
   const result = await next({
     ctx: {
       actor,
       leavePlace: () => ctx.leavePlace?.(),
       /** Records nothing if the role sees personal data only masked, or if the result shows no person. */
       async noteRead(read: PersonalRead): Promise<void> {
-        if (seesPeople(operator.role) && read.modes.length > 0) await noteRead(actor, read, recordRead);
+        if (seesPeople(operator.role) && read.modes.length > 0) await noteRead(caller, read, recordRead);
       },
     },
   });
-  const rule = ctx.isDryRun ? undefined : meta?.audit;
+  // A dry run changes nothing. What it refuses is recorded: commands and pages check a change by it before they ask.
+  const rule = ctx.isDryRun && result.ok ? undefined : meta?.audit;
   const callResult = rule && resultOf(result);
-  if (callResult) await ctx.recordCall?.(actor, await getRawInput(), callResult, rule);
+  if (callResult) await ctx.recordCall?.(caller, await getRawInput(), callResult, rule);
   return result;
 });
 
 type Ended = { ok: true; data: unknown } | { ok: false; error: TRPCError };
 
 /**
- * The result of a call for the audit log. Undefined for a dry run, which changes nothing, and for errors that are no refusals,
+ * The result of a call for the audit log. Undefined for a preview, which changes nothing, and for errors that are no refusals,
  * such as malformed input. `repeated` is the procedure's own field: an earlier call has done the same.
  */
 function resultOf(ended: Ended): CallResult | undefined {

@@ -74,8 +74,8 @@ describe('a dry run', () => {
     const changes = careful
       .flatMap((name) => commandProcedures[name] ?? [])
       .filter((path) => (procedures[path as never]['_def'] as { type: string }).type === 'mutation');
-    // These take `dryRun` in their input.
-    const byInput = ['deliveries.resend', 'wallets.repair'];
+    // It takes `dryRun` in its input, and sending one delivery again asks no question.
+    const byInput = ['deliveries.resend'];
     expect(changes.filter((path) => !dryRunnable.has(path) && !byInput.includes(path))).toEqual([]);
   });
 
@@ -119,6 +119,8 @@ describe('a dry run', () => {
         if (dryAs.code === 0) continue;
         const realAs = await svcadmin.run([...name.split(' '), id, ...flags, '--yes'], { env });
         expect(refusalOf(dryAs)).toEqual(refusalOf(realAs));
+        // The change is not announced.
+        expect(realAs.stderr).toMatch(/^(LIVE: .*\n)*Error: /);
       }
     },
   );

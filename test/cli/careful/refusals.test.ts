@@ -171,3 +171,44 @@ describe('svcadmin', async () => {
     expect(stdout).toContain('live');
   });
 });
+
+describe('a change that the server refuses', () => {
+  it('is not announced before: stderr has the refusal alone', async () => {
+    const { admin } = server;
+    const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
+    const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+    await admin.webhooks.set.mutate({ keyId, url: 'https://shop.example/hooks' });
+    const { id: clientId } = await admin.clients.create.mutate({
+      ...{ partnerId, keyId, name: 'Shop' },
+      ...{ redirectUris: ['https://shop.example/'], claims: ['country'] },
+    });
+    const cases: [command: string[], exit: number][] = [
+      [['clients', 'update', clientId, '--brand-color', 'red'], 2],
+      [['clients', 'rotate-secret', clientId, '--keep-old', '99999d'], 2],
+      [['keyring', 'rotate', 'signing-rsa', '--lead', '1s'], 2],
+      [['webhooks', 'set', keyId, '--url', 'http://127.0.0.1:9/'], 5],
+    ];
+    for (const [command, exit] of cases)
+      for (const yes of [['--yes'], []]) {
+        const { code, stdout, stderr } = await svcadmin.run([...command, ...yes]);
+        expect([command, code, stdout]).toEqual([command, exit, '']);
+        expect(stderr).toMatch(/^Error: /);
+      }
+  });
+
+  it('is in the audit log once, although it was refused before it was announced', async () => {
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'live' });
+    const set = ['webhooks', 'set', keyId, '--url', 'https://shop.example/hooks'];
+    expect(await svcadmin.run(set)).toMatchObject({ code: 0 });
+    expect(await svcadmin.run([...set.slice(0, -1), 'http://127.0.0.1:9/', '--yes'])).toMatchObject({
+      code: 5,
+    });
+    const entries = await server.admin.auditLog.list.query({ target: keyId });
+    expect(entries.map(({ action, outcome }) => [action, outcome])).toEqual([
+      ['webhooks.set', 'refused'],
+      ['webhooks.set', 'changed'],
+      ['keys.create', 'changed'],
+    ]);
+  });
+});

@@ -20,7 +20,7 @@ export const roles = [
     ['operations/permissions', 'operations/audit-log'],
     [
       ['.use(permitted)', ''],
-      ['ctx.isDryRun ? undefined : meta?.audit', 'undefined'],
+      ['ctx.isDryRun && result.ok ? undefined : meta?.audit', 'undefined'],
       [
         "ctx.isDryRun && type === 'mutation' && !dryRunnable",
         "ctx.isDryRun && type === 'query' && !dryRunnable",
