@@ -5,12 +5,14 @@ const unsafeCharacter = /[^\x21-\x7e]|[\\"<>^`{|}]/;
 const malformedEscape = /%(?![\da-f]{2})/i;
 /** The parts before the path. The URL parser also accepts `https:example.com`, `https:///example.com` and an empty port. */
 const beginning = /^(?<scheme>[a-z][a-z0-9+.-]*):\/\/(?<authority>[^/?#]*)/i;
-const authorityForm = /^(?<host>\[[^\]]*\]|[^:[\]]*)(?::(?<port>\d{1,5}))?$/;
+const authorityForm = /^(?<host>\[[^\]]*\]|[^:[\]]*)(?::(?<port>\d+))?$/;
 /** Host names of RFC 1123. */
 const hostName =
   /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 /** Hosts that the URL standard reads as an IPv4 address: those whose last part is a decimal or hexadecimal number. */
 const numericHost = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
+
+const highestPort = 65_535;
 
 const isIPv4 = (text: string) => z.ipv4().safeParse(text).success;
 
@@ -39,10 +41,11 @@ export function absoluteUriFault(text: string): string | undefined {
   if (authority?.includes('@')) return 'must not have a user name or password';
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const { host, port } = authorityForm.exec(authority ?? '')?.groups ?? {};
+  if (port !== undefined && (port.startsWith('0') || Number(port) > highestPort))
+    return `must have a port from 1 to ${highestPort}, without leading zeros`;
   if (!url || host === undefined || host === '') {
     return 'must be an absolute URI such as https://example.com/callback, with a host of letters, digits, - and .';
   }
-  if (port?.startsWith('0')) return 'must have a port from 1 on, without leading zeros';
   if (text.includes('#')) return 'must not have a fragment';
   return hostFault(host, url);
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { displayText } from './display-text.ts';
 import { hiddenCharacters } from './input-text.ts';
 
@@ -21,7 +22,10 @@ export function brandTextFault(text: string): string | undefined {
 
 /** Makes a schema for a text of a brand, which users read on hosted pages, of at most `max` characters. */
 export const brandText = (max: number) =>
-  displayText(max).superRefine((text, context) => {
-    const message = brandTextFault(text);
-    if (message) context.addIssue({ code: 'custom', message });
-  });
+  // A step of its own, so that a hidden character is named once.
+  displayText(max).pipe(
+    z.string().superRefine((text, context) => {
+      const message = brandTextFault(text);
+      if (message) context.addIssue({ code: 'custom', message });
+    }),
+  );

@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
+import { parseDollars } from '../../contracts/amounts.ts';
 import { idTokenAlgs } from '../../contracts/openid.ts';
 import { usageError } from '../errors/failure.ts';
 import { localTime } from '../output/format.ts';
-import { parseDollars } from './amounts.ts';
 import { isoOf, parseMoment, parseSeconds, parseTime } from './durations.ts';
 
 const eitherMode = Flags.option({ options: ['test', 'live'] as const });

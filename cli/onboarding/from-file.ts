@@ -36,7 +36,7 @@ async function loadRowSchema() {
   const [{ PlannedPartner }, { z }, { parseDollars }] = await Promise.all([
     import('../../contracts/admin/partners.ts'),
     import('zod'),
-    import('../flags/amounts.ts'),
+    import('../../contracts/amounts.ts'),
   ]);
   const Dollars = z
     .string()

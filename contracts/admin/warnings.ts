@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DateTime, Mode } from '../identifiers.ts';
 import { boundedCents } from './bounded.ts';
+import { Email } from './members.ts';
 import { page, reference } from './references.ts';
 
 export const WarningKind = z.enum(['low_balance', 'endpoint_failing', 'secret_expiring', 'cap_reached']);
@@ -46,7 +47,7 @@ export const mostAddresses = 10;
 export const SetWarnings = z.strictObject({
   partnerId: reference('partner'),
   emails: z
-    .array(z.email({ error: 'expected an e-mail address' }).max(254))
+    .array(Email)
     .max(mostAddresses)
     .transform((all) => [...new Set(all)])
     .optional(),

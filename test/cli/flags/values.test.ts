@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { formatCents, parseDollars, parseFormattedCents } from '../../../cli/flags/amounts.ts';
+import { formatCents, parseFormattedCents } from '../../../cli/flags/amounts.ts';
 import { isoOf, parseMoment, parseSeconds, parseTime } from '../../../cli/flags/durations.ts';
 import { localTimeIn } from '../../../cli/flags/flags.ts';
 import { holdEnd } from '../../../cli/flags/hold-end.ts';
 import { momentAt, wallTime } from '../../../cli/flags/zones.ts';
+import { parseDollars } from '../../../contracts/amounts.ts';
 
 describe('amounts in dollars', () => {
   it('parseFormattedCents reads what formatCents prints, to the cent, and parseDollars without the commas', () => {
