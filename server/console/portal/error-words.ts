@@ -1,8 +1,9 @@
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Language } from '../../platform/http/browser/language.ts';
-import { type Fault, faultsOf } from './fault-words.ts';
+import { type Fault, faultsOf, isAbout } from './fault-words.ts';
 import type { Messages } from './messages/en.ts';
+import type { Field } from './views/kit/page.ts';
 
 /** The messages that say everything, so that no detail is shown. */
 const completeMessages: Partial<Record<ErrorCode, keyof Messages>> = {
@@ -28,15 +29,30 @@ export interface ShownError {
   detail?: Fault;
 }
 
-/** The text of an error in the member's language, with what `faultsOf` tells. */
-export function describeError(error: ApiError, m: Messages, language: Language): ShownError {
-  const { code, message } = error;
+/** The most faults of an input that an error tells. */
+const mostFaults = 10;
+
+/**
+ * The text of an error in the member's language, with what `faultsOf` tells. English faults are told with the label of their field.
+ * @param fields those of the refused form
+ */
+export function describeError(
+  error: ApiError,
+  m: Messages,
+  language: Language,
+  fields: readonly Field[] = [],
+): ShownError {
+  const { code } = error;
   const complete = completeMessages[code];
   if (complete) return { text: m[complete] };
-  const faults = faultsOf(error, language);
-  const isEnglish = faults.some((fault) => fault.isEnglish);
-  const texts = [...new Set(faults.map(({ text }) => text))];
-  const detail = { text: isEnglish ? message : texts.join(' '), isEnglish };
+  const translated = faultsOf(error, language);
+  const isEnglish = translated.some((fault) => fault.isEnglish);
+  const faults = isEnglish ? faultsOf(error, 'en') : translated;
+  const labelOf = (fault: Fault) =>
+    language === 'en' ? fields.find((field) => isAbout(field, fault))?.label : undefined;
+  const labelled = faults.map((fault) => ({ label: labelOf(fault), text: fault.text }));
+  const texts = new Set(labelled.map(({ label, text }) => (label ? `${label}: ${text}` : text)));
+  const detail = { text: [...texts].slice(0, mostFaults).join(isEnglish ? '; ' : ' '), isEnglish };
   return { text: m[messages[code] ?? 'refused'], detail };
 }
 

@@ -4,6 +4,7 @@ import type { ApiError } from '../../platform/errors.ts';
 import type { Language } from '../../platform/http/browser/language.ts';
 import { instructionOf } from '../../platform/validation-words.ts';
 import { type FaultMessages, faultMessages } from './messages/faults.ts';
+import type { Field } from './views/kit/page.ts';
 
 /** What is wrong with an input, or why a call was refused. */
 export interface Fault {
@@ -13,6 +14,19 @@ export interface Fault {
   /** The name of the field, if the schema names one. */
   name?: string | undefined;
 }
+
+/** The cause of an error that is about what was typed into one field of a form. */
+export class FieldFault extends Error {
+  readonly field: string;
+  constructor(field: string) {
+    super(`a fault of the field ${field}`);
+    this.field = field;
+  }
+}
+
+/** Whether a fault is about what was typed into this field. */
+export const isAbout = ({ name, sets = [] }: Field, fault: Fault): boolean =>
+  fault.name !== undefined && [name, ...sets].includes(fault.name);
 
 type Key = keyof FaultMessages;
 
@@ -29,17 +43,20 @@ const described: readonly (readonly [RegExp, Key])[] = [
   [/letters of one direction/, 'direction'],
   [/must be https|needs (an )?https:|^expected an https:|localhost is /, 'https'],
   [/^(\S{1,128}) is not a (public address|full host name)$/, 'publicHost'],
-  [/^port \d+ /, 'port'],
+  [/^port \d+ |must have a port /, 'port'],
   [/must not have the parameter (\w+)/, 'parameter'],
   [/^(Redirect URI |the URL )|^must (be ASCII|be an absolute|have|name|not have) /, 'address'],
   [/^at least one claim$/, 'claims'],
   [/^at least (-?[\d.]+ USD)$/, 'least'],
   [/^at most (-?[\d.]+ USD)$/, 'most'],
-  [/^(at least one|name shops) /, 'empty'],
+  [/^(at least one|name shops|needed to) /, 'empty'],
+  [/^Choose one of the options$/, 'choice'],
+  [/ends before it begins$/, 'period'],
   [/^There is no .* to remove/s, 'absent'],
   [/^The last .* cannot be removed$/, 'last'],
   [/^The operator allows at most (\d+)/, 'ceiling'],
   [/as a number, such as/, 'number'],
+  [/as an amount, such as/, 'amount'],
   [/^Give the passkey a name/, 'passkeyName'],
   [/^No login waits for this code/, 'deviceCode'],
   [/^This login has ended/, 'endedLogin'],
@@ -58,7 +75,10 @@ function messageOfIssue(issue: Issue): readonly [Key, ...(number | bigint)[]] {
     if (issue.origin === 'string') return ['long', issue.maximum];
     return [issue.origin === 'array' ? 'many' : 'most', issue.maximum];
   }
-  if (issue.code === 'invalid_type') return [['number', 'int'].includes(issue.expected) ? 'number' : 'empty'];
+  if (issue.code === 'invalid_type') {
+    if (issue.expected === 'int') return ['whole'];
+    return [issue.expected === 'number' ? 'number' : 'empty'];
+  }
   return [issue.code === 'invalid_value' ? 'choice' : 'value'];
 }
 
@@ -85,5 +105,6 @@ export function faultsOf(error: ApiError, language: Language): readonly Fault[] 
       // Of `filter.since` and `emails.0`, these are `since` and `emails`.
       name: issue.path.findLast((part) => typeof part === 'string'),
     }));
-  return [say(message, code === 'bad_input' ? ['value'] : undefined)];
+  const name = cause instanceof FieldFault ? cause.field : undefined;
+  return [{ ...say(message, code === 'bad_input' ? ['value'] : undefined), name }];
 }

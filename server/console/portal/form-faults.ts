@@ -1,6 +1,6 @@
 import type { ApiError } from '../../platform/errors.ts';
 import type { Language } from '../../platform/http/browser/language.ts';
-import { faultsOf } from './fault-words.ts';
+import { faultsOf, isAbout } from './fault-words.ts';
 import type { Field, Given, Section } from './views/kit/page.ts';
 
 const isTyped = ({ kind = 'text' }: Field) => kind === 'text' || kind === 'lines' || kind === 'date';
@@ -17,10 +17,10 @@ export function withFaults<Fields extends { fields: readonly Field[] }>(
   if (!['bad_input', 'refused', 'conflict'].includes(error.code)) return form;
   const faults = faultsOf(error, language);
   const typed = form.fields.filter(isTyped);
-  const faultNamed = (wanted: string) => faults.find(({ name }) => name === wanted);
-  const isNamed = form.fields.some(({ name }) => faultNamed(name));
+  const faultNamed = (field: Field) => faults.find((fault) => isAbout(field, fault));
+  const isNamed = form.fields.some(faultNamed);
   const faultOf = (field: Field) => {
-    if (isNamed) return faultNamed(field.name);
+    if (isNamed) return faultNamed(field);
     return typed.length === 1 && field === typed[0] ? faults[0] : undefined;
   };
   const fields = form.fields.map((field) => ({ ...field, fault: faultOf(field) }));

@@ -5,6 +5,7 @@ import { messageOf } from '../../platform/admin-api/procedures.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { noteFailure } from '../../platform/http/answer-log.ts';
 import { issueToken } from '../../platform/http/browser/csrf.ts';
+import { requireOnce } from '../../platform/http/parameters.ts';
 import type { Browser } from './browser.ts';
 import type { MemberCalls } from './calls/member-calls.ts';
 import { isAllowed } from './calls/scope.ts';
@@ -21,11 +22,13 @@ import type {
   About,
   ActionResult,
   DocumentRow,
+  Field,
   Form,
   Given,
   PageContext,
   PageRow,
   PreviewConsent,
+  Section,
   View,
 } from './views/kit/page.ts';
 import { queryOf } from './views/kit/text.ts';
@@ -45,14 +48,11 @@ interface Dependencies {
 /** The query parameter that makes a page say that the change was made. */
 const doneParameter = 'done';
 
-/** The texts of a form or a query. Of a repeated field, the last value counts. */
+/** The texts of a form or a query. @throws ApiError `invalid_request` for a field that is given twice */
 function textsOf(fields: unknown): Given {
-  const texts = new Map<string, string>();
-  for (const [name, value] of Object.entries((fields ?? {}) as Record<string, unknown>)) {
-    const last = Array.isArray(value) ? value.at(-1) : value;
-    if (typeof last === 'string') texts.set(name, last);
-  }
-  return Object.fromEntries(texts);
+  requireOnce(fields);
+  const texts = Object.entries((fields ?? {}) as Record<string, unknown>);
+  return Object.fromEntries(texts.filter((text): text is [string, string] => typeof text[1] === 'string'));
 }
 
 /** The search of a list page, without surrounding space. A field that was left empty is absent. */
@@ -101,16 +101,18 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
   const { root } = browser;
 
   /**
-   * Finds the member who is signed in. If there is none, sends the browser to the sign-in page, which leads back to this page.
+   * Finds the member who is signed in. If there is none, sends the browser to the sign-in page.
+   * @param next the page to which the sign-in leads
    * @returns undefined if the answer is sent
    */
   async function memberOrSignInPage(
     request: FastifyRequest,
     reply: FastifyReply,
+    next = addressOf(request),
   ): Promise<MemberRequest | undefined> {
     const signedIn = await calls.admit(request);
     if (signedIn) return { request, reply, signedIn };
-    void reply.redirect(`${root}/sign-in?next=${encodeURIComponent(addressOf(request))}`, 303);
+    void reply.redirect(`${root}/sign-in?next=${encodeURIComponent(next)}`, 303);
     return undefined;
   }
 
@@ -122,8 +124,10 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
 
   function contextOf({ request, signedIn }: MemberRequest, query = searchOf(request.query)): PageContext {
     const { _id: memberId, role, partnerId } = signedIn.member;
+    const caller = calls.contextOf(request, signedIn);
     return {
-      api: router.createCaller(calls.contextOf(request, signedIn)),
+      api: router.createCaller(caller),
+      dryRunApi: router.createCaller({ ...caller, isDryRun: true, catchesDryRunEnd: true }),
       m: responses.messagesOf(request),
       language: responses.languageOf(request),
       role,
@@ -164,6 +168,10 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       forms: section.forms?.filter(mayUse).map(withOutcome),
       found: error || result || shown ? undefined : foundIn(section, context),
     }));
+    const fieldsOf = ({ search: own, forms = [] }: Section): readonly Field[] =>
+      search
+        ? (own?.fields ?? [])
+        : ((forms.find((form) => form && form.act === given['act']) || undefined)?.fields ?? []);
     const isDone = doneParameter in textsOf(request.query) && !error && !result && !shown;
     const done = isDone ? (view.done ?? { text: m.done }) : undefined;
     const found = sections.find((section) => section.found !== undefined)?.found;
@@ -187,7 +195,10 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       done,
       secret: result?.secret,
       result: result?.text,
-      error: error && { ...describeError(error, m, language), again: error.code === 'passkey_required' },
+      error: error && {
+        ...describeError(error, m, language, sections.flatMap(fieldsOf)),
+        again: error.code === 'passkey_required',
+      },
       given,
     };
     return responses.send(request, reply, 'page', values, {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pages } from '../../../server/console/portal/feature.ts';
+import { dryRunnable } from '../../../server/platform/admin-api/dry-runs.ts';
 import { createPartner, type TestPartner } from '../../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 import { fieldIn, type SignedInMember, signedIn } from './signed-in.ts';
@@ -130,6 +131,60 @@ describe('an action of the portal', () => {
       if (gentle) expect(first).toContain(`value="${gentle}"`);
       for (const other of others) expect(other).toContain('class="danger"');
     }
+    expect(await records()).toEqual(before);
+  });
+
+  it('checks before the question what the change would be refused for, or does not change anything typed', () => {
+    const unchecked = pages.flatMap(({ path, actions: rows = {} }) =>
+      Object.entries(rows).flatMap(([act, action]) =>
+        'ask' in action && !dryRunnable.has(action.needs) ? [`${path} ${act}`] : [],
+      ),
+    );
+    // Its form has no field. Its e-mail address is that of the member.
+    expect(unchecked).toEqual(['/members/:member again']);
+  });
+
+  it('is refused before it asks for a bad value, which is named at its field', async () => {
+    const { key, client, hooks, member } = paths();
+    const emails = Array.from({ length: 30 }, (_, n) => `${n}@shop.example`).join('\n');
+    const warn = { act: 'set', emails: 'x@shop.example', lowBalance: 'off' };
+    const caps = { act: 'caps', mode: 'live', perMinute: '1', perHour: '1' };
+    const openid = { act: 'openid', openid: 'off', idTokenAlg: 'RS256' };
+    const settings = { act: 'settings', name: 'x', keyId: live.keyId, claim_country: 'yes' };
+    const refused: [path: string, form: Record<string, string>][] = [
+      ...['-1', '99999', 'many'].map((amount): [string, Record<string, string>] => [
+        '/warnings',
+        { ...warn, lowBalance: 'days', amount },
+      ]),
+      ...['1e9', '1000000000', '1.234', '-1'].map((amount): [string, Record<string, string>] => [
+        '/warnings',
+        { ...warn, lowBalance: 'dollars', amount },
+      ]),
+      ['/warnings', { ...warn, emails }],
+      ['/warnings', { ...warn, emails: 'bcc: x@y.example' }],
+      ['/wallet', { ...caps, perMinute: '-1' }],
+      ['/wallet', { ...caps, perHour: '1.5' }],
+      [key, { act: 'rotate', keepOld: '-1' }],
+      [client, { act: 'rotate', keepOld: '9999999999' }],
+      [client, { ...settings, name: '' }],
+      [client, { ...openid, idTokenAlg: 'none' }],
+      [hooks, { act: 'change', url: 'http://127.0.0.1:9/' }],
+      [hooks, { act: 'pause', hours: '99999999' }],
+      [member, { act: 'role', role: 'king' }],
+    ];
+    await server.admin.clients.update.mutate({ clientId: live.clientId, openid: true });
+    // Refusals are recorded, which copies the audit entries of changed records.
+    await server.services.admin.auditLog.sweep();
+    const before = await records();
+    for (const [path, form] of refused) {
+      const { status, html } = await submit(path, form);
+      expect([path, form, status >= 400 && status < 500]).toEqual([path, form, true]);
+      expect([path, form, html.includes('Please confirm')]).toEqual([path, form, false]);
+      expect([path, form, html.includes('class="fault"')]).toEqual([path, form, true]);
+    }
+    // The button has a hidden field, which shows no fault.
+    const { status } = await submit(hooks, { act: 'notices', notices: 'maybe' });
+    expect(status).toBe(400);
     expect(await records()).toEqual(before);
   });
 

@@ -28,8 +28,12 @@ function formsIn(html: string) {
   return [...mainOf(html).matchAll(/<form method="(get|post)"[^>]*>(.*?)<\/form>/gs)].map(
     ([, method, body = '']) => {
       const fields = [
-        ...body.matchAll(/<(?:input|select|textarea)([^>]*)>(?:<option value="([^"]*)")?/g),
-      ].map(([, attributes = '', option = '']) => ({
+        ...body.matchAll(
+          // Of the two buttons of a form, the first is that of the key Enter.
+          /<(input|select|textarea|button(?= name="act"))([^>]*)>(?:<option value="([^"]*)")?/g,
+        ),
+      ].map(([, tag, attributes = '', option = '']) => ({
+        tag,
         name: attributeOf(attributes, 'name') ?? attributeOf(attributes, 'data-into') ?? '',
         value: attributeOf(attributes, 'value') ?? option,
         type: attributeOf(attributes, 'type') ?? 'text',
@@ -37,11 +41,23 @@ function formsIn(html: string) {
       return {
         isSearch: method === 'get',
         values: Object.fromEntries(fields.map(({ name, value }) => [name, value])),
-        filled: fields.filter(({ type }) => ['text', 'date', 'file'].includes(type)).map(({ name }) => name),
+        filled: fields
+          .filter(({ tag, type }) => tag !== 'button' && ['text', 'date', 'file'].includes(type))
+          .map(({ name }) => name),
+        chosen: fields
+          .filter(({ tag, type }) => tag === 'select' || type === 'checkbox')
+          .map(({ name }) => name),
       };
     },
   );
 }
+
+/** The id of the API key that has a page. */
+const keyOf = (all: string[][]) =>
+  all
+    .flat()
+    .find((path) => path.startsWith('/keys/'))
+    ?.slice('/keys/'.length) ?? '';
 
 const badValues = ['', '\u202e@ ,', 'y'.repeat(3_000), '-1', 'http://10.0.0.1/#x'];
 
@@ -83,6 +99,76 @@ it('bad input in the portal is refused in the language of the page, in every for
   expect(refused).toBeGreaterThan(100);
 });
 
+it('a value that a field does not offer is refused, and so is a field that is given twice, in every form', async () => {
+  const taken: string[] = [];
+  let refused = 0;
+  for (const [n, part] of paths.entries()) {
+    const { browser } = await signedIn(server, partnerId, 'owner', `choices${n}`);
+    const send = (path: string, isSearch: boolean, values: URLSearchParams) =>
+      isSearch ? browser.open(`${path}?${values}`) : browser.post(path, values as never);
+    for (const path of part)
+      for (const { isSearch, values, chosen } of formsIn((await browser.open(path)).html)) {
+        const { csrf: _csrf, act = '', ...others } = values;
+        const sent: [string, URLSearchParams][] = chosen.map((name) => [
+          name,
+          new URLSearchParams({ ...values, [name]: 'x' }),
+        ]);
+        const [name = 'act'] = Object.keys(others);
+        sent.push([
+          `${name} twice`,
+          new URLSearchParams([...Object.entries(values), [name, values[name] ?? '']]),
+        ]);
+        for (const [what, fields] of sent) {
+          const { status } = await send(path, isSearch, fields);
+          if ([400, 404, 422].includes(status)) refused += 1;
+          else taken.push(`${path} ${act || 'search'} ${what}: ${status}`);
+        }
+      }
+  }
+  expect(taken).toEqual([]);
+  expect(refused).toBeGreaterThan(30);
+});
+
+it('a fault in English names the field by its label, and says what to do', async () => {
+  const { browser, csrf } = await signedIn(server, partnerId, 'owner', 'labels');
+  const post = async (path: string, form: Record<string, string>) =>
+    mainOf((await browser.post(path, { csrf: await csrf(), ...form })).html);
+  const client = paths.flat().find((path) => path.startsWith('/clients/')) ?? '';
+  const key = keyOf(paths);
+  const summaries: [path: string, form: Record<string, string>, text: string][] = [
+    [client, { act: 'addUri', uri: '' }, 'Redirect URI: must not be empty'],
+    [client, { act: 'addUri', uri: 'https://a.example:99999/' }, 'must have a port from 1 to 65535'],
+    [client, { act: 'brand', brandName: 'a\u200bb' }, 'Name on the pages: must not'],
+    [
+      '/wallet?mode=test',
+      { act: 'caps', mode: 'test', perMinute: '1.5', perHour: '5' },
+      'must be a whole number',
+    ],
+    ['/deliveries', { act: 'resendSpan', key, since: '', status: 'failed' }, 'From (UTC): needed to resend'],
+  ];
+  for (const [path, form, text] of summaries) {
+    const [, summary = ''] = /role="alert"[^>]*>(.*?)<\/p>/s.exec(await post(path, form)) ?? [];
+    expect([form, summary]).toEqual([form, expect.stringContaining(text)]);
+    expect(summary).not.toMatch(/\w\.\d|[a-z][A-Z]\w*:|of type|expected/);
+  }
+});
+
+it('a period that ends before it begins is refused, at the field of its end, in each list with a period', async () => {
+  const { browser } = await signedIn(server, partnerId, 'owner', 'periods');
+  let found = 0;
+  for (const path of paths.flat()) {
+    const searches = formsIn((await browser.open(path)).html).filter(
+      ({ isSearch, filled }) => isSearch && filled.includes('since'),
+    );
+    if (searches.length === 0) continue;
+    found += 1;
+    const { status, html } = await browser.open(`${path}?since=2026-07-02&until=2026-07-01`);
+    expect([path, status]).toEqual([path, 400]);
+    expect(html).toContain('Until (UTC): The period ends before it begins');
+  }
+  expect(found).toBe(2);
+});
+
 it('a fault names the value or the limit, and stands beside its field', async () => {
   const { browser, csrf } = await signedIn(server, partnerId, 'owner', 'values');
   const headers = { 'accept-language': 'de' };
@@ -93,6 +179,13 @@ it('a fault names the value or the limit, and stands beside its field', async ()
   expect((await browser.post('/wallet?mode=test', caps, headers)).html).toMatch(
     /class="fault">Der kleinste Wert ist 0\./,
   );
+  const half = { ...caps, perMinute: '1.5' };
+  expect((await browser.post('/wallet?mode=test', half, headers)).html).toMatch(
+    /class="fault">Geben Sie eine ganze Zahl ein\./,
+  );
+  const key = keyOf(paths);
+  const span = { csrf: await csrf(), act: 'resendSpan', key, since: '', until: '', status: 'failed' };
+  expect((await browser.post('/deliveries', span, headers)).html).toMatch(/class="fault">Bitte ausfüllen\./);
 });
 
 it('a refusal that no typed value causes stays English, and is marked as such', async () => {

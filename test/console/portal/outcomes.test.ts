@@ -342,7 +342,10 @@ describe('a page of the portal', () => {
 it('a threshold of a low balance that is no number is refused before the question, which names the change', async () => {
   const form = { act: 'set', emails: '', lowBalance: 'dollars' };
   const refused = await submit('/warnings', { ...form, amount: 'fifty' });
-  expect([refused.status, refused.html]).toEqual([400, expect.stringContaining('as a number, such as 14')]);
+  expect([refused.status, refused.html]).toEqual([
+    400,
+    expect.stringContaining('as an amount, such as 50.00'),
+  ]);
   const large = await owner.browser.post(
     '/warnings?lang=de',
     { csrf: await owner.csrf(), ...form, confirmed: 'yes', amount: '99999999' },

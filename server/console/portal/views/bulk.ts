@@ -1,18 +1,18 @@
 import { asking } from './kit/ask.ts';
-import { checkedByProcedure, timeIn, withoutResult } from './kit/forms.ts';
+import { checkedByProcedure, spanIn, withoutResult } from './kit/forms.ts';
 import type { Action, PageContext, PageRow, Question, View } from './kit/page.ts';
 import { text, time } from './kit/text.ts';
 
 /** Sends the failed, skipped or delivered events of a time span again. */
-export const resendSpan: Action = async ({ api, partnerId, m }, { key = '', since, until, status }) => {
+export const resendSpan: Action = async ({ api, partnerId, m }, given) => {
+  const { key = '', status } = given;
   const { job } = await api.bulk.start({
     action: 'resend',
     filter: {
       partnerId,
       keyId: key,
       status: checkedByProcedure(status),
-      since: timeIn(since),
-      until: timeIn(until),
+      ...spanIn(given),
     },
   });
   return job ? { to: `/bulk/${job.id}` } : { text: { label: m.resendSpan, value: m.nothingFound } };

@@ -9,7 +9,7 @@ import {
   modeOf,
   select,
   spanFields,
-  timeIn,
+  spanIn,
   withoutResult,
 } from './kit/forms.ts';
 import { listView, pageSize } from './kit/list.ts';
@@ -50,8 +50,7 @@ async function list(context: PageContext): Promise<View> {
       mode: modeOf(query),
       status: checkedByProcedure(status),
       event: checkedByProcedure(event),
-      since: timeIn(since),
-      until: timeIn(until),
+      ...spanIn(query),
       eventId,
       after,
       limit: pageSize,

@@ -1,6 +1,6 @@
 import { errorExplanations } from '../../../../contracts/error-explanations.ts';
 import { errorAnchor, isErrorCode } from '../../../../contracts/errors.ts';
-import { spanFields, timeIn } from './kit/forms.ts';
+import { spanFields, spanIn } from './kit/forms.ts';
 import { listView, pageSize } from './kit/list.ts';
 import type { PageContext, PageRow, Section, View } from './kit/page.ts';
 import { english, link, linkIfAny, text, time, toned } from './kit/text.ts';
@@ -16,8 +16,7 @@ async function list(context: PageContext): Promise<View> {
         error,
         clientId: client,
         sessionId: session,
-        since: timeIn(since),
-        until: timeIn(until),
+        ...spanIn(query),
         after,
         limit: pageSize,
       });
@@ -26,10 +25,10 @@ async function list(context: PageContext): Promise<View> {
     title: m.requests,
     empty: m.emptyRequests,
     search: [
-      { name: 'id', label: 'X-Request-Id', value: id, placeholder: 'req_…' },
+      { name: 'id', sets: ['requestId'], label: 'X-Request-Id', value: id, placeholder: 'req_…' },
       { name: 'status', label: m.status, value: status, placeholder: '4xx' },
       { name: 'error', label: m.error, value: error, placeholder: 'invalid_grant' },
-      { name: 'client', label: m.client, value: client, placeholder: 'cli_…' },
+      { name: 'client', sets: ['clientId'], label: m.client, value: client, placeholder: 'cli_…' },
       ...spanFields(m, since, until),
     ],
     note: sampledSince ? `${m.sampledSince} ${time(sampledSince).text} UTC` : undefined,

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LowBalance, SetWarnings, WarningKind } from '../../../../contracts/admin/warnings.ts';
-import { decimal, dollars } from '../../../../contracts/amounts.ts';
+import { decimal, dollars, parseDollars } from '../../../../contracts/amounts.ts';
 import { identifierKind } from '../../../../contracts/identifiers.ts';
-import { ApiError } from '../../../platform/errors.ts';
 import { isAllowed } from '../calls/scope.ts';
 import type { Messages } from '../messages/en.ts';
 import { asking } from './kit/ask.ts';
-import { numberIn, select, withoutResult } from './kit/forms.ts';
+import { choiceIn, fieldError, isChecked, numberIn, select, withoutResult } from './kit/forms.ts';
 import type { Cell, Given, PageContext, PageRow, Question, Section, View } from './kit/page.ts';
 import { english, link, tableOf, text, time, toned, wordsOf } from './kit/text.ts';
 
@@ -116,7 +115,7 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
         fields: [
           { name: 'emails', label: m.warningEmails, kind: 'lines', value: emails.join('\n') },
           select('lowBalance', m.lowBalance, choices, kind),
-          { name: 'amount', label: m.threshold, value: amount, placeholder: '14' },
+          { name: 'amount', sets: ['days', 'cents'], label: m.threshold, value: amount, placeholder: '14' },
         ],
         submit: m.save,
       },
@@ -152,18 +151,34 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
   };
 }
 
-/** The threshold in a form; null for the default. @throws ApiError `bad_input` for an amount that is not a number */
-function thresholdIn({ lowBalance = '', amount = '' }: Given): SetWarnings['lowBalance'] {
-  const number = numberIn(amount.replace(',', '.'));
-  if (Number.isNaN(number) && ['days', 'dollars'].includes(lowBalance))
-    throw new ApiError('bad_input', { description: 'Write the days or dollars as a number, such as 14' });
-  if (lowBalance === 'days') return { days: number };
-  if (lowBalance === 'dollars') return { cents: Math.round(number * 100) };
-  return lowBalance === 'off' ? 'off' : null;
+function daysIn(amount: string): number {
+  const days = numberIn(amount);
+  if (Number.isNaN(days)) throw fieldError('amount', 'Write the days as a number, such as 14');
+  return days;
 }
 
+function centsIn(amount: string): number {
+  const cents = parseDollars(amount, { canBeNegative: true });
+  if (cents === undefined) throw fieldError('amount', 'Write the dollars as an amount, such as 50.00');
+  return cents;
+}
+
+/** The threshold in a form; null for the default. @throws ApiError `bad_input` for an amount that is none, or an unknown choice */
+function thresholdIn(given: Given): SetWarnings['lowBalance'] {
+  const amount = (given['amount'] ?? '').trim().replace(',', '.');
+  return choiceIn<() => SetWarnings['lowBalance']>(given, 'lowBalance', {
+    days: () => ({ days: daysIn(amount) }),
+    dollars: () => ({ cents: centsIn(amount) }),
+    off: () => 'off',
+    default: () => null,
+  })();
+}
+
+/** The addresses in a form, in lower case, as they are stored. */
+const emailsIn = (given: Given): string[] => wordsOf(given['emails']).map((email) => email.toLowerCase());
+
 const set = withoutResult(({ api, partnerId }, form) =>
-  api.warnings.set({ partnerId, emails: wordsOf(form['emails']), lowBalance: thresholdIn(form) }),
+  api.warnings.set({ partnerId, emails: emailsIn(form), lowBalance: thresholdIn(form) }),
 );
 
 function thresholdText(lowBalance: SetWarnings['lowBalance'], m: Messages): string {
@@ -175,8 +190,9 @@ function thresholdText(lowBalance: SetWarnings['lowBalance'], m: Messages): stri
 /** Asks before an address gets no more warnings, or the threshold changes. Their e-mails are about live mode. */
 const askToSet = async ({ api, m, partnerId }: PageContext, form: Given): Promise<Question | undefined> => {
   const { emails, lowBalance } = await api.warnings.settings({ partnerId });
-  const wanted = wordsOf(form['emails']);
-  const isKept = emails.every((email) => wanted.includes(email));
+  const wanted = emailsIn(form);
+  // Addresses that were set by earlier builds can have capital letters.
+  const isKept = emails.every((email) => wanted.includes(email.toLowerCase()));
   const threshold = thresholdIn(form);
   if (isKept && isDeepStrictEqual(lowBalance, threshold)) return undefined;
   const change = `${emails.join(' ') || '–'} → ${wanted.join(' ') || '–'}`;
@@ -191,7 +207,7 @@ const askToSet = async ({ api, m, partnerId }: PageContext, form: Given): Promis
 
 /** Sets whether the member gets e-mails about warnings. */
 const wish = withoutResult(({ api, memberId }, form) =>
-  api.members.setWishes({ memberId, warnings: form['wanted'] === 'yes' }),
+  api.members.setWishes({ memberId, warnings: isChecked(form, 'wanted') }),
 );
 
 export const warningPages: readonly PageRow[] = [

@@ -8,6 +8,7 @@ import {
   checkedByProcedure,
   claimFields,
   claimsIn,
+  isOn,
   keepOldField,
   keepOldOf,
   keyOptions,
@@ -36,10 +37,14 @@ function redirectUrisOf({ redirectUris }: Client, { m }: PageContext): Section {
     title: m.redirectUris,
     table: tableOf(redirectUris, [[m.redirectUri, text]]),
     forms: [
-      { act: 'addUri', fields: [{ name: 'uri', label: m.redirectUri }], submit: m.add },
+      {
+        act: 'addUri',
+        fields: [{ name: 'uri', sets: ['addRedirectUris'], label: m.redirectUri }],
+        submit: m.add,
+      },
       {
         act: 'removeUri',
-        fields: [select('uri', m.redirectUri, options(redirectUris))],
+        fields: [{ ...select('uri', m.redirectUri, options(redirectUris)), sets: ['removeRedirectUris'] }],
         submit: m.remove,
         danger: true,
       },
@@ -135,10 +140,11 @@ const openidOf = ({ openid, defaultClaims, idTokenAlg }: Client, { m }: PageCont
 });
 
 /** The settings in that form. No default claim is null. */
-function openidIn({ openid, defaultClaims, idTokenAlg }: Given) {
+function openidIn(given: Given) {
+  const { defaultClaims, idTokenAlg } = given;
   const names = wordsOf(defaultClaims);
   return {
-    openid: openid === 'on',
+    openid: isOn(given, 'openid'),
     // The procedure checks the names.
     defaultClaims: names.length > 0 ? (names as ClaimName[]) : null,
     idTokenAlg: checkedByProcedure<IdTokenAlg>(idTokenAlg),

@@ -69,10 +69,14 @@ async function show(context: PageContext): Promise<View> {
         title: m.shops,
         table: tableOf(shops, [[m.shop, text]]),
         forms: [
-          isActive && { act: 'addShop', fields: [{ name: 'shop', label: m.shop }], submit: m.add },
+          isActive && {
+            act: 'addShop',
+            fields: [{ name: 'shop', sets: ['addShops'], label: m.shop }],
+            submit: m.add,
+          },
           isActive && {
             act: 'removeShop',
-            fields: [select('shop', m.shop, options(shops))],
+            fields: [{ ...select('shop', m.shop, options(shops)), sets: ['removeShops'] }],
             submit: m.remove,
             danger: true,
           },

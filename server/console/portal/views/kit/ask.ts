@@ -1,3 +1,6 @@
+import { TRPCError } from '@trpc/server';
+import { dryRunnable } from '../../../../platform/admin-api/dry-runs.ts';
+import { DryRunEnd } from '../../../../platform/database/audit/dry-run.ts';
 import { requirePermission } from '../../calls/bind-input.ts';
 import type { Messages } from '../../messages/en.ts';
 import { hidden } from './forms.ts';
@@ -17,7 +20,22 @@ export const asking = (
   run: Action,
 ): AskingAction => ({ needs, ask: async (context, given) => ask(context, given), run });
 
-/** The question that an action has before it runs for this form; undefined if it can run. */
+/**
+ * Runs an action with calls whose changes are only checked.
+ * @throws what the real run would throw
+ */
+async function tryOut({ run }: AskingAction, context: PageContext, given: Given): Promise<void> {
+  try {
+    await run({ ...context, api: context.dryRunApi }, given);
+  } catch (error) {
+    if (!(error instanceof TRPCError && error.cause instanceof DryRunEnd)) throw error;
+  }
+}
+
+/**
+ * The question that an action has before it runs for this form; undefined if it can run.
+ * @throws the refusal of the change, before the member reads a question about it
+ */
 export const questionOf = async (
   action: Action | AskingAction,
   context: PageContext,
@@ -26,7 +44,9 @@ export const questionOf = async (
   if (!('ask' in action) || given[confirmed] === 'yes') return undefined;
   const { signedIn, role } = context;
   requirePermission({ role, isFresh: signedIn.isFresh }, action.needs);
-  return action.ask(context, given);
+  const question = await action.ask(context, given);
+  if (question && dryRunnable.has(action.needs)) await tryOut(action, context, given);
+  return question;
 };
 
 export const runOf = (action: Action | AskingAction): Action => ('ask' in action ? action.run : action);

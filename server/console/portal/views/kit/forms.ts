@@ -2,6 +2,8 @@ import type { OldSecret } from '../../../../../contracts/admin/keys.ts';
 import { beginsWithDay } from '../../../../../contracts/calendar.ts';
 import { type ClaimName, claimNames } from '../../../../../contracts/claims.ts';
 import { Mode } from '../../../../../contracts/identifiers.ts';
+import { ApiError } from '../../../../platform/errors.ts';
+import { FieldFault } from '../../fault-words.ts';
 import type { Messages } from '../../messages/en.ts';
 import type { Action, Field, Given, PageContext, Section } from './page.ts';
 import { options, tableOf, text, time, utcText } from './text.ts';
@@ -24,6 +26,28 @@ export const spanFields = (m: Messages, since?: string, until?: string): Field[]
   { name: 'until', label: `${m.until} (UTC)`, value: until, placeholder: '2026-07-01 12:00' },
 ];
 
+/** The refusal of what was typed into a field. */
+export const fieldError = (name: string, description: string): ApiError =>
+  new ApiError('bad_input', { description, cause: new FieldFault(name) });
+
+/**
+ * What the chosen option of a field stands for.
+ * @throws ApiError `bad_input` for a value that the field does not offer
+ */
+export function choiceIn<T>(given: Given, name: string, choices: Readonly<Record<string, T>>): T {
+  const value = given[name] ?? '';
+  // `hasOwn`, because every object also has names such as `constructor`.
+  if (!Object.hasOwn(choices, value)) throw fieldError(name, 'Choose one of the options');
+  return choices[value] as T;
+}
+
+/** Whether an option is `on`, and not `off`. */
+export const isOn = (given: Given, name: string): boolean => choiceIn(given, name, { on: true, off: false });
+
+/** Whether a check box is checked. A browser does not send the field of one that is not. */
+export const isChecked = (given: Given, name: string): boolean =>
+  choiceIn(given, name, { yes: true, '': false });
+
 /** Makes an action from a function whose result is not shown. After it, the page is shown again. */
 export const withoutResult =
   (run: (context: PageContext, given: Given) => Promise<unknown>): Action =>
@@ -43,8 +67,8 @@ export function timeAfter(now: number, hours: number): string {
 
 const oneDay = '86400';
 /** A field that asks how long the old secret stays valid after a rotation. */
-export const keepOldField = (m: Messages): Field =>
-  select(
+export const keepOldField = (m: Messages): Field => ({
+  ...select(
     'keepOld',
     m.keepOld,
     [
@@ -54,7 +78,9 @@ export const keepOldField = (m: Messages): Field =>
       { value: '0', text: m.notAtAll },
     ],
     oneDay,
-  );
+  ),
+  sets: ['keepOldSeconds'],
+});
 /** The gentler answer to that field. */
 export const keepOldForADay = (m: Messages) => ({ given: { keepOld: oneDay }, submit: m.keepDay });
 /** The answer to that field in a form: 0 if the old secret ends immediately. */
@@ -114,6 +140,17 @@ export function timeIn(value: string | undefined): string | undefined {
   return Number.isNaN(at.getTime()) ? typed : at.toISOString();
 }
 
+/**
+ * Reads a time span.
+ * @throws ApiError `bad_input` if it ends before it begins, because a search would find nothing
+ */
+export function spanIn(given: Given): { since: string | undefined; until: string | undefined } {
+  const [since, until] = [timeIn(given['since']), timeIn(given['until'])];
+  if (Date.parse(until ?? '') < Date.parse(since ?? ''))
+    throw fieldError('until', 'The period ends before it begins');
+  return { since, until };
+}
+
 /** Makes a check box for each claim. @param chosen the claims that are checked already */
 export const claimFields = (m: Messages, chosen: readonly ClaimName[]): Field[] =>
   claimNames.map((claim) => ({
@@ -124,4 +161,4 @@ export const claimFields = (m: Messages, chosen: readonly ClaimName[]): Field[] 
     value: chosen.includes(claim) ? 'yes' : '',
   }));
 export const claimsIn = (given: Given): ClaimName[] =>
-  claimNames.filter((claim) => given[`claim_${claim}`] === 'yes');
+  claimNames.filter((claim) => isChecked(given, `claim_${claim}`));

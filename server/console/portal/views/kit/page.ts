@@ -34,6 +34,8 @@ export interface Cell {
 export interface Field {
   name: string;
   label: string;
+  /** The fields of the procedure's input that it sets, if their names are other ones. */
+  sets?: readonly string[];
   /**
    * `lines`: a text of several lines. `check`: a check box, whose value is `yes` if it is checked. `date`: a day, such as
    * `2026-07-01`. `file`: a file, which a script puts into the form as base64. The default is `text`.
@@ -141,13 +143,15 @@ export interface About {
 
 export type Api = ReturnType<AdminRouter['createCaller']>;
 
-/** The values of a form or a query. Of a repeated field, the last value counts. */
+/** The values of a form or a query, whose fields are given once each. */
 export type Given = Readonly<Record<string, string>>;
 
 /** The context in which a page is rendered, and its actions run. */
 export interface PageContext {
   /** The procedures of the admin API. Members may call only those of `scope.ts`, for their own partner. */
   api: Api;
+  /** The same procedures, whose changes are only checked: one that passes throws `DryRunEnd`. */
+  dryRunApi: Api;
   /** The messages in the member's language. */
   m: Messages;
   language: Language;
@@ -204,7 +208,7 @@ export interface Question {
 
 /** An action that asks first. It runs when the member has answered the question, or where there is none. */
 export interface AskingAction {
-  /** The procedure that the action calls. */
+  /** The procedure that the action calls. If it has a dry run, the action does nothing before the call. */
   needs: string;
   ask: (context: PageContext, given: Given) => Promise<Question | undefined>;
   run: Action;

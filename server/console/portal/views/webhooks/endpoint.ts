@@ -1,6 +1,14 @@
 import { eventNames } from '../../../../../contracts/event-names.ts';
 import { asking } from '../kit/ask.ts';
-import { checkedByProcedure, hidden, numberIn, select, timeAfter, withoutResult } from '../kit/forms.ts';
+import {
+  checkedByProcedure,
+  hidden,
+  isOn,
+  numberIn,
+  select,
+  timeAfter,
+  withoutResult,
+} from '../kit/forms.ts';
 import type { Action, Given, PageContext, PageRow, Question, Section, View } from '../kit/page.ts';
 import { options, percent, tableOf, text, time, toned } from '../kit/text.ts';
 
@@ -100,7 +108,11 @@ function toolsOf({ mode, notices, pausedUntil }: Endpoint, { m, now }: PageConte
         [m.notices, text(notices ? m.on : m.off)],
       ],
       forms: [
-        { act: 'pause', fields: [select('hours', m.holdHours, options(pauseHours))], submit: m.hold },
+        {
+          act: 'pause',
+          fields: [{ ...select('hours', m.holdHours, options(pauseHours)), sets: ['until'] }],
+          submit: m.hold,
+        },
         isPaused && { act: 'resume', fields: [], submit: m.resume },
         {
           act: 'notices',
@@ -264,9 +276,9 @@ export const endpointPages: readonly PageRow[] = [
       resume: withoutResult((context) => context.api.webhooks.resume(keyReference(context))),
       notices: asking(
         'webhooks.setNotices',
-        askAbout('endsNotices', (_, { notices }) => notices !== 'on'),
-        withoutResult((context, { notices }) =>
-          context.api.webhooks.setNotices({ ...keyReference(context), notices: notices === 'on' }),
+        askAbout('endsNotices', (_, given) => !isOn(given, 'notices')),
+        withoutResult((context, given) =>
+          context.api.webhooks.setNotices({ ...keyReference(context), notices: isOn(given, 'notices') }),
         ),
       ),
       trigger: async (context, { event }) => {
