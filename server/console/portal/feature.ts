@@ -94,7 +94,7 @@ export const pages = [
   ...logPages,
   ...newsPages,
 ];
-const documents = [...clientDocuments, ...statementDocuments];
+export const documents = [...clientDocuments, ...statementDocuments];
 
 /**
  * The most requests of the portal in flight. They have a limit of their own, so that they take no capacity from programs of

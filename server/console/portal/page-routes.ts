@@ -292,7 +292,9 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
     });
     for (const row of documents)
       scope.get(row.path, { exposeHeadRoute: false }, async (request, reply) => {
-        const call = await memberOrSignInPage(request, reply);
+        // A browser that saves a file stays at the sign-in. So the sign-in leads to the page that has the link to the file.
+        const pageOfDocument = addressOf(request).replace(/\/[^/?]*(?=\?|$)/, '');
+        const call = await memberOrSignInPage(request, reply, pageOfDocument);
         if (!call) return reply;
         if (!isAllowed(call.signedIn.member.role, row.needs)) throw new ApiError('not_permitted');
         const document = await row.document(contextOf(call)).catch(rethrow);

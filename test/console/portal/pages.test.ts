@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
+import { documents, pages as pageRows } from '../../../server/console/portal/feature.ts';
 import { addFullPages } from '../../billing/wallets/long-wallet.ts';
 import { completeSession } from '../../harness/completed-session.ts';
 import { createPartner, exchangeCode, type TestPartner } from '../../harness/partner.ts';
@@ -74,6 +75,18 @@ describe('a page of the portal', () => {
     const { status, response } = await stranger.open('/clients/cli_x');
     expect(status).toBe(303);
     expect(response.headers.get('location')).toBe('/portal/sign-in?next=%2Fclients%2Fcli_x');
+  });
+
+  it('leads a visitor who wants a document to the page of the document, because a browser that saves a file stays at the sign-in', async () => {
+    clock.advance(60_000);
+    const stranger = createPortalBrowser(server);
+    for (const { path } of documents) {
+      const [, page = ''] = /^(.+)\/[^/]+$/.exec(path) ?? [];
+      expect(pageRows.map((row) => row.path)).toContain(page);
+      const saved = await stranger.open(`${path.replace(':client', 'cli_x')}?mode=test`);
+      const next = encodeURIComponent(`${page.replace(':client', 'cli_x')}?mode=test`);
+      expect(saved.response.headers.get('location')).toBe(`/portal/sign-in?next=${next}`);
+    }
     expect((await stranger.post('/clients', { act: 'create' })).status).toBe(303);
   });
 
