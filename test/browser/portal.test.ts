@@ -317,6 +317,25 @@ describeInBrowser('the portal', () => {
     await close();
   }
 
+  it('shows each button whole in German at 320 pixels', async () => {
+    const look = { viewport: { width: 320, height: 640 }, locale: 'de' };
+    const { page, close } = await newVisitor(browser, look);
+    const cookies = [...owner.browser.cookies].map(([name, value]) => ({ name, value, url: server.baseUrl }));
+    await page.context().addCookies(cookies);
+    for (const path of [...lists, ...records]) {
+      await page.goto(`${server.baseUrl}/portal${path}`);
+      const cut = await page.evaluate<string[]>(`[...document.querySelectorAll('main form button')]
+        .filter((button) => {
+          const form = button.closest('form').getBoundingClientRect();
+          const { left, right } = button.getBoundingClientRect();
+          return left < form.left - 1 || right > form.right + 1 || button.scrollWidth > button.clientWidth;
+        })
+        .map((button) => button.textContent)`);
+      expect([path, cut]).toEqual([path, []]);
+    }
+    await close();
+  });
+
   for (const [n, look] of looks.entries()) {
     const name = `${look.colorScheme} and ${look.viewport.width} pixels wide`;
 
