@@ -41,7 +41,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     }),
     csv: Flags.boolean({
       description: 'as CSV, amounts as decimal numbers, times in UTC',
-      exclusive: ['signed'],
+      exclusive: ['json', 'signed'],
     }),
     by: Flags.string({
       description:

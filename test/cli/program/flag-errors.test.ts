@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Flags } from '@oclif/core';
 import { expect, it } from 'vitest';
 import { AdminCommand } from '../../../cli/program/base-command.ts';
+import { loadCommands } from '../reference.ts';
 
 /** A command with a flag whose parser throws an error of JavaScript, as `toISOString` does. */
 class Probe extends AdminCommand<typeof Probe> {
@@ -27,3 +28,17 @@ it('whatever the parser of a flag throws is wrong use, with the command that sho
     },
   });
 });
+
+it.each([['svcadmin'], ['svc']] as const)(
+  'each command of %s refuses a form of its output beside --json',
+  async (program) => {
+    const commands = await loadCommands(program);
+    const forms = commands.flatMap(({ id, flags }) =>
+      ['csv', 'columns']
+        .filter((name) => name in flags)
+        .map((name) => ({ command: `${id} --${name}`, exclusive: flags[name]?.exclusive ?? [] })),
+    );
+    expect(forms.length).toBeGreaterThan(20);
+    expect(forms.filter(({ exclusive }) => !exclusive.includes('json'))).toEqual([]);
+  },
+);
