@@ -25,7 +25,7 @@ async function textNow(path?: string): Promise<string> {
   return (await page.textContent('main')) ?? '';
 }
 /** Returns the form with this action on the page. */
-const form = (act: string) => page.locator(`form:has(input[name="act"][value="${act}"])`);
+const form = (act: string) => page.locator(`form:has([name="act"][value="${act}"])`);
 async function send(act: string, fields: Record<string, string> = {}) {
   for (const [name, value] of Object.entries(fields)) {
     const choice = form(act).locator(`select[name="${name}"]`);

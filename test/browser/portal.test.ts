@@ -116,6 +116,16 @@ describeInBrowser('the portal', () => {
     await page.locator('.done pre').first().waitFor();
     await page.goto(`${server.baseUrl}/portal/clients`);
     expect(await form.locator('[name=name]').inputValue()).toBe('');
+    // This form has two buttons.
+    await page.goto(`${server.baseUrl}/portal/clients/${partner.clientId}`);
+    const branding = page.locator('form:has([name=brandName])');
+    await branding.locator('[name=purpose]').fill('Typed before');
+    await page.context().clearCookies({ name: 'svc_portal' });
+    await branding.locator('button').first().click();
+    await page.waitForURL(/\/sign-in\?/);
+    await page.click('main button');
+    await page.waitForURL(/\/portal\/clients\/cli_\w+$/);
+    expect(await branding.locator('[name=purpose]').inputValue()).toBe('Typed before');
     await close();
   });
 

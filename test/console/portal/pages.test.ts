@@ -457,6 +457,16 @@ describe('a member of the role finance', () => {
       const settings = { partnerId, emails, lowBalance: kept };
       expect(await server.admin.warnings.settings.query({ partnerId })).toEqual(settings);
     }
+    // Addresses are stored in lower case, and each once.
+    const twice = ['A@b.example', 'a@b.example'];
+    const sent = { act: 'set', confirmed: 'yes', emails: twice.join('\n'), lowBalance: 'off', amount: '' };
+    expect((await submit(members.finance, '/warnings', sent)).status).toBe(303);
+    expect(await server.admin.warnings.settings.query({ partnerId })).toMatchObject({
+      emails: ['a@b.example'],
+    });
+    expect(await server.admin.warnings.set.mutate({ partnerId, emails: twice })).toMatchObject({
+      emails: ['a@b.example'],
+    });
     const unclear = { act: 'set', confirmed: 'yes', emails: '', lowBalance: 'days', amount: 'many' };
     expect((await submit(members.finance, '/warnings', unclear)).status).toBe(400);
     expect((await members.viewer.browser.open('/warnings')).html).not.toContain('value="set"');

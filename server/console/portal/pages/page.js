@@ -64,7 +64,8 @@ history.replaceState(null, '', location.href);
 (() => {
   const key = 'svc_portal_sent';
   const who = document.querySelector('header .who')?.textContent;
-  const actOf = (form) => form.elements.act?.value;
+  // A form with two buttons has two acts.
+  const hasAct = (form, act) => [...form.querySelectorAll('[name=act]')].some(({ value }) => value === act);
   // Absent if the browser blocks storage. What was typed is then lost.
   const store = (() => {
     try {
@@ -77,8 +78,8 @@ history.replaceState(null, '', location.href);
   // This link leads to the sign-in page, and back here.
   if (!document.querySelector('[data-again]')) store?.removeItem(key);
   if (sent?.hasToFill && sent.who === who && sent.path === location.pathname) {
-    const form = [...document.querySelectorAll('main form[method=post]')].find(
-      (one) => actOf(one) === sent.act,
+    const form = [...document.querySelectorAll('main form[method=post]')].find((one) =>
+      hasAct(one, sent.act),
     );
     for (const element of form?.elements ?? []) {
       if (!element.name || element.type === 'hidden' || element.type === 'submit') continue;
@@ -97,7 +98,7 @@ history.replaceState(null, '', location.href);
       return;
     }
     busy.add(form);
-    const { csrf, answer, ...fields } = Object.fromEntries(new FormData(form));
+    const { csrf, answer, ...fields } = Object.fromEntries(new FormData(form, event.submitter));
     // A file is not kept: the browser does not let a script choose it again.
     if (fields.act && !form.querySelector('input[type=file]'))
       store?.setItem(key, JSON.stringify({ who, path: location.pathname, act: fields.act, fields }));
