@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Language } from '../../platform/http/browser/language.ts';
-import { type Fault, faultsOf, isAbout } from './fault-words.ts';
+import { type Fault, faultsOf } from './fault-words.ts';
+import { isAbout } from './form-faults.ts';
 import type { Messages } from './messages/en.ts';
 import type { Field } from './views/kit/page.ts';
 

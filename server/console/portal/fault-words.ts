@@ -4,7 +4,6 @@ import type { ApiError } from '../../platform/errors.ts';
 import type { Language } from '../../platform/http/browser/language.ts';
 import { instructionOf } from '../../platform/validation-words.ts';
 import { type FaultMessages, faultMessages } from './messages/faults.ts';
-import type { Field } from './views/kit/page.ts';
 
 /** What is wrong with an input, or why a call was refused. */
 export interface Fault {
@@ -23,10 +22,6 @@ export class FieldFault extends Error {
     this.field = field;
   }
 }
-
-/** Whether a fault is about what was typed into this field. */
-export const isAbout = ({ name, sets = [] }: Field, fault: Fault): boolean =>
-  fault.name !== undefined && [name, ...sets].includes(fault.name);
 
 type Key = keyof FaultMessages;
 

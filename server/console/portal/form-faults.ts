@@ -1,7 +1,21 @@
 import type { ApiError } from '../../platform/errors.ts';
 import type { Language } from '../../platform/http/browser/language.ts';
-import { faultsOf, isAbout } from './fault-words.ts';
+import { type Fault, faultsOf } from './fault-words.ts';
 import type { Field, Given, Section } from './views/kit/page.ts';
+
+/** Whether a fault is about what was typed into this field. */
+export const isAbout = ({ name, sets = [] }: Field, fault: Fault): boolean =>
+  fault.name !== undefined && [name, ...sets].includes(fault.name);
+
+/** The fields of the refused search, or of the form with the refused act. */
+export const refusedFields = (
+  sections: readonly Section[],
+  { act, isSearch }: { act: string | undefined; isSearch: boolean },
+): readonly Field[] =>
+  sections.flatMap(({ search, forms = [] }) => {
+    if (isSearch) return search?.fields ?? [];
+    return forms.flatMap((form) => (form && form.act === act ? form.fields : []));
+  });
 
 const isTyped = ({ kind = 'text' }: Field) => kind === 'text' || kind === 'lines' || kind === 'date';
 

@@ -10,7 +10,7 @@ import type { Browser } from './browser.ts';
 import type { MemberCalls } from './calls/member-calls.ts';
 import { isAllowed } from './calls/scope.ts';
 import { describeError, noPageError } from './error-words.ts';
-import { hasFault, withFaults, withRefusedSearch } from './form-faults.ts';
+import { hasFault, refusedFields, withFaults, withRefusedSearch } from './form-faults.ts';
 import type { SignedIn } from './member-sessions.ts';
 import { navigationOf } from './navigation.ts';
 import type { Responses } from './responses.ts';
@@ -22,13 +22,11 @@ import type {
   About,
   ActionResult,
   DocumentRow,
-  Field,
   Form,
   Given,
   PageContext,
   PageRow,
   PreviewConsent,
-  Section,
   View,
 } from './views/kit/page.ts';
 import { queryOf } from './views/kit/text.ts';
@@ -168,10 +166,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       forms: section.forms?.filter(mayUse).map(withOutcome),
       found: error || result || shown ? undefined : foundIn(section, context),
     }));
-    const fieldsOf = ({ search: own, forms = [] }: Section): readonly Field[] =>
-      search
-        ? (own?.fields ?? [])
-        : ((forms.find((form) => form && form.act === given['act']) || undefined)?.fields ?? []);
+    const refused = refusedFields(sections, { act: given['act'], isSearch: search !== undefined });
     const isDone = doneParameter in textsOf(request.query) && !error && !result && !shown;
     const done = isDone ? (view.done ?? { text: m.done }) : undefined;
     const found = sections.find((section) => section.found !== undefined)?.found;
@@ -196,7 +191,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       secret: result?.secret,
       result: result?.text,
       error: error && {
-        ...describeError(error, m, language, sections.flatMap(fieldsOf)),
+        ...describeError(error, m, language, refused),
         again: error.code === 'passkey_required',
       },
       given,
