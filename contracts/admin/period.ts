@@ -21,7 +21,11 @@ export const withPeriodInOrder = <Schema extends z.ZodType>(schema: Schema) =>
       for (const [begin, end] of periodEnds) {
         const { [begin]: from, [end]: to } = (fields ?? {}) as Fields;
         if (timeOf(from) >= timeOf(to))
-          context.addIssue({ code: 'custom', path: [...path, end], message: `must be later than ${begin}` });
+          context.addIssue({
+            code: 'custom',
+            path: [...path, end],
+            message: 'must be later than the beginning of the period',
+          });
       }
     }
   });

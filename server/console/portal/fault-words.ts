@@ -46,7 +46,7 @@ const described: readonly (readonly [RegExp, Key])[] = [
   [/^at most (-?[\d.]+ USD)$/, 'most'],
   [/^(at least one|name shops|needed to) /, 'empty'],
   [/^Choose one of the options$/, 'choice'],
-  [/ends before it begins$/, 'period'],
+  [/^must be later than the beginning/, 'period'],
   [/^There is no .* to remove/s, 'absent'],
   [/^The last .* cannot be removed$/, 'last'],
   [/^The operator allows at most (\d+)/, 'ceiling'],

@@ -419,7 +419,7 @@ describe('a member of the role finance', () => {
     for (const path of ['/wallet', '/wallet/statement.csv', '/wallet/statement.jws']) {
       const reversed = await members.finance.browser.open(`${path}?mode=test&from=2100-01-01&to=2020-01-01`);
       expect([path, reversed.status]).toEqual([path, 400]);
-      expect(reversed.html).toContain('must be later than from');
+      expect(reversed.html).toContain('must be later than the beginning of the period');
     }
     expect((await members.developer.browser.open('/wallet/statement.csv?mode=test')).status).toBe(403);
     expect((await members.viewer.browser.open('/wallet/statement.csv?mode=test')).html).toBe(csv);

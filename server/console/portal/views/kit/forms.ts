@@ -140,16 +140,8 @@ export function timeIn(value: string | undefined): string | undefined {
   return Number.isNaN(at.getTime()) ? typed : at.toISOString();
 }
 
-/**
- * Reads a time span.
- * @throws ApiError `bad_input` if it ends before it begins, because a search would find nothing
- */
-export function spanIn(given: Given): { since: string | undefined; until: string | undefined } {
-  const [since, until] = [timeIn(given['since']), timeIn(given['until'])];
-  if (Date.parse(until ?? '') < Date.parse(since ?? ''))
-    throw fieldError('until', 'The period ends before it begins');
-  return { since, until };
-}
+/** Reads a time span. The procedure refuses one that does not end after its begin. */
+export const spanIn = ({ since, until }: Given) => ({ since: timeIn(since), until: timeIn(until) });
 
 /** Makes a check box for each claim. @param chosen the claims that are checked already */
 export const claimFields = (m: Messages, chosen: readonly ClaimName[]): Field[] =>
