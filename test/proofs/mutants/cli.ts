@@ -3,15 +3,15 @@ import { inFile } from './mutation.ts';
 /** Mutations of `svcadmin`: amounts, times, confirmation, connection, exit codes. */
 export const cli = [
   ...inFile(
-    'cli/flags/amounts.ts',
+    'contracts/amounts.ts',
     ['cli/flags/values'],
     [
       ["cents.padEnd(2, '0')", "cents.padStart(2, '0')"],
       ['(sign && !canBeNegative)', '(canBeNegative && !sign)'],
       ['Number(dollars) * 100', 'Number(dollars) * 10'],
+      ["cents < 0 ? '-' : ''", "cents < 1 ? '-' : ''"],
     ],
   ),
-  ...inFile('contracts/amounts.ts', ['cli/flags/values'], [["cents < 0 ? '-' : ''", "cents < 1 ? '-' : ''"]]),
   ...inFile(
     'cli/flags/durations.ts',
     ['cli/commands/statement-midnight', 'cli/output/output', 'cli/flags/values'],

@@ -61,7 +61,7 @@ export const liveMode = [
     'server/webhooks/delivery/endpoint.ts',
     ['process/webhook-endpoint'],
     [
-      ['mode: key.mode };', "mode: 'test' };"],
+      ['mode: key.mode, noteUse }', "mode: 'test', noteUse }"],
       ["status === 'suspended' || status === 'closed'", "status !== 'active'"],
       ['partner(id, { fresh: true })', 'partner(id, { fresh: false })'],
       ["if (key?.status !== 'active') return", 'if (!key) return'],
