@@ -126,6 +126,7 @@ describe('the audit log', () => {
     const ended = async () => (await server.admin.deliveries.list.query({ keyId, status: 'skipped' })).length;
     await expect.poll(ended, { timeout: within(20_000) }).toBe(2);
     const deliveryIds = (await server.admin.deliveries.list.query({ keyId })).map(({ id }) => id);
+    await server.admin.webhooks.set.mutate({ keyId, url: 'https://partner.example/' });
     await server.admin.deliveries.resend.mutate({ deliveryIds });
     const { token } = await server.admin.operators.create.mutate({ name: 'Ash', role: 'ops' });
     expect(await refusal(server.as(token).keys.revoke.mutate({ keyId }))).toBe('not_permitted');
@@ -134,6 +135,7 @@ describe('the audit log', () => {
     expect(found.map(({ action, target, outcome }) => [action, target, outcome])).toEqual([
       ['keys.revoke', keyId, 'refused'],
       ['deliveries.resend', null, 'changed'],
+      ['webhooks.set', keyId, 'changed'],
       ['webhooks.trigger', keyId, 'changed'],
       ['webhooks.trigger', keyId, 'changed'],
       ['keys.create', keyId, 'changed'],
