@@ -207,7 +207,9 @@ async function sendOnce(
         end(wasClosed ? new ClosedWhileKept('the receiver has closed a kept connection') : error);
       });
       // The status 101: the receiver speaks another protocol from now on.
-      outgoing.on('upgrade', (response) => {
+      outgoing.on('upgrade', (response, socket) => {
+        // The request has given its connection away, so it does not close it.
+        socket.destroy();
         head = headOf(response);
         end();
       });

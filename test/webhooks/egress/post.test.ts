@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -148,8 +149,13 @@ describe('a receiver that violates HTTP', () => {
   it('makes the attempt end with the error http if it sends the status 101, with an upgrade or without', async () => {
     for (const more of ['', 'Upgrade: x\r\nConnection: upgrade\r\n']) {
       const answer = `HTTP/1.1 101 Switching Protocols\r\n${more}\r\n`;
-      const port = await rawServer((socket) => socket.once('data', () => socket.write(answer)));
+      let closed: Promise<unknown> | undefined;
+      const port = await rawServer((socket) => {
+        closed = once(socket, 'close');
+        socket.once('data', () => socket.write(answer));
+      });
       expect(await local(port)).toMatchObject({ status: 101, error: 'http' });
+      await closed;
     }
   });
 
