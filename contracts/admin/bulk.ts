@@ -20,7 +20,7 @@ export const BulkFilter = z.strictObject({
 });
 export type BulkFilter = z.infer<typeof BulkFilter>;
 
-/** Events are kept for 30 days. Ten years are more than any period that has some. */
+/** Ten years in seconds. Events are kept for 30 days, so a longer period would find no more. */
 const longestBack = 3_650 * 86_400;
 const secondsBack = boundedSeconds(0, longestBack).optional();
 

@@ -67,7 +67,7 @@ export function createManualEntries({ writer, store, record, idKey, timeout }: S
     }
     const { walletId, memo } = posting;
     const repeated = written.outcome === 'used';
-    // The operator then finds the entry in the log at once. If this write fails, the publication of the page adds the entry.
+    // The operator then finds the entry in the log immediately. If this write fails, the publication of the page adds the entry.
     if (!repeated) await record([memo.audit]).catch(() => undefined);
     return { entry: { ...written.entry, walletId }, repeated };
   }
