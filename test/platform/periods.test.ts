@@ -30,29 +30,28 @@ function inputsWithPeriods() {
       const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as {
         properties?: Properties;
       };
-      const isField = (field: string) => field in properties;
-      const required = Object.fromEntries(Object.entries(others).filter(([field]) => isField(field)));
-      return ends.flatMap(([begin, end]) => {
-        const period = (from: string, to: string) => ({ [begin]: from, [end]: to });
-        const check = (input: object) => {
-          const { error } = schema.safeParse({ ...required, ...input });
-          return error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? [];
-        };
-        const inFilter = properties['filter']?.properties ?? {};
-        return [
-          ...(isField(begin) && isField(end)
-            ? [{ name, end, check: (from: string, to: string) => check(period(from, to)) }]
-            : []),
-          ...(begin in inFilter && end in inFilter
-            ? [
-                {
-                  ...{ name, end: `filter.${end}` },
-                  check: (from: string, to: string) => check({ filter: period(from, to) }),
-                },
-              ]
-            : []),
-        ];
-      });
+      const required = Object.fromEntries(Object.entries(others).filter(([field]) => field in properties));
+      const check = (input: object) => {
+        const { error } = schema.safeParse({ ...required, ...input });
+        return error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? [];
+      };
+      const places = [
+        { fields: properties, prefix: '', inputOf: (period: object) => period },
+        {
+          fields: properties['filter']?.properties ?? {},
+          prefix: 'filter.',
+          inputOf: (filter: object) => ({ filter }),
+        },
+      ];
+      return places.flatMap(({ fields, prefix, inputOf }) =>
+        ends
+          .filter(([begin, end]) => begin in fields && end in fields)
+          .map(([begin, end]) => ({
+            name,
+            end: `${prefix}${end}`,
+            check: (from: string, to: string) => check(inputOf({ [begin]: from, [end]: to })),
+          })),
+      );
     }),
   );
 }

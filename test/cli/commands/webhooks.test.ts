@@ -268,6 +268,19 @@ describe('svcadmin webhooks test', () => {
 });
 
 describe('svcadmin webhooks verify', () => {
+  /** A key with its signing secret, and a function that verifies a captured body for it. */
+  async function keyWithCapture() {
+    const key = await keyWithEndpoint('/ok');
+    const url = `${receiverUrl}/ok`;
+    const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId: key, url });
+    const file = join(svcadmin.cwd, 'captured');
+    async function verify(body: string | Buffer, signature: string, ...more: string[]) {
+      await writeFile(file, body);
+      return svcadmin.run(['webhooks', 'verify', key, '--body', file, '--signature', signature, ...more]);
+    }
+    return { verify, sign: (body: string | Buffer) => contractSignature(body, signingSecret) };
+  }
+
   it('accepts the signature of a captured request, and exits with 1 if the prefix of the signature is missing', async () => {
     const key = await keyWithEndpoint('/ok');
     const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
@@ -283,55 +296,29 @@ describe('svcadmin webhooks verify', () => {
   });
 
   it('verifies a body that is not valid UTF-8 over its bytes', async () => {
-    const key = await keyWithEndpoint('/ok');
-    const { signingSecret } = await server.admin.webhooks.set.mutate({
-      keyId: key,
-      url: `${receiverUrl}/ok`,
-    });
+    const { verify, sign } = await keyWithCapture();
     const body = Buffer.from('{"name":"caf\xe9"}', 'latin1');
-    const file = join(svcadmin.cwd, 'latin1.json');
-    await writeFile(file, body);
-    const signed = contractSignature(body, signingSecret);
-    const verify = () => svcadmin.run(['webhooks', 'verify', key, '--body', file, '--signature', signed]);
-    expect(await verify()).toMatchObject({ code: 0, stdout: 'The signature verifies.\n' });
-    await writeFile(file, Buffer.from('{"name":"caf\xe8"}', 'latin1'));
-    expect((await verify()).code).toBe(1);
+    const other = Buffer.from('{"name":"caf\xe8"}', 'latin1');
+    expect(await verify(body, sign(body))).toMatchObject({ code: 0, stdout: 'The signature verifies.\n' });
+    expect((await verify(other, sign(body))).code).toBe(1);
   });
 
   it('verifies a body of up to 6,144 bytes in any script, and refuses a longer one with the limit', async () => {
-    const key = await keyWithEndpoint('/ok');
-    const { signingSecret } = await server.admin.webhooks.set.mutate({
-      keyId: key,
-      url: `${receiverUrl}/ok`,
+    const { verify, sign } = await keyWithCapture();
+    const [longest, longer] = ['ж'.repeat(3_072), 'x'.repeat(6_145)];
+    expect(await verify(longest, sign(longest))).toMatchObject({
+      code: 0,
+      stdout: 'The signature verifies.\n',
     });
-    const file = join(svcadmin.cwd, 'long.json');
-    const verify = async (body: string) => {
-      await writeFile(file, body);
-      const signature = contractSignature(body, signingSecret);
-      return svcadmin.run(['webhooks', 'verify', key, '--body', file, '--signature', signature]);
-    };
-    expect(await verify('ж'.repeat(3_072))).toMatchObject({ code: 0, stdout: 'The signature verifies.\n' });
-    expect(await verify('x'.repeat(6_145))).toMatchObject({
+    expect(await verify(longer, sign(longer))).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--body: has 6145 bytes; at most 6144 can be verified'),
     });
   });
 
   it('exits with 1 if the signature is right and the receiver computes another one', async () => {
-    const key = await keyWithEndpoint('/ok');
-    const { signingSecret } = await server.admin.webhooks.set.mutate({
-      keyId: key,
-      url: `${receiverUrl}/ok`,
-    });
-    const file = join(svcadmin.cwd, 'computed.json');
-    await writeFile(file, '{}');
-    const signatures = [
-      '--signature',
-      contractSignature('{}', signingSecret),
-      '--computed',
-      `sha256=${'0'.repeat(64)}`,
-    ];
-    const { code, stdout } = await svcadmin.run(['webhooks', 'verify', key, '--body', file, ...signatures]);
+    const { verify, sign } = await keyWithCapture();
+    const { code, stdout } = await verify('{}', sign('{}'), '--computed', `sha256=${'0'.repeat(64)}`);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^The signature verifies\.\n- ./);
   });
