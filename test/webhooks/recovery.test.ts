@@ -128,6 +128,17 @@ describe('deliveries after a crash', () => {
     );
   });
 
+  it('get no second job from a sweep while a process has the first one locked until its time', async () => {
+    const receiver = await createRecoveringReceiver(1);
+    const system = await createSystem({ retryDelays: [20_000] });
+    const jobs = system.db.collection('jobs');
+    await system.publish([draft(system.key(receiver.url))]);
+    await until(() => jobs.findOne());
+    await jobs.updateOne({}, { $set: { lockedAt: new Date() } });
+    await system.sweep.sweep();
+    expect(await jobs.countDocuments()).toBe(1);
+  });
+
   it('are retried at the same time as planned, even if the process restarts in between', async () => {
     const receiver = await createRecoveringReceiver(1);
     const before = await createSystem({ retryDelays: [1_000, 1_000] });

@@ -23,6 +23,11 @@ interface Settings {
   processEvery: number;
 }
 
+interface AtOptions {
+  /** Which job of the same name and key prevents a second one. Default: `waiting` */
+  unless?: 'waiting' | 'unfinished';
+}
+
 type StoredJob = { _id: ObjectId } & Record<string, unknown>;
 
 export const collection = 'jobs';
@@ -41,6 +46,8 @@ export const keepFinished = 24 * 3_600_000;
 const anyName = { $gte: new MinKey() };
 /** Matches jobs that wait for their time. A job that runs is locked, and one that has run has no next time. */
 const waitingOnly = { lockedAt: null, nextRunAt: { $ne: null } } as const;
+/** Matches jobs that wait for their time or run. A process that has locked a job may have died. */
+const unfinishedOnly = { $or: [{ lockedAt: { $ne: null } }, { nextRunAt: { $ne: null } }] };
 
 const finished = () => ({
   nextRunAt: null,
@@ -141,12 +148,15 @@ export function createScheduler({ db, background = createBackground(db), logger,
       agenda.define<{ key: string }>(name, async (job) => handler(job.attrs.data.key));
     },
 
-    /** Runs `name` at `when`. While a job with this name and key waits, no second one is created. */
-    async at(name: string, when: Date, key: string): Promise<void> {
-      // Only a waiting job prevents a second one. A locked one may have begun already, or its process may have died.
+    /**
+     * Runs `name` at `when`, unless a job with this name and key waits. By default a job that a process has locked does not count,
+     * because it may have begun already. With `unless: 'unfinished'` it counts.
+     */
+    async at(name: string, when: Date, key: string, { unless }: AtOptions = {}): Promise<void> {
+      const existing = unless === 'unfinished' ? unfinishedOnly : waitingOnly;
       await agenda
         .create(name, { key })
-        .unique({ 'data.key': key, ...waitingOnly }, { insertOnly: true })
+        .unique({ 'data.key': key, ...existing }, { insertOnly: true })
         .schedule(when)
         .save();
     },

@@ -10,8 +10,10 @@ const secondMs = 1000;
 const longestSleepMs = 1000;
 /** Milliseconds from the next due time to the poll for it, so that one poll finds deliveries that become due together. */
 const batchDelayMs = 50;
-/** If so many deliveries of a second wait, the job asks other processes for help. One process sends 500 in less than a second. */
+/** If so many deliveries of a second wait, the job may ask other processes for help. One process sends 500 in less than a second. */
 const muchWaiting = 500;
+/** The most deliveries of a second that are counted. */
+const mostCounted = 4_000;
 /** Jobs that ask for help begin after so many milliseconds. The process that makes them would run earlier ones itself. */
 const helpAfterMs = 2_000;
 /**
@@ -58,27 +60,40 @@ export function createDueJobs({ scheduler, clock, othersSend, dueTimes }: Settin
     return { key: begin.toISOString(), machineTime: new Date(begin.getTime() + machineAheadMs) };
   }
 
-  function beginAt(begin: Date): Promise<void> {
+  function beginAt(begin: Date, unless: 'waiting' | 'unfinished' = 'waiting'): Promise<void> {
     const { key, machineTime } = jobFor(begin);
-    return scheduler.at(attemptsJob, machineTime, key);
+    return scheduler.at(attemptsJob, machineTime, key, { unless });
   }
 
-  /** Whether many deliveries of a span of time still wait, and another process could send some of them. */
-  async function needsHelp(from: Date, before: Date): Promise<boolean> {
-    const waiting = await dueTimes(from, before, muchWaiting);
-    return waiting.length === muchWaiting && (await othersSend());
+  /** How many deliveries of a second still wait, at most `mostCounted`. */
+  async function waitingOf(second: number): Promise<number> {
+    const waiting = await dueTimes(new Date(second), new Date(second + secondMs), mostCounted);
+    return waiting.length;
+  }
+
+  /**
+   * Asks other processes for help if more than two thirds of a second's deliveries still wait, and another process sends too. With
+   * fewer, this process has sent the rest before help comes.
+   * @param waited how many waited a second ago
+   */
+  async function shareRest(second: number, waited: number): Promise<void> {
+    const waiting = await waitingOf(second);
+    if (waiting > (waited * 2) / 3 && (await othersSend())) await askForHelp();
   }
 
   /** Makes jobs for other processes. Who takes one sends all that is due. Two processes that ask make the same jobs. */
   async function askForHelp(): Promise<void> {
     const first = Math.ceil((clock.now() + helpAfterMs) / helpEveryMs);
     const begins = Array.from({ length: helpJobs }, (_, n) => new Date((first + n) * helpEveryMs));
-    await Promise.all(begins.map(beginAt));
+    await Promise.all(begins.map((begin) => beginAt(begin)));
   }
 
   return {
     /** Schedules the job of the second that contains this time. */
     at: (when: Date): Promise<void> => beginAt(dueBucket(when)),
+
+    /** Schedules the job of a second if it has none, not even one that a process has locked. */
+    repair: (second: Date): Promise<void> => beginAt(second, 'unfinished'),
 
     /** Changes the time of a waiting job. @returns false if no such job waits */
     move(jobId: string, when: Date): Promise<boolean> {
@@ -88,25 +103,30 @@ export function createDueJobs({ scheduler, clock, othersSend, dueTimes }: Settin
 
     /**
      * Defines the job of one second. It calls `attemptAllDue` at the beginning of the second, and again when further deliveries
-     * become due within it. If much still waits then, it asks other processes for help.
+     * become due within it. If much still waits a second later, it asks other processes for help.
      * @param attemptAllDue returns how many deliveries were due
      */
     define(attemptAllDue: () => Promise<number>, stopSignal: AbortSignal): void {
       async function runSecond(secondBegins: number): Promise<void> {
         const secondEnds = secondBegins + secondMs;
         let pollAt = secondBegins;
+        let polledAt: number;
+        let waited = 0;
         for (;;) {
           await waitUntil(pollAt, stopSignal);
           // Read before the poll, so that deliveries that become due during the poll count as further ones.
-          const polledAt = clock.now();
+          polledAt = clock.now();
           const count = await attemptAllDue();
           if (stopSignal.aborted) return;
+          if (count >= muchWaiting) waited = Math.max(waited, await waitingOf(secondBegins));
           const further = new Date(Math.min(polledAt + 1, secondEnds));
-          if (count >= muchWaiting && (await needsHelp(new Date(secondBegins), further))) await askForHelp();
           const [next] = await dueTimes(further, new Date(secondEnds), 1);
-          if (!next) return;
+          if (!next) break;
           pollAt = next.getTime() + batchDelayMs;
         }
+        if (waited < muchWaiting) return;
+        await waitUntil(polledAt + secondMs, stopSignal);
+        if (!stopSignal.aborted) await shareRest(secondBegins, waited);
       }
       scheduler.define(attemptsJob, (key) => runSecond(Date.parse(key)));
     },

@@ -175,7 +175,7 @@ export function createDue(settings: Settings) {
     // A worker's own sweep sends deliveries of earlier seconds. Any other process creates a job, so that a worker does it.
     const overdue = worker ? [] : await deliveries.dueTimes(new Date(0), currentSecond, 1);
     if (overdue.length > 0) seconds.push(currentSecond);
-    await Promise.all(seconds.map((second) => dueJobs.at(second)));
+    await Promise.all(seconds.map(dueJobs.repair));
   }
 
   dueJobs.define(sendDue, stopping.signal);

@@ -96,6 +96,23 @@ describe('the scheduler', () => {
     expect(await scheduler.list({ limit: 10 })).toHaveLength(2);
   });
 
+  it("stores no second job with `unless: 'unfinished'` while the first one waits or runs", async () => {
+    const { db, scheduler } = await setUp();
+    const again = () => scheduler.at('greet', far(), 'a', { unless: 'unfinished' });
+    const count = () => db.collection('jobs').countDocuments();
+    await again();
+    await again();
+    expect(await count()).toBe(1);
+    for (const running of [{ lockedAt: new Date() }, { lockedAt: new Date(), nextRunAt: null }]) {
+      await db.collection('jobs').updateOne({}, { $set: running });
+      await again();
+      expect(await count()).toBe(1);
+    }
+    await db.collection('jobs').updateOne({}, { $set: { lockedAt: null, nextRunAt: null } });
+    await again();
+    expect(await count()).toBe(2);
+  });
+
   it('runs a job again after its process has crashed', async () => {
     const { db, scheduler } = await setUp();
     await scheduler.at('greet', soon(-120_000), 'a');

@@ -49,14 +49,13 @@ export function createJobs(
 
   const scheduler: Partial<Scheduler> = {
     define: (name, handler) => void handlers.set(name, handler),
-    at: (name, when, key) =>
+    at: (name, when, key, { unless } = {}) =>
       network.call(actor, () => `job ${key}`, {
         write: true,
         run: () => {
-          const waits = [...jobs].some(
-            (job) => job.name === name && job.key === key && job.lockedAt === undefined,
-          );
-          if (!waits) jobs.add({ name, key, when: when.getTime() });
+          const counts = ({ lockedAt }: Job) => lockedAt === undefined || unless === 'unfinished';
+          const exists = [...jobs].some((job) => job.name === name && job.key === key && counts(job));
+          if (!exists) jobs.add({ name, key, when: when.getTime() });
         },
       }),
     sweep: async () => undefined,

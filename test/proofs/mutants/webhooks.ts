@@ -147,17 +147,19 @@ export const webhooks = [
   ),
   ...inFile(
     'server/webhooks/delivery/due.ts',
-    ['webhooks/delivery/delivery', 'process/webhook-endpoint'],
+    ['webhooks/delivery/delivery', 'webhooks/recovery', 'process/webhook-endpoint'],
     [
       ['if (dueAt) await retryAt(dueAt);', ''],
       ['if (worker) await sendDue();', ''],
+      ['seconds.map(dueJobs.repair)', 'seconds.map(dueJobs.at)'],
     ],
   ),
   ...inFile(
     'server/webhooks/delivery/due-job.ts',
     ['webhooks/delivery/due-job'],
     [
-      ['waiting.length === muchWaiting && (await othersSend())', 'await othersSend()'],
+      ['waiting > (waited * 2) / 3 && (await othersSend())', 'await othersSend()'],
+      ['if (waited < muchWaiting) return;', ''],
       [' && (await othersSend())', ''],
     ],
   ),

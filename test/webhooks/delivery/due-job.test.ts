@@ -57,9 +57,10 @@ it('a due job also sends a delivery that becomes due while the job is looking fo
 });
 
 describe('the job of a second with due deliveries', () => {
-  /** Runs the job while so many of its deliveries wait for a slot. Returns the keys of the jobs that it makes. */
-  function jobsMadeWith(waiting: number, othersSend = true): Promise<string[]> {
+  /** Runs the job while so many of its deliveries wait after it has sent, and so many a second later. Returns the keys of its jobs. */
+  function jobsMadeWith(waiting: number, secondLater: number, othersSend = true): Promise<string[]> {
     const clock = { now: begins };
+    const counts = [waiting, secondLater];
     return runSecond({
       clock,
       due: waiting,
@@ -67,15 +68,15 @@ describe('the job of a second with due deliveries', () => {
       dueTimes: async (from, _before, limit) =>
         from.getTime() > begins
           ? []
-          : Array.from({ length: Math.min(waiting, limit) }, () => new Date(begins)),
+          : Array.from({ length: Math.min(counts.shift() ?? 0, limit) }, () => new Date(begins)),
       send() {
         clock.now += 1_000; // the duration of a query
       },
     });
   }
 
-  it('makes jobs of the next seconds if 500 of them still wait, so that other processes join', async () => {
-    const times = (await jobsMadeWith(10_000)).map((key) => Date.parse(key) - begins);
+  it('makes jobs of the next seconds if two thirds of them still wait a second later, so that other processes join', async () => {
+    const times = (await jobsMadeWith(3_000, 2_001)).map((key) => Date.parse(key) - begins);
     // The query ends after a second, and a process takes jobs that begin within a second of its poll.
     expect(Math.min(...times)).toBeGreaterThanOrEqual(3_000);
     expect(Math.max(...times)).toBeLessThanOrEqual(15_000);
@@ -83,12 +84,20 @@ describe('the job of a second with due deliveries', () => {
     expect(new Set(times.map((time) => time % 1_000)).size).toBe(10);
   });
 
+  it('makes such jobs if far more wait than it counts', async () => {
+    expect(await jobsMadeWith(100_000, 90_000)).toHaveLength(10);
+  });
+
+  it('makes no further job if it sends a third of them in a second, because help would come too late', async () => {
+    expect(await jobsMadeWith(3_000, 2_000)).toEqual([]);
+  });
+
   it('makes no further job if 499 of them wait', async () => {
-    expect(await jobsMadeWith(499)).toEqual([]);
+    expect(await jobsMadeWith(499, 499)).toEqual([]);
   });
 
   it('makes no further job if no other process sends', async () => {
-    expect(await jobsMadeWith(10_000, false)).toEqual([]);
+    expect(await jobsMadeWith(10_000, 10_000, false)).toEqual([]);
   });
 
   it('makes no further job if many of other seconds wait, but few of its own', async () => {
