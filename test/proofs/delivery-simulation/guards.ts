@@ -118,7 +118,7 @@ export const guards: readonly Guard[] = [
     edits: [edit('delivery/attempt.ts', "if (leased.body === '') return postpone(leased);", '')],
     plan: crashing,
     budget: 300,
-    foundBy: 21,
+    foundBy: 80,
   },
   {
     title: 'an event whose insert was not confirmed is published again',

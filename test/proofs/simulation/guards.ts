@@ -134,7 +134,7 @@ export const guards: readonly Guard[] = [
     ],
     plan: busyWriters,
     budget: 300,
-    foundBy: 46,
+    foundBy: 154,
   },
   {
     title: 'a fence entry is written only after the other process has dropped the postings that it got',
@@ -156,20 +156,21 @@ export const guards: readonly Guard[] = [
     edits: [edit(takeOver, 'uptime() >= sentAt + withinMs || ', '')],
     plan: lostHandOvers,
     budget: 300,
-    foundBy: 13,
+    foundBy: 30,
   },
   {
     title: 'the time that a message waited in a buffer counts against the deadline of its postings',
     edits: [edit(takeOver, 'uptime() - Math.max(0, clock.now() - at)', 'uptime()')],
     plan: lostHandOvers,
     budget: 300,
-    foundBy: 32,
+    foundBy: 109,
   },
   {
     title: 'after a lost hand-over, a process recognises the entry that the writer made for it',
     edits: [edit(handOver, 'entry.grant?.salt === grant.salt', 'false')],
     plan: lostHandOvers,
     budget: 300,
+    foundBy: 16,
   },
   {
     title: 'a process takes an entry as made for it only if the salt is the same',
@@ -290,12 +291,14 @@ export const guards: readonly Guard[] = [
     database: { localReads: true },
     plan: { ...failovers, deployment: 'replica set' },
     budget: 100,
+    foundBy: 38,
   },
   {
     title: 'on a single server, the last page is in the journal before it is used',
     database: { localReads: true },
     plan: { ...failovers, deployment: 'single server' },
     budget: 100,
+    foundBy: 67,
   },
   {
     title: 'a repeated request is answered only from an entry that cannot be rolled back',
