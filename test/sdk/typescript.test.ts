@@ -107,6 +107,14 @@ describe('a client of the TypeScript SDK', () => {
     },
   );
 
+  it('names in docUrl the entry of the error that the service names', async () => {
+    const rateLimited = `${server.baseUrl}/docs/errors#rate_limited-1`;
+    const headers = { 'X-SVC-Error': 'rate_limited', Link: `<${rateLimited}>; rel="help"` };
+    const fetch = async () => Response.json({ error: 'too many' }, { status: 429, headers });
+    const client = createClient(account.settings, { fetch });
+    expect(await failureOf(client.session('ses_a'))).toMatchObject({ docUrl: rateLimited });
+  });
+
   it('returns the status of a session, and throws for an unknown session or a wrong API key', async () => {
     const client = createClient(account.settings);
     const { url } = await client.authorizationUrl({ scope });

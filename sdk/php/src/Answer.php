@@ -35,6 +35,13 @@ final class Answer
         return ['unknown_answer', "the answer has status {$this->status} and is not one of the service"];
     }
 
+    /** The address of the explanation that Link names. A code may have an entry for each format of errors. */
+    public function docUrl(): ?string
+    {
+        $names = preg_match('/<(https?:[^<>]*)>; *rel="help"/', $this->headers['link'] ?? '', $found) === 1;
+        return $names ? $found[1] : null;
+    }
+
     /** Seconds of Retry-After: a number, or a date (RFC 9110 10.2.3). */
     public function retryAfter(): ?int
     {

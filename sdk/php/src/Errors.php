@@ -74,7 +74,7 @@ class ApiError extends SvcError
     {
         [$code, $text] = $answer->told();
         $retryable = $answer->status === 429 || $answer->status >= 500;
-        parent::__construct($code, $text, $retryable, "$baseUrl/docs/errors#$code");
+        parent::__construct($code, $text, $retryable, $answer->docUrl() ?? "$baseUrl/docs/errors#$code");
         $this->status = $answer->status;
         $this->requestId = $answer->headers['x-request-id'] ?? null;
         $this->retryAfter = $answer->retryAfter();

@@ -143,6 +143,13 @@ $tests = [
         $again = failure(static fn () => $shop->exchange(codeOf($end), $begun->codeVerifier));
         same([$again->chargeId, $again->answerLost], [$error->chargeId, false]);
     },
+    'names the explanation that the service names' => static function (): void {
+        $named = 'https://verify.example/docs/errors#rate_limited-1';
+        $headers = ['x-svc-error' => 'rate_limited', 'link' => "<$named>; rel=\"help\""];
+        $send = static fn (Request $request): Answer => new Answer(429, $headers, '{"error":"too many"}');
+        $shop = client(['transport' => new Transport(send: $send)]);
+        same(failure(static fn () => $shop->session('ses_a'))->docUrl, $named);
+    },
     'reads a session' => static function () use ($fixture): void {
         same(client()->session($fixture['session'])['sessionId'], $fixture['session']);
         same(told(static fn () => client()->session('ses_../x')), ['NotFoundError', 'session_not_found']);

@@ -62,7 +62,7 @@ class ApiError(SvcError):
     def __init__(self, answer: "Answer", base_url: str) -> None:
         code, text = answer.told()
         retryable = answer.status == 429 or answer.status >= 500
-        super().__init__(code, text, retryable, f"{base_url}/docs/errors#{code}")
+        super().__init__(code, text, retryable, answer.doc_url() or f"{base_url}/docs/errors#{code}")
         self.status = answer.status
         self.request_id = answer.headers.get("x-request-id")
         self.retry_after = answer.retry_after()
@@ -145,6 +145,11 @@ class Answer:
             if code:
                 return code, parsed["error"]
         return "unknown_answer", f"the answer has status {self.status} and is not one of the service"
+
+    def doc_url(self) -> Optional[str]:
+        """The address of the explanation that Link names. A code may have an entry for each format of errors."""
+        named = re.search(r'<(https?:[^<>]*)>; *rel="help"', self.headers.get("link", ""))
+        return named.group(1) if named else None
 
     def retry_after(self) -> Optional[float]:
         """Seconds of Retry-After: a number, or a date (RFC 9110 10.2.3)."""

@@ -95,6 +95,12 @@ class Flow(unittest.TestCase):
         again = self.fails(svc.CodeUsedError, call, answer_lost=False)
         self.assertEqual(again.charge_id, error.charge_id)
 
+    def test_names_the_explanation_that_the_service_names(self) -> None:
+        named = "https://verify.example/docs/errors#rate_limited-1"
+        headers = {"X-SVC-Error": "rate_limited", "Link": f'<{named}>; rel="help"'}
+        shop = client(send=lambda _request, _timeout: Answer(429, headers, b'{"error":"too many"}'))
+        self.fails(svc.RateLimitError, lambda: shop.session("ses_a"), code="rate_limited", doc_url=named)
+
     def test_reads_a_session(self) -> None:
         shop = client()
         session = shop.session(FIXTURE["session"])

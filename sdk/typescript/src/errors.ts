@@ -158,6 +158,12 @@ function readError({ status, headers, body }: Answer): { code: string; text: str
   return { code: 'unknown_answer', text: `the answer has status ${status} and is not one of the service` };
 }
 
+/** The address of the explanation: what the service names in `Link`, as a code may have an entry for each format of errors. */
+function docUrlOf(headers: Headers, code: string, baseUrl: string): string {
+  const [, named] = /<(https?:[^<>]*)>; *rel="help"/.exec(headers.get('link') ?? '') ?? [];
+  return named ?? `${baseUrl}/docs/errors#${code}`;
+}
+
 /** Returns the fields of the error for an answer that is not a success. */
 export function detailsOf(answer: Answer, baseUrl: string): AnswerDetails {
   const { status, headers } = answer;
@@ -166,7 +172,7 @@ export function detailsOf(answer: Answer, baseUrl: string): AnswerDetails {
     code,
     message: `${code}: ${text}`,
     retryable: status === 429 || status >= 500,
-    docUrl: `${baseUrl}/docs/errors#${code}`,
+    docUrl: docUrlOf(headers, code, baseUrl),
     status,
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfterSeconds: retryAfterOf(headers, Date.now()),
