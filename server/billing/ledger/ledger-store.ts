@@ -42,6 +42,8 @@ export const indexes: IndexDeclaration[] = [
   ...kindsWithoutCode.map(
     (kind): IndexDeclaration => ({
       collection,
+      // Their keys are the same, so each has a name of its own.
+      name: `accesses_${kind}`,
       key: { walletId: 1, 'entries.grant.enrollmentId': 1 },
       partialFilterExpression: { 'entries.kind': kind },
     }),

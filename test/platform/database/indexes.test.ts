@@ -57,6 +57,19 @@ async function connectWatched(uri: string) {
 }
 
 describe('ensureIndexes, which builds the declared database indexes,', () => {
+  it('creates indexes with the same key for different documents, also if one exists under another name', async () => {
+    const { db } = await connectWatched((await freshDatabase()).uri);
+    const forKind = (kind: string): IndexDeclaration => ({
+      collection: 'entries',
+      name: `of_${kind}`,
+      key: { wallet: 1 },
+      partialFilterExpression: { kind },
+    });
+    await db.collection('entries').createIndex({ wallet: 1 }, { partialFilterExpression: { kind: 'one' } });
+    await ensureIndexes(db, [forKind('one'), forKind('two')]);
+    expect(await reportedIndexes(db)).toMatchObject([{ name: 'wallet_1' }, { name: 'of_two' }]);
+  });
+
   it('creates the declared indexes at its first call, and nothing at its second', async () => {
     const { db, uri } = await freshDatabase();
     expect(await reportedIndexes(db)).toEqual([]);

@@ -79,9 +79,11 @@ const canChangeLifetime = (declared: IndexDeclaration, reported: ReportedIndex):
 /** Creates a missing index, or changes how long documents are kept. Another name of the same index is accepted. */
 async function ensureIndex(db: Db, index: IndexDeclaration, reported: ReportedIndex[]): Promise<void> {
   const { collection, expireAfterSeconds } = index;
+  // An index with a name of its own may have the key of another one, for other documents.
+  const isSame = index.name ? isEquivalent : hasSameKey;
   const existing =
     reported.find(({ name }) => name === nameOf(index)) ??
-    reported.find((candidate) => hasSameKey(index, candidate));
+    reported.find((candidate) => isSame(index, candidate));
   if (!existing) {
     await db.collection(collection).createIndexes([specOf(index)]);
   } else if (isEquivalent(index, existing)) {
