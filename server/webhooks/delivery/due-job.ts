@@ -72,11 +72,13 @@ export function createDueJobs({ scheduler, clock, othersSend, dueTimes }: Settin
   }
 
   /**
-   * Asks other processes for help if more than two thirds of a second's deliveries still wait, and another process sends too. With
-   * fewer, this process has sent the rest before help comes.
-   * @param waited how many waited a second ago
+   * Asks other processes for help if more than two thirds of a second's deliveries still wait a second later, and another process
+   * sends too. With fewer, this process has sent the rest before help comes.
+   * @param waited how many waited at the time `from`
    */
-  async function shareRest(second: number, waited: number): Promise<void> {
+  async function shareRest(second: number, waited: number, from: number, stopSignal: AbortSignal) {
+    await waitUntil(from + secondMs, stopSignal);
+    if (stopSignal.aborted) return;
     const waiting = await waitingOf(second);
     if (waiting > (waited * 2) / 3 && (await othersSend())) await askForHelp();
   }
@@ -124,9 +126,7 @@ export function createDueJobs({ scheduler, clock, othersSend, dueTimes }: Settin
           if (!next) break;
           pollAt = next.getTime() + batchDelayMs;
         }
-        if (waited < muchWaiting) return;
-        await waitUntil(polledAt + secondMs, stopSignal);
-        if (!stopSignal.aborted) await shareRest(secondBegins, waited);
+        if (waited >= muchWaiting) await shareRest(secondBegins, waited, polledAt, stopSignal);
       }
       scheduler.define(attemptsJob, (key) => runSecond(Date.parse(key)));
     },

@@ -159,7 +159,7 @@ export const webhooks = [
     ['webhooks/delivery/due-job'],
     [
       ['waiting > (waited * 2) / 3 && (await othersSend())', 'await othersSend()'],
-      ['if (waited < muchWaiting) return;', ''],
+      ['if (waited >= muchWaiting) await', 'await'],
       [' && (await othersSend())', ''],
     ],
   ),
