@@ -10,7 +10,7 @@ import { collectionFaults, drawFloors, folderFaults, importFaults, titleFaults, 
 
 const { forbidden, options } = createRequire(import.meta.url)('./dependency-cruiser.cjs');
 const roots = ['server', 'cli', 'contracts', 'embedded-database', 'sdk/typescript/src', 'test', 'bench'];
-const allFiles = execFileSync('git', ['ls-files', '--', ...roots], { encoding: 'utf8' }).split('\n');
+const allFiles = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '--', ...roots], { encoding: 'utf8' }).split('\n');
 const tracked = allFiles.filter((path) => path.endsWith('.ts'));
 
 const { output } = await cruise(

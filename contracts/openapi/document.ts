@@ -1,6 +1,6 @@
 import { webhooks } from './events.ts';
 import { headers } from './headers.ts';
-import type { Operation } from './operation.ts';
+import { type Operation, tags } from './operation.ts';
 import { errorResponses, type Json, successResponse } from './responses.ts';
 
 /** The parts of an OpenAPI document that this code changes. */
@@ -8,17 +8,6 @@ export interface Document extends Json {
   paths?: Record<string, Record<string, Json>>;
   components?: { schemas?: Json };
 }
-
-const tags = [
-  { name: 'Hosted flow', description: 'Where the user is sent, and comes back from.' },
-  { name: 'OAuth', description: 'From the code to the claims.' },
-  { name: 'Sessions', description: 'Where a hosted session stands.' },
-  { name: 'Storefront', description: 'Shops that exchange codes by signed calls.' },
-  { name: 'Checkbox', description: 'Provisional.' },
-  { name: 'Account', description: 'What programs read of a partner’s account.' },
-  { name: 'Discovery', description: 'What client libraries find out by themselves.' },
-  { name: 'Webhooks', description: 'Events, posted to the URL of an API key.' },
-];
 
 const securitySchemes = {
   clientBasic: {

@@ -10,10 +10,23 @@ export interface RefusedAnswer {
   spendLimit?: true;
 }
 
+/** The groups of the reference, in its order. */
+export const tags = [
+  { name: 'Hosted flow', description: 'Where the user is sent, and comes back from.' },
+  { name: 'OAuth', description: 'From the code to the claims.' },
+  { name: 'Sessions', description: 'Where a hosted session stands.' },
+  { name: 'Storefront', description: 'Shops that exchange codes by signed calls.' },
+  { name: 'Checkbox', description: 'Provisional.' },
+  { name: 'Account', description: 'What programs read of a partner’s account.' },
+  { name: 'Discovery', description: 'What client libraries find out by themselves.' },
+  { name: 'Webhooks', description: 'Events, posted to the URL of an API key.' },
+] as const;
+type Tag = (typeof tags)[number]['name'];
+
 /** The description of an endpoint without its schemas. */
 export interface Operation {
   operationId: string;
-  tag: 'Hosted flow' | 'OAuth' | 'Sessions' | 'Storefront' | 'Checkbox' | 'Account' | 'Discovery';
+  tag: Tag;
   summary: string;
   description: string;
   /** Names of security schemes. A caller needs all schemes of any one entry. Without entries, the endpoint is public. */

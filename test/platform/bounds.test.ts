@@ -148,11 +148,12 @@ describe('an input with every value one over its bound', () => {
   });
 
   it('gets 400 from every endpoint with a body or a query, and a short log line', async () => {
-    const own = (body: string): Record<string, Record<string, string>> => ({
-      '/api/checkbox/resolve': { authorization: `Bearer ${partner.apiKey}`, 'idempotency-key': 'one' },
-      '/api/events': { authorization: `Bearer ${partner.apiKey}` },
-      '/api/integrations/storefront/verify/exchange': sign(shop, body, Date.now()),
-    });
+    /** The headers of a caller whom the endpoint knows. Those of OAuth read the body first. */
+    function own(url: string, body: string): Record<string, string> {
+      if (url.startsWith('/api/oauth/')) return {};
+      if (url.startsWith('/api/integrations/storefront/')) return sign(shop, body, Date.now());
+      return { authorization: `Bearer ${partner.apiKey}`, 'idempotency-key': 'one' };
+    }
     for (const { method, url, schema = {} } of routes) {
       const { body: form, querystring } = schema;
       const input = form ?? querystring;
@@ -160,7 +161,7 @@ describe('an input with every value one over its bound', () => {
       const values = oversized(leavesOf(input), form ? 60_000 : 12_000) as Record<string, string>;
       const body = JSON.stringify(values);
       const address = `${server.publicUrl}${url.replace(/:\w+/g, 'x')}`;
-      const headers = { 'content-type': 'application/json', ...own(body)[url] };
+      const headers = { 'content-type': 'application/json', ...own(url, body) };
       const place = `${String(method)} ${url}`;
       if (form) await refused(place, fetch(address, { method: 'POST', headers, body }));
       else await refused(place, fetch(`${address}?${new URLSearchParams(values)}`, { headers }));
