@@ -1,6 +1,6 @@
 // Refuses lines of documentation over 120 characters, sentences over 25 words, and rows that are in no table. Code and links count as
-// one word.
-import { execFileSync } from 'node:child_process';
+// one word. Refuses names of tests and code in guides for contributors that are not in the repository.
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 const documentation = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'docs/*.md', 'sdk/**/*.md', 'test/*.md'];
@@ -50,6 +50,21 @@ function misplacedRows(text) {
   return found;
 }
 
+const git = (...parameters) => spawnSync('git', parameters, { encoding: 'utf8' });
+const testFiles = git('ls-files', '-co', '--exclude-standard', 'test').stdout.split('\n').filter((path) => path.endsWith('.test.ts'));
+const isInSource = (name) => git('grep', '-qwF', '--untracked', '-e', name, '--', '*.ts', '*.mjs', '*.json').status === 0;
+
+/** What a guide for contributors names and the repository does not have: tests of `npm run t`, and names of code in camel case. */
+function unknownNames(text) {
+  const tests = [...text.matchAll(/npm run t -- ([a-z][\w./-]+)/g)].map(([, name]) => name);
+  const code = [...withoutCode(text).matchAll(/`([A-Za-z]+[a-z][A-Z]\w*)`/g)].map(([, name]) => name);
+  return [
+    ...tests.filter((name) => !testFiles.some((path) => path.includes(name))),
+    ...[...new Set(code)].filter((name) => !isInSource(name)),
+  ];
+}
+const guides = ['CONTRIBUTING.md', 'docs/architecture.md', 'test/README.md'];
+
 const pages = execFileSync('git', ['ls-files', '--', ...documentation], { encoding: 'utf8' }).trim().split('\n');
 let faults = 0;
 function fault(message) {
@@ -60,6 +75,7 @@ function fault(message) {
 for (const path of pages) {
   const text = readFileSync(path, 'utf8');
   for (const [n, what] of misplacedRows(text)) fault(`${path}:${n + 1}: ${what}`);
+  if (guides.includes(path)) for (const name of unknownNames(text)) fault(`${path}: nothing is named ${name}`);
   const rules = ['line', 'sentence'].filter((rule) => !exempt[path]?.rules.includes(rule));
   if (rules.includes('line'))
     for (const [n, line] of text.split('\n').entries())

@@ -42,7 +42,7 @@ function accessOf({ id, kind, at, grant }: LedgerEntry): Access | undefined {
   return { id, kind, at, ...access };
 }
 
-/** Makes charges and finds the accesses that they grant, for the three billable endpoints. */
+/** Makes charges and finds the accesses that they grant, for the billable endpoints. */
 export function createCharges(settings: Settings) {
   const { writer, store, revocations, clock, idKey, standardPrice } = settings;
 
