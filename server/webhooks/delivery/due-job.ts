@@ -128,7 +128,11 @@ export function createDueJobs({ scheduler, clock, othersSend, dueTimes }: Settin
         }
         if (waited >= muchWaiting) await shareRest(secondBegins, waited, polledAt, stopSignal);
       }
-      scheduler.define(attemptsJob, (key) => runSecond(Date.parse(key)));
+      scheduler.define(attemptsJob, async (key) => {
+        const second = Date.parse(key);
+        if (Number.isNaN(second)) throw new Error('the key of the job is no time');
+        await runSecond(second);
+      });
     },
   };
 }

@@ -11,11 +11,14 @@ interface Second {
   /** How many deliveries are due at each look. */
   due: number;
   othersSend?: boolean;
+  /** Default: the time of `begins`. */
+  key?: string;
   dueTimes: Parameters<typeof createDueJobs>[0]['dueTimes'];
 }
 
 /** Runs the job of the second that begins at `begins`. Returns the keys of the jobs that it makes. */
-async function runSecond({ clock, send, due, othersSend = true, dueTimes }: Second): Promise<string[]> {
+async function runSecond(second: Second): Promise<string[]> {
+  const { clock, send, due, othersSend = true, key = new Date(begins).toISOString(), dueTimes } = second;
   const made: string[] = [];
   let run: (key: string) => Promise<void> = async () => undefined;
   const scheduler = {
@@ -35,7 +38,7 @@ async function runSecond({ clock, send, due, othersSend = true, dueTimes }: Seco
     return due;
   }
   dueJobs.define(attemptAllDue, new AbortController().signal);
-  await run(new Date(begins).toISOString());
+  await run(key);
   return made;
 }
 
@@ -54,6 +57,17 @@ it('a due job also sends a delivery that becomes due while the job is looking fo
     },
   });
   expect(taken).toEqual([begins + 260]);
+});
+
+it('a due job whose key is no time fails, so that its process does not wait for ever', async () => {
+  const looks: unknown[] = [];
+  const run = runSecond({
+    ...{ clock: { now: begins }, due: 0, key: 'nonsense' },
+    send: () => looks.push('look'),
+    dueTimes: async () => [],
+  });
+  await expect(run).rejects.toThrow('the key of the job is no time');
+  expect(looks).toEqual([]);
 });
 
 describe('the job of a second with due deliveries', () => {
