@@ -22,6 +22,7 @@ export function createSweeper(sweeps: readonly Sweep[], settings: Settings) {
   const { background, logger, every = sweepInterval } = settings;
   const earlyMs = Math.min(every, mostEarlyMs);
   let isStarted = false;
+  let isStopping = false;
   let timer: NodeJS.Timeout | undefined;
   let cancel = () => {};
   let round: Promise<void> = Promise.resolve();
@@ -36,6 +37,8 @@ export function createSweeper(sweeps: readonly Sweep[], settings: Settings) {
   async function sweepAll(): Promise<void> {
     const due = await Promise.all(sweeps.map(hasWork));
     for (const { name, sweep } of sweeps.filter((_, index) => due[index])) {
+      // While the database is away, each sweep takes seconds to fail.
+      if (isStopping) return;
       await sweep().catch((error: unknown) => logger.warn({ err: error, sweep: name }, 'a sweep failed'));
     }
   }
@@ -55,13 +58,16 @@ export function createSweeper(sweeps: readonly Sweep[], settings: Settings) {
     /** Begins the rounds. Resolves when the first one has ended. */
     start(): Promise<void> {
       isStarted = true;
+      isStopping = false;
       next();
       return round;
     },
     /** Runs one round now. Resolves when it has ended. */
     sweep: sweepAll,
+    /** Begins no more sweeps. Resolves when the present one has ended. */
     async stop(): Promise<void> {
       isStarted = false;
+      isStopping = true;
       clearTimeout(timer);
       cancel();
       await round;

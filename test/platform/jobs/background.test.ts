@@ -50,6 +50,28 @@ describe('work that a process repeats', () => {
     await observed.client.close();
   });
 
+  it('begins no further sweep after a stop, which waits for the present one', async () => {
+    const { db } = await preparedDatabase();
+    const ran: string[] = [];
+    let end = () => {};
+    const first = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const sweeper = createSweeper(
+      [
+        { name: 'slow', sweep: () => first.then(() => void ran.push('slow')) },
+        { name: 'next', sweep: async () => void ran.push('next') },
+      ],
+      { background: createBackground(db), logger },
+    );
+    void sweeper.start();
+    await sleep(1);
+    const stopped = sweeper.stop();
+    end();
+    await stopped;
+    expect(ran).toEqual(['slow']);
+  });
+
   it('runs a sweep whose look fails, and one without a look', async () => {
     const { db } = await preparedDatabase();
     const background = createBackground(db);
