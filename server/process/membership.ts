@@ -68,7 +68,6 @@ export function createMembership(dependencies: Dependencies) {
     return addressTowards(host, port);
   }
 
-  /** Opens the private listener if this process writes for others. */
   async function listen(): Promise<void> {
     const { peer, roles } = config;
     if (!billing.handOver || !peer || !roles.has('api')) return;
@@ -89,9 +88,11 @@ export function createMembership(dependencies: Dependencies) {
   }
 
   return {
-    /** Opens the private listener. From now on, other processes can hand over to this one. */
+    /** Opens the private listener, if this process writes for others. @throws StartFault if its address cannot be used */
+    listen,
+
+    /** Tells the address of the private listener. From now on, other processes can hand over to this one. */
     async join(): Promise<void> {
-      await listen();
       await announcer.start();
       await refresher.start();
     },

@@ -141,7 +141,9 @@ export async function startServer(config: Config, logger: Logger, replacements: 
     logger,
     giveUp: (error) => (engine ? fullDiskFault(error, config.dataDir) : undefined),
   });
-  // The first heartbeat lists this process, before it takes postings of others or sends webhooks.
+  // The first heartbeat lists this process, before it takes postings of others or sends webhooks. A process that cannot open a
+  // listener is not listed, because it never serves.
+  await membership.listen();
   await heartbeat.sweep();
   await membership.join();
   await services.webhooks.start();

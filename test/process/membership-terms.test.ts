@@ -7,7 +7,7 @@ import { createMembership } from '../../server/process/membership.ts';
 async function membership(env: Record<string, string> = {}) {
   const did: string[] = [];
   const state = { stopping: false, outdated: undefined as string | undefined, trusted: true };
-  const { join, sweep, leave } = createMembership({
+  const { listen, join, sweep, leave } = createMembership({
     config: readConfig({ SVC_DATA_DIR: '/nowhere', SVC_PEER_ADDRESS: '127.0.0.1:0', ...env }),
     client: { options: { hosts: [] } } as never,
     clock: { trusted: () => state.trusted },
@@ -31,6 +31,7 @@ async function membership(env: Record<string, string> = {}) {
       return 'http://127.0.0.1:7000';
     },
   });
+  await listen();
   await join();
   onTestFinished(leave);
   return { did, state, sweep, leave };

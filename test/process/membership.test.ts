@@ -39,6 +39,13 @@ afterAll(async () => {
 });
 
 describe('servers on one database', () => {
+  it('do not list one that cannot open its private listener, because it never serves', async () => {
+    const { port } = new URL(first.publicUrl);
+    const before = await first.db.collection('processes').distinct('_id');
+    await expect(join({ SVC_PEER_ADDRESS: `127.0.0.1:${port}` })).rejects.toThrow('is taken');
+    expect(await first.db.collection('processes').distinct('_id')).toEqual(before);
+  });
+
   it('agree on one process that writes each wallet, and the other process hands its charges over to it', async () => {
     const second = await join();
     await expect
