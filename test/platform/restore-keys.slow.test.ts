@@ -94,6 +94,12 @@ it('closeRestored invalidates the codes in a copied database only if it has the 
   expect(await open()).toBe(before);
   expect(await db.collection('auditLog').countDocuments({ action: 'database.restored' })).toBe(0);
   const right = [new Uint8Array(32).fill(7)];
+  // The process that serves has sent a heartbeat.
+  await expect(closeRestored({ ...restored, masterKeys: right })).rejects.toThrow(
+    new RegExp(`used this database within 45 s: \\S+ ${process.pid}`),
+  );
+  expect(await open()).toBe(before);
+  await db.collection('processes').deleteMany({});
   expect(await closeRestored({ ...restored, masterKeys: right })).toMatchObject({ codes: 1 });
   await server.stop();
 });

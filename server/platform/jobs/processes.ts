@@ -106,6 +106,14 @@ export async function forgetProcesses(db: Db): Promise<void> {
   await db.collection<ProcessRecord>(collection).deleteMany({});
 }
 
+/** The processes that have sent a heartbeat to a database within 45 s. @param now the database's time in milliseconds */
+export const livingProcesses = (db: Db, now: number): Promise<Pick<ProcessRecord, 'host' | 'pid'>[]> =>
+  db
+    .collection<ProcessRecord>(collection)
+    .find({ lastSeenAt: { $gt: new Date(now - goneAfterMs) } })
+    .project<Pick<ProcessRecord, 'host' | 'pid'>>({ host: 1, pid: 1 })
+    .toArray();
+
 /** Lists the processes of the service that use the database, by heartbeats that expire. */
 export function createProcesses(settings: Settings) {
   const { db, read = createJointReads(db), clock, roles, masterKeys, schema, report } = settings;
