@@ -101,7 +101,9 @@ async function run([command = 'start', directory, ...surplus]: readonly string[]
   const actOnDirectory = commandsOnDirectory.get(command);
   if (act && directory === undefined) {
     await act();
-  } else if (actOnDirectory && directory !== undefined && surplus.length === 0) {
+  } else if (directory === '--help' && surplus.length === 0) {
+    process.stdout.write(usage);
+  } else if (actOnDirectory && directory && !directory.startsWith('-') && surplus.length === 0) {
     await actOnDirectory(directory);
   } else {
     process.stderr.write(usage);

@@ -41,10 +41,13 @@ it('a worker serves only probes and its own metrics on SVC_HEALTH_PORT', async (
 it('svc-gateway prints its version and usage, and exits with 64 and the usage for an unknown command', async () => {
   expect(await svcGateway(['--version'])).toEqual({ code: 0, output: '0.8.0\n' });
   expect((await svcGateway(['--help'])).output).toContain('svc-gateway check');
-  expect(await svcGateway(['serve'])).toMatchObject({
-    code: 64,
-    output: expect.stringContaining('svc-gateway check'),
-  });
+  for (const command of ['start', 'check', 'backup', 'restore', 'restored'])
+    expect(await svcGateway([command, '--help'])).toEqual(await svcGateway(['--help']));
+  for (const wrong of [['serve'], ['backup', '-h'], ['backup', ''], ['restore', '--force'], ['start', 'x']])
+    expect(await svcGateway(wrong)).toMatchObject({
+      code: 64,
+      output: expect.stringContaining('svc-gateway check'),
+    });
 });
 
 it('svc-gateway check exits with 78 and names the malformed variable', async () => {
