@@ -5,14 +5,14 @@ import type { HttpServer } from '../platform/http/server.ts';
 /** How long a stop waits for requests in progress, in milliseconds. */
 const drainTimeoutMs = 8_000;
 
-/** Opens a listener. @returns its URL. @throws StartFault if the address cannot be used */
-async function listen(app: HttpServer, address: Address): Promise<string> {
+/** Opens a listener. @returns its URL and its port. @throws StartFault if the address cannot be used */
+async function listen(app: HttpServer, address: Address): Promise<{ url: string; port: number }> {
   const { host, port } = address;
   await app.listen({ host, port }).catch((error: unknown) => {
     throw listenFault(error, address);
   });
   const { port: actual } = app.server.address() as AddressInfo;
-  return `http://${hostInUrl(host)}:${actual}`;
+  return { url: `http://${hostInUrl(host)}:${actual}`, port: actual };
 }
 
 /** Closes a listener after its requests have ended. Connections that take too long are closed. */
@@ -38,9 +38,9 @@ export function createListeners(otherPorts: readonly number[]) {
     async serve(app: Promise<HttpServer>, address: Address): Promise<string> {
       const server = await app;
       opened.push(server);
-      const url = await listen(server, address);
-      // A listener that is configured with port 0 has got another one. URLs leave the port 80 out.
-      ports.push(Number(new URL(url).port || 80));
+      const { url, port } = await listen(server, address);
+      // A listener that is configured with port 0 has got another one.
+      ports.push(port);
       return url;
     },
 

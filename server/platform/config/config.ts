@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { closest } from '../../../contracts/closest.ts';
 import { hiddenCharacters, nameOfCharacter } from '../../../contracts/input-text.ts';
 import { readVariables, type Variables } from '../../../contracts/settings.ts';
 import { adminHostFault, isPrivateHost } from './admin-host.ts';
@@ -97,6 +98,31 @@ function exposedAdmin(given: Given): string[] {
   return [`SVC_ADMIN_HOST: ${fault}; SVC_ADMIN_ALLOW_PUBLIC=on says that a proxy adds TLS`];
 }
 
+const everyInterface = ['0.0.0.0', '::'];
+
+/** The faults of listeners that would have the same port of the same address. */
+function sharedPorts(given: Given): string[] {
+  const host = parseVariable(given, 'SVC_HOST');
+  const listeners = [
+    { role: 'api', name: 'SVC_PORT', host },
+    { role: 'admin', name: 'SVC_ADMIN_PORT', host: parseVariable(given, 'SVC_ADMIN_HOST') },
+    { role: undefined, name: 'SVC_HEALTH_PORT', host },
+  ] as const;
+  const roles = parseVariable(given, 'SVC_ROLES') ?? [];
+  const opened = listeners
+    .filter(({ role }) => role === undefined || roles.includes(role))
+    .map((listener) => ({ ...listener, port: parseVariable(given, listener.name) }))
+    .filter(({ port }) => typeof port === 'number' && port > 0);
+  const overlap = (...hosts: unknown[]) =>
+    hosts[0] === hosts[1] || hosts.some((each) => everyInterface.includes(String(each)));
+  return opened.flatMap((one, n) => {
+    const other = opened.slice(0, n).find(({ port, host }) => port === one.port && overlap(host, one.host));
+    return other
+      ? [`${one.name}: ${other.name} has the port ${one.port} too; set one of them to another`]
+      : [];
+  });
+}
+
 /** The fault of a private listener that would be open to the Internet. The address of all interfaces counts as public. */
 function exposedPeer(given: Given): string[] {
   const peer = parseVariable(given, 'SVC_PEER_ADDRESS');
@@ -139,6 +165,18 @@ function identityWalletsOf(given: Given) {
   return { sources, faults: [...faults, fault] };
 }
 
+/** Variables of the environment that are probably misspelt settings, each with the setting that was meant. */
+export function misspeltSettings(environment: Variables): { name: string; meant: string }[] {
+  const known = Object.keys(Environment.shape);
+  const names = Object.keys(readVariables(environment)).filter((name) => /^(SVC|MONGO\w*)_/.test(name));
+  return names
+    .filter((name) => !known.includes(name.replace(/_FILE$/, '')))
+    .flatMap((name) => {
+      const meant = closest(name, known);
+      return meant ? [{ name, meant }] : [];
+    });
+}
+
 /**
  * Reads the configuration of this process from the environment. Values are trimmed, and a blank variable counts as unset.
  * Durations are in milliseconds, prices in cents.
@@ -167,6 +205,7 @@ export function readConfig(environment: Variables) {
     ...missingSettings(given),
     ...exposedAdmin(given),
     ...exposedPeer(given),
+    ...sharedPorts(given),
     ...missingSender(given),
     ...passkeys.faults,
     ...oidc.faults,

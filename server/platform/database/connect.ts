@@ -83,6 +83,8 @@ const databaseName = (uri: string): string => {
 const misuses = new Set([
   ...['MongoParseError', 'MongoInvalidArgumentError', 'MongoAPIError'],
   ...['MongoMissingDependencyError', 'MongoMissingCredentialsError', 'MongoCompatibilityError'],
+  // A port or an escape that cannot be parsed.
+  ...['MongoRuntimeError', 'URIError'],
 ]);
 
 /** Runs `work`. @throws ConfigError, without a password, if the driver refuses the address or cannot read a file of it */
@@ -169,6 +171,7 @@ export const connect = async (target: Target): Promise<Database> => {
     ignoreUndefined: true,
     ...(target.monitorCommands ? { monitorCommands: true } : {}),
   };
+  const name = await explainMisuse(() => databaseName(uri));
   const client = await explainMisuse(() => new MongoClient(uri, options));
   // The driver has this option, but refuses it in its constructor.
   Reflect.set(client.options, 'minPoolSizeCheckFrequencyMS', poolCheckedEvery);
@@ -179,7 +182,7 @@ export const connect = async (target: Target): Promise<Database> => {
     await client.close();
     throw error;
   }
-  const db = client.db(databaseName(uri));
+  const db = client.db(name);
   logger?.info({ database: db.databaseName, embedded, ...features }, 'connected to the database');
   return { client, db, features };
 };

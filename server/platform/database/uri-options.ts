@@ -32,19 +32,27 @@ const reservedOptions: readonly { names: ReadonlySet<string>; reason: string }[]
   },
 ];
 
-function optionsOf(uri: string): URLSearchParams {
-  const [, query = ''] = uri.split('?', 2);
-  return new URLSearchParams(query);
-}
+/** An address up to its options, read as the driver reads it. A password may contain `?`, which the driver then refuses. */
+const beforeOptions = /^[^:]*:\/\/(?:[^:@]*(?::[^@]*)?@)?[^?]*\??/;
+
+const optionsOf = (uri: string): URLSearchParams => new URLSearchParams(uri.replace(beforeOptions, ''));
 
 function refusalReason(option: string): string {
   const kind = reservedOptions.find(({ names }) => names.has(option.toLowerCase()));
   return kind?.reason ?? 'this service does not honour it';
 }
 
-/** One sentence for each reason, with the options of a connection string that it refuses. */
+/**
+ * One sentence for each reason, with the options of a connection string that it refuses. If one cannot be the name of an option, it
+ * may be a part of a password with `@`, so none is shown.
+ */
 export function uriFaults(uri: string): string[] {
-  const refused = [...new Set(optionsOf(uri).keys())].filter((name) => !honoured.has(name.toLowerCase()));
+  const names = [...new Set(optionsOf(uri).keys())];
+  if (!names.every((name) => /^[a-z][a-z\d]*$/i.test(name)))
+    return [
+      'has an option whose name has other characters than letters and digits: write @ : / ? # and % in the password as %40 %3A %2F %3F %23 and %25',
+    ];
+  const refused = names.filter((name) => !honoured.has(name.toLowerCase()));
   return [...groupBy(refused, refusalReason)].map(
     ([reason, names]) => `must not set ${names.join(', ')}: ${reason}`,
   );

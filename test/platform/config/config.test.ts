@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from '../../../server/platform/config/config.ts';
+import { ConfigError, misspeltSettings, readConfig } from '../../../server/platform/config/config.ts';
 import { Environment } from '../../../server/platform/config/environment.ts';
+import { connect } from '../../../server/platform/database/connect.ts';
 import { honouredOptions } from '../../../server/platform/database/uri-options.ts';
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
@@ -449,6 +450,68 @@ describe('the configuration check', () => {
       expect.stringMatching(/^MONGODB_URI: must not set socketTimeoutMS: /),
       expect.stringMatching(/^MONGODB_URI: must not set raw: /),
     ]);
+  });
+
+  it.each([
+    'mongodb://svc:pa?ssw0rd@127.0.0.1:1/svc',
+    'mongodb://svc:p@a?ssw0rd&x@127.0.0.1:1/svc?tls=true',
+    'mongodb://svc:pa/?ssw0rd=1&tls@127.0.0.1:1/svc',
+    'mongodb+srv://svc:pa?w=ssw0rd@db.example',
+  ])('shows nothing of a password that is not escaped: %s', async (uri) => {
+    const fault = (() => {
+      try {
+        return connect({
+          uri: readConfig({ MONGODB_URI: uri }).mongodbUri ?? '',
+          embedded: false,
+          appName: 'test',
+        });
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    })();
+    const { name, message } = await fault.then(
+      () => expect.fail('it connects'),
+      (error: Error) => error,
+    );
+    expect(name).toBe('ConfigError');
+    expect(message).toMatch(/MONGODB_URI: .*(unescaped|%3F)/);
+    expect(message).not.toMatch(/ssw0rd/);
+  });
+
+  it.each([
+    [
+      { SVC_PORT: '1', SVC_ADMIN_PORT: '1' },
+      ['SVC_ADMIN_PORT: SVC_PORT has the port 1 too; set one of them to another'],
+    ],
+    [
+      { SVC_PORT: '1', SVC_ADMIN_PORT: '2', SVC_HEALTH_PORT: '2', SVC_HOST: '0.0.0.0' },
+      ['SVC_HEALTH_PORT: SVC_ADMIN_PORT has the port 2 too; set one of them to another'],
+    ],
+    [{ SVC_PORT: '0', SVC_ADMIN_PORT: '0' }, []],
+    [{ SVC_PORT: '1', SVC_ADMIN_PORT: '1', SVC_ROLES: 'api,worker' }, []],
+    [{ SVC_PORT: '1', SVC_ADMIN_PORT: '1', SVC_HOST: '127.0.0.2' }, []],
+  ])('refuses listeners with the same port of the same address: %o', (given, faults) => {
+    expect(faultsOf(given)).toEqual(faults);
+  });
+
+  it('finds settings that are probably misspelt, and no names of other programs', () => {
+    const given = { SVC_ROLE: 'api', SVC_ADMINPORT: '1', MONGO_URI: 'x', SVC_MASTER_KEYS: 'x' };
+    expect(misspeltSettings(given)).toEqual([
+      { name: 'SVC_ROLE', meant: 'SVC_ROLES' },
+      { name: 'SVC_ADMINPORT', meant: 'SVC_ADMIN_PORT' },
+      { name: 'MONGO_URI', meant: 'MONGODB_URI' },
+      { name: 'SVC_MASTER_KEYS', meant: 'SVC_MASTER_KEY' },
+    ]);
+    const others = {
+      ...{ SVC_ROLES: 'api', SVC_MASTER_KEY_FILE: '/key', SVC_TEST_OPENID: 'on', PATH: '/bin' },
+      // What Kubernetes sets for a service of this name, and a source of OpenID Connect.
+      ...{
+        SVC_GATEWAY_PORT: 'tcp://10.0.0.1:8080',
+        SVC_GATEWAY_SERVICE_HOST: '10.0.0.1',
+        SVC_OIDC_ACME_ISSUER: 'x',
+      },
+    };
+    expect(misspeltSettings(others)).toEqual([]);
   });
 
   it('accepts the options of MONGODB_URI that docs/operations.md lists with yes, and refuses those with no', async () => {
