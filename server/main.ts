@@ -6,10 +6,11 @@ import closeWithGrace from 'close-with-grace';
 import { readVariables } from '../contracts/settings.ts';
 import { type Demo, startDemo } from './demo/demo.ts';
 import type { AdminRouter } from './operations/admin-router.ts';
-import { type Config, ConfigError, readConfig } from './platform/config/config.ts';
+import { type Config, ConfigError, misspeltSettings, readConfig } from './platform/config/config.ts';
 import { StartFault } from './platform/http/listen.ts';
 import { createLogger } from './platform/telemetry/logging.ts';
 import { type RunningServer, startServer } from './process/start.ts';
+import { startFailureText } from './process/start-failure.ts';
 
 /** The exit code for a wrong configuration (EX_CONFIG of sysexits.h). */
 const badConfiguration = 78;
@@ -70,6 +71,8 @@ function greeting({ publicUrl, adminUrl, embedded }: RunningServer, demo: Demo |
 
 const config = configuration();
 const logger = createLogger(config.logLevel, config.roles);
+for (const { name, meant } of misspeltSettings(process.env))
+  logger.warn({ name, meant }, `${name} is not a setting, and ${meant} is one`);
 
 try {
   const server = await startServer(config, logger);
@@ -91,6 +94,6 @@ try {
   // A developer at a terminal gets only a sentence. In all other cases, the error is also logged.
   if (!(error instanceof StartFault && config.environment === 'development'))
     logger.fatal({ err: error }, 'the server could not start');
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${startFailureText(error, config.dataDir)}\n`);
   process.exit(1);
 }
