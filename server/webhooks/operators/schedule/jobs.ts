@@ -30,7 +30,7 @@ export function createJobs({ scheduler, deliveryQueries, due, clock }: Settings)
   const now = () => new Date(clock.now());
 
   const requireJob = async (id: string): Promise<Job> =>
-    requireFound(await scheduler.show(id), `No job ${id}; a job that has run is deleted`);
+    requireFound(await scheduler.show(id), `No job ${id}; a job that has run or was cancelled is deleted`);
 
   const viewWith = (job: Job, deliveryCount: number): JobView =>
     viewJob(job, { wakes: deliveryCount, now: Date.now() });
