@@ -4,6 +4,7 @@ import type { SourceView } from '../../contracts/admin/sources.ts';
 import type { StatusView } from '../../contracts/admin/status.ts';
 import { profilesFile } from '../connection/profiles.ts';
 import { exits, toFailure } from '../errors/failure.ts';
+import { describeDifferences, remedyOf } from '../output/differing-settings.ts';
 import { localTimes } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
 
@@ -118,28 +119,35 @@ export function checkAddresses(requests: readonly { address: string | null }[]):
   });
 }
 
-/** Reports processes that are not ready, and roles that no process has. Servers of older builds report neither. */
-export function checkProcesses({ processes, missingRoles, database }: Partial<StatusView>): Finding {
+/**
+ * Reports processes that are not ready, roles that no process has, and settings in which processes differ. Servers of older
+ * builds report none of them.
+ */
+export function checkProcesses(status: Partial<StatusView>): Finding {
+  const { processes, missingRoles, differingSettings, database } = status;
   if (database === 'down')
     return { check: 'processes', ok: true, found: 'not known while the database is away', fix: null };
+  const notReady = (processes ?? []).filter(({ ready }) => ready === false);
   const faults = [
     ...(missingRoles ?? []).map(
       ({ role, since }) => `no process with the role ${role}${since === null ? '' : ` since ${since}`}`,
     ),
-    ...(processes ?? [])
-      .filter(({ ready }) => ready === false)
-      .map(
-        ({ host, pid, roles, reasons }) => `${host} ${pid} (${roles}) is not ready: ${reasons?.join('; ')}`,
-      ),
+    ...describeDifferences(status),
+    ...notReady.map(
+      ({ host, pid, roles, reasons }) => `${host} ${pid} (${roles}) is not ready: ${reasons?.join('; ')}`,
+    ),
+  ];
+  const fixes = [
+    missingRoles?.length && 'start a process with that role, and see "SvcNoWorker" in docs/operations.md',
+    remedyOf(differingSettings),
+    notReady.length > 0 && 'look with svcadmin status, and see "SvcNotReady" in docs/operations.md',
   ];
   return findingOf('processes', faults.length === 0, {
     found:
       faults.length === 0
         ? `${processes?.length ?? 'none'} seen, nothing wrong with them`
         : faults.join('. '),
-    fix: missingRoles?.length
-      ? 'start a process with that role, and see "SvcNoWorker" in docs/operations.md'
-      : 'look with svcadmin status, and see "SvcNotReady" in docs/operations.md',
+    fix: fixes.filter(Boolean).join('; '),
   });
 }
 

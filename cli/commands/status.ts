@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core';
 import type { ServiceStatus } from '../../contracts/service-status.ts';
 import { CommandError } from '../errors/failure.ts';
+import { describeDifferences, remedyOf } from '../output/differing-settings.ts';
 import { formatShare, localTime } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
 
@@ -39,7 +40,7 @@ export default class Status extends AdminCommand<typeof Status> {
     const status = await this.api.status.query();
     if (this.flags.history) return this.#showHistory(status.baseUrl);
     const shown = { ...status, cli: this.config.version, url };
-    const { processes: presentProcesses, missingRoles, away, ...fields } = shown;
+    const { processes: presentProcesses, missingRoles, differingSettings, away, ...fields } = shown;
     // What the server read last, if its database is away now.
     const { last, ...outage } = away ?? {};
     if (away) this.showRecord({ ...fields, away: outage, queue: last?.queue ?? null });
@@ -51,9 +52,13 @@ export default class Status extends AdminCommand<typeof Status> {
       this.log();
       this.showTable(processes, columns, { dropIfNarrow: ['schema', 'startedAt', 'masterKeys'] });
     }
-    if (!this.jsonEnabled())
+    if (!this.jsonEnabled()) {
       for (const { role, since } of missingRoles ?? [])
         this.writeNotice(`No process has the role ${role}${since ? ` since ${localTime(since)}` : ''}.`);
+      for (const difference of describeDifferences(status)) this.writeNotice(`${difference}.`);
+      const remedy = remedyOf(differingSettings);
+      if (remedy) this.writeNotice(`Next: ${remedy}.`);
+    }
     return shown;
   }
 

@@ -26,6 +26,13 @@ export type ProcessView = z.infer<typeof ProcessView>;
 /** A role that no process has, and when one that had it was last seen. Null if none ever was. */
 export const MissingRole = z.strictObject({ role: z.string(), since: DateTime.nullable() });
 
+/** A setting that all processes must share and that differs, with the ids of the processes that have each value. */
+export const DifferingSetting = z.strictObject({
+  /** The variable, such as `SVC_PRICE_CENTS`. */
+  setting: z.string(),
+  values: z.array(z.strictObject({ value: z.string(), processes: z.array(z.string()) })),
+});
+
 /** The number of deliveries that are not finished yet, and when the oldest of them is or was due. */
 const Queue = z.strictObject({ pending: z.number().int(), oldestDueAt: DateTime.nullable() });
 
@@ -54,6 +61,8 @@ export const StatusView = z.strictObject({
   processes: z.array(ProcessView).nullable(),
   /** The roles that no process has. Null if the database is away. */
   missingRoles: z.array(MissingRole).nullable(),
+  /** The settings in which processes differ and must not. Null if the database is away. */
+  differingSettings: z.array(DifferingSetting).nullable(),
   /** Deliveries not yet finished. Null if the database is away. */
   queue: Queue.nullable(),
 });

@@ -26,7 +26,9 @@ export interface StatusSources {
   readProcesses: Processes['survey'];
 }
 
-type Figures = { [Name in 'processes' | 'missingRoles' | 'queue']: NonNullable<StatusView[Name]> };
+type Figures = {
+  [Name in 'processes' | 'missingRoles' | 'differingSettings' | 'queue']: NonNullable<StatusView[Name]>;
+};
 
 interface Dependencies extends StatusSources {
   databaseFault: ReadDatabaseFault;
@@ -38,13 +40,14 @@ export function createStatusProcedure(dependencies: Dependencies) {
   const { about, clock, readQueue, readProcesses } = dependencies;
 
   async function read(): Promise<Figures> {
-    const [{ pending, oldestDueAt }, { processes, missingRoles }] = await Promise.all([
+    const [{ pending, oldestDueAt }, { processes, missingRoles, differingSettings }] = await Promise.all([
       readQueue(),
       readProcesses(),
     ]);
     return {
       processes: processes.map(viewProcess),
       missingRoles: missingRoles.map((missing) => viewAs(MissingRole, missing)),
+      differingSettings,
       queue: { pending, oldestDueAt: oldestDueAt?.toISOString() ?? null },
     };
   }
@@ -54,8 +57,8 @@ export function createStatusProcedure(dependencies: Dependencies) {
     const { last, away } = await remembered();
     const common = { ...about, time: new Date(clock.now()).toISOString(), clockTrusted: clock.trusted() };
     if (!away) {
-      const { processes = null, missingRoles = null, queue = null } = last?.value ?? {};
-      return { ...common, database: 'up' as const, away: null, processes, missingRoles, queue };
+      const unread = { processes: null, missingRoles: null, differingSettings: null, queue: null };
+      return { ...common, database: 'up' as const, away: null, ...unread, ...last?.value };
     }
     // Figures of an earlier read are in a member of their own, with their time, so that they are not taken for present ones.
     const { processes = [], queue } = last?.value ?? {};
@@ -66,6 +69,7 @@ export function createStatusProcedure(dependencies: Dependencies) {
       away: { reason: away.reason, since: away.since.toISOString(), last: earlier },
       processes: null,
       missingRoles: null,
+      differingSettings: null,
       queue: null,
     };
   });

@@ -14,6 +14,7 @@ import { createReadiness } from '../platform/http/endpoints/readiness.ts';
 import type { Address } from '../platform/http/listen.ts';
 import type { HttpServer } from '../platform/http/server.ts';
 import { createProcesses } from '../platform/jobs/processes.ts';
+import { sharedSettingsOf } from '../platform/jobs/shared-settings.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { usableAddresses } from './addresses.ts';
 import { createAdminApp, createHealthApp, createPublicApp } from './app.ts';
@@ -70,6 +71,7 @@ export async function startServer(config: Config, logger: Logger, replacements: 
     clock,
     roles: [...config.roles],
     masterKeys: sealing.masterKeys,
+    sharedSettings: sharedSettingsOf(config),
     schema: schema.version,
     report: () => ({
       reasons: readiness.reasons().map(({ text }) => text),

@@ -88,7 +88,14 @@ export async function startFleet(count: number, { host = '127.0.0.1' } = {}) {
 
   async function start(): Promise<Member> {
     const clock = shiftedClock();
-    const processes = createProcesses({ db, clock, roles: ['api'], masterKeys: [], schema: 1 });
+    const processes = createProcesses({
+      db,
+      clock,
+      roles: ['api'],
+      masterKeys: [],
+      sharedSettings: {},
+      schema: 1,
+    });
     const ways: Record<string, number> = {};
     const note = (way: string) => {
       ways[way] = (ways[way] ?? 0) + 1;

@@ -1,4 +1,5 @@
 import type { ProcessRecord, ProcessSurvey } from '../../platform/jobs/processes.ts';
+import type { DifferingSetting } from '../../platform/jobs/shared-settings.ts';
 import { type HelpWith, type Table, type Task, texts, timeOf } from './ops-cells.ts';
 
 type Help = HelpWith<'doctor' | 'status'>;
@@ -10,14 +11,28 @@ export const clockTask = (help: Help): Task => [
 
 const nameOf = ({ host, pid, roles }: ProcessRecord) => `${host} ${pid} (${roles.join(', ')})`;
 
-/** Lists the roles that no process has, and the processes that are not ready, each with the command that helps. */
-export const processTasks = ({ processes, missingRoles }: ProcessSurvey, help: Help): Task[] => [
+/** Says which process has which value of a setting that all must share. */
+function differenceText({ setting, values }: DifferingSetting, processes: readonly ProcessRecord[]): string {
+  const nameOfId = (id: string) => processes.filter(({ _id }) => _id === id).map(nameOf);
+  const found = values.map(({ value, processes: ids }) => `${value} at ${ids.flatMap(nameOfId).join(', ')}`);
+  return `${setting} differs between processes: ${found.join('; ')}`;
+}
+
+/**
+ * Lists the roles that no process has, the settings in which processes differ, and the processes that are not ready, each
+ * with the command that helps.
+ */
+export const processTasks = (
+  { processes, missingRoles, differingSettings }: ProcessSurvey,
+  help: Help,
+): Task[] => [
   ...missingRoles.map(
     ({ role, since }): Task => [
       `No process with the role ${role}${since ? ` since ${timeOf(since)} UTC` : ''}`,
       help('status'),
     ],
   ),
+  ...differingSettings.map((differing): Task => [differenceText(differing, processes), help('doctor')]),
   ...processes
     .filter(({ condition }) => condition && condition.reasons.length > 0)
     .map(

@@ -1,9 +1,9 @@
 import { type ClaimName, type ClaimValue, claimNames } from '../../../contracts/claims.ts';
+import { defaultClaimLifetimeMs } from '../../platform/config/source-config.ts';
 import type { Session } from '../../sessions/session.ts';
 import { claimsAskedFor } from '../../sessions/steps.ts';
 
 const day = 86_400_000;
-const defaultLifetimeMs = 365 * day;
 /** The lifetime of a negative age claim: it can become true on any day. Configuration cannot make it longer. */
 export const notYetLifetimeMs = day;
 
@@ -19,7 +19,9 @@ export type Lifetimes = Partial<Record<ClaimName | 'default', number>>;
 
 /** The longest lifetime of all claims, in milliseconds. */
 export function longestLifetime(lifetimes: Lifetimes = {}): number {
-  return Math.max(...claimNames.map((name) => lifetimes[name] ?? lifetimes.default ?? defaultLifetimeMs));
+  return Math.max(
+    ...claimNames.map((name) => lifetimes[name] ?? lifetimes.default ?? defaultClaimLifetimeMs),
+  );
 }
 
 /**
@@ -36,7 +38,7 @@ export type IsFresh = (
 export function createFreshness(lifetimes: Lifetimes = {}): IsFresh {
   return (name, claim, now, maxAge = Number.POSITIVE_INFINITY) => {
     if (!claim) return false;
-    const configured = lifetimes[name] ?? lifetimes.default ?? defaultLifetimeMs;
+    const configured = lifetimes[name] ?? lifetimes.default ?? defaultClaimLifetimeMs;
     const isNotYet = name.startsWith('age_') && claim.value === false;
     const lifetime = isNotYet ? Math.min(configured, notYetLifetimeMs) : configured;
     return now - claim.evaluatedAt.getTime() < Math.min(lifetime, maxAge);

@@ -5,6 +5,9 @@ import { parseDuration } from '../../../contracts/durations.ts';
 import { type OidcSettings, OidcSources } from '../../../contracts/oidc-sources.ts';
 import { type Given, SecretFileFault, secretOf } from './secret-files.ts';
 
+/** How long a claim is fresh if SVC_CLAIM_FRESHNESS does not say it. */
+export const defaultClaimLifetimeMs = 365 * 86_400_000;
+
 /** Parses lifetimes such as `365d,country=30d` into milliseconds: a default, and those of single claims. */
 export const ClaimFreshness = z
   .string()

@@ -6,6 +6,7 @@ import { version } from '../config/version.ts';
 import { createJointReads, type JointRead } from '../database/reads/joint-reads.ts';
 import type { IndexDeclaration } from '../database/schema/indexes.ts';
 import { randomRequestId } from '../ids.ts';
+import { compareSettings, type DifferingSetting, type SharedSettings } from './shared-settings.ts';
 
 /** A process of the service, as its heartbeats describe it. */
 export interface ProcessRecord {
@@ -18,6 +19,8 @@ export interface ProcessRecord {
   schema: number;
   /** Names of its master keys; the first one seals. */
   masterKeys: string[];
+  /** Undefined if its build does not report them. */
+  sharedSettings?: SharedSettings | undefined;
   startedAt: Date;
   lastSeenAt: Date;
   /** Its report; undefined if it makes none. */
@@ -55,11 +58,12 @@ interface RoleRecord {
   heldAt: Date;
 }
 
-/** The processes of the service, and the roles that none of them has. */
+/** The processes of the service, the roles that none of them has, and the settings in which they differ. */
 export interface ProcessSurvey {
   processes: ProcessRecord[];
   /** `since` is when a process with the role was last seen; undefined if none ever was. */
   missingRoles: { role: string; since: Date | undefined }[];
+  differingSettings: DifferingSetting[];
 }
 
 interface Settings {
@@ -69,6 +73,7 @@ interface Settings {
   clock: Pick<Clock, 'now'>;
   roles: readonly string[];
   masterKeys: readonly string[];
+  sharedSettings: SharedSettings;
   /** The newest schema version that this process can read. */
   schema: number;
   /** Returns the report of this process; undefined if it makes none. */
@@ -116,7 +121,16 @@ export const livingProcesses = (db: Db, now: number): Promise<Pick<ProcessRecord
 
 /** Lists the processes of the service that use the database, by heartbeats that expire. */
 export function createProcesses(settings: Settings) {
-  const { db, read = createJointReads(db), clock, roles, masterKeys, schema, report } = settings;
+  const {
+    db,
+    read = createJointReads(db),
+    clock,
+    roles,
+    masterKeys,
+    sharedSettings,
+    schema,
+    report,
+  } = settings;
   // One collection has the documents of all kinds, see `PeerRecord`.
   const processes = db.collection<ProcessRecord>(collection);
   const listeners = db.collection<PeerRecord>(collection);
@@ -132,6 +146,7 @@ export function createProcesses(settings: Settings) {
     roles: [...roles],
     schema,
     masterKeys: [...masterKeys],
+    sharedSettings,
     startedAt: new Date(clock.now()),
   };
 
@@ -219,6 +234,7 @@ export function createProcesses(settings: Settings) {
         missingRoles: processRoles
           .map((role) => ({ role, since: lastHeld(role) }))
           .filter(({ since }) => since === undefined || since.getTime() < heardAfter),
+        differingSettings: compareSettings(listed),
       };
     },
   };

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { checkAddresses, checkProcesses, checkShards } from '../../../cli/commands/doctor.ts';
+import type { StatusView } from '../../../contracts/admin/status.ts';
 
 const difference = { collection: 'ledger', expected: '{walletId: 1}', found: '{_id: hashed}' };
 
@@ -64,4 +65,26 @@ it('svcadmin doctor advises to start a process where no one has a role, and know
     ...{ check: 'processes', ok: true, fix: null },
     found: 'not known while the database is away',
   });
+});
+
+it('svcadmin doctor names each setting that differs between processes, its values and their processes, and what to do', () => {
+  const process = (pid: number) => ({ id: `id${pid}`, host: 'a', pid, roles: ['api'], ready: pid !== 5 });
+  const processes = [1, 2, 3, 4, 5].map(process) as StatusView['processes'];
+  const values = [
+    { value: '50', processes: ['id1', 'id2', 'id3', 'id4'] },
+    { value: '75', processes: ['id5'] },
+  ];
+  const differingSettings = [{ setting: 'SVC_PRICE_CENTS', values }];
+  const found =
+    'SVC_PRICE_CENTS differs between processes: 50 at a 1 (api), a 2 (api), a 3 (api) and 1 more; 75 at a 5 (api)';
+  const remedy = 'give all processes the same SVC_PRICE_CENTS, then restart those that had another';
+  const ready = processes?.map((one) => ({ ...one, ready: true })) ?? [];
+  expect(checkProcesses({ processes: ready, missingRoles: [], differingSettings })).toEqual({
+    ...{ check: 'processes', ok: false, found, fix: remedy },
+  });
+  const alsoIll = checkProcesses({ processes, missingRoles: [], differingSettings });
+  expect(alsoIll.found).toContain(`${found}. a 5 (api) is not ready`);
+  expect(alsoIll.fix).toMatch(new RegExp(`^${remedy}; look with svcadmin status`));
+  // Servers of older builds do not report differences.
+  expect(checkProcesses({ processes: ready, missingRoles: [] })).toMatchObject({ ok: true, fix: null });
 });

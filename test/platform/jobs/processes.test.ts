@@ -7,7 +7,7 @@ async function two() {
   const { db } = await preparedDatabase();
   const clock = shiftedClock();
   const [one, other] = [0, 1].map(() =>
-    createProcesses({ db, clock, roles: ['api'], masterKeys: ['key'], schema: 1 }),
+    createProcesses({ db, clock, roles: ['api'], masterKeys: ['key'], sharedSettings: {}, schema: 1 }),
   );
   if (!one || !other) throw new Error('no processes');
   return { clock, one, other };
@@ -18,7 +18,10 @@ it('the survey has what each process reports, a silent process as not ready, and
   const clock = shiftedClock();
   const reasons: string[] = [];
   const start = (roles: string[], report?: () => { reasons: string[]; clockOffsetMs: number }) =>
-    createProcesses({ db, clock, roles, masterKeys: ['key'], schema: 1, ...(report && { report }) });
+    createProcesses({
+      ...{ db, clock, roles, masterKeys: ['key'], sharedSettings: {}, schema: 1 },
+      ...(report && { report }),
+    });
   const worker = start(['worker'], () => ({ reasons: [...reasons], clockOffsetMs: -40_000 }));
   const silent = start(['api']);
   await silent.beat();

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandLine } from '../cli/svcadmin.ts';
+import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
+
+const shared = { SVC_BASE_URL: 'http://localhost:4000', SVC_PRICE_CENTS: '50' };
+
+describe('two processes with different prices on one database', () => {
+  let servers: TestServer[];
+  beforeAll(async () => {
+    const first = await startTestServer({ env: shared });
+    const env = { ...shared, SVC_PRICE_CENTS: '75', MONGODB_URI: first.uri };
+    servers = [first, await startTestServer({ env })];
+  });
+  afterAll(async () => {
+    for (const server of servers.toReversed()) await server.stop();
+  });
+
+  it('are in the status of both, with the ids of the processes', async () => {
+    for (const { admin } of servers) {
+      const { processes, differingSettings } = await admin.status.query();
+      const ids = processes?.map(({ id }) => id);
+      expect(ids).toHaveLength(2);
+      expect(differingSettings).toEqual([
+        {
+          setting: 'SVC_PRICE_CENTS',
+          values: expect.arrayContaining(
+            ['50', '75'].map((value) => ({ value, processes: [expect.any(String)] })),
+          ),
+        },
+      ]);
+      expect(differingSettings?.[0]?.values.flatMap((each) => each.processes).toSorted()).toEqual(
+        ids?.toSorted(),
+      );
+    }
+  });
+
+  it('are reported by svcadmin doctor, svcadmin status and /ops', async () => {
+    const { adminUrl } = servers[0] as TestServer;
+    const svcadmin = await commandLine(adminUrl);
+    const doctor = await svcadmin.run(['doctor', '--json']);
+    expect(doctor.code).toBe(1);
+    const findings: { check: string }[] = JSON.parse(doctor.stdout);
+    expect(findings.find(({ check }) => check === 'processes')).toMatchObject({
+      ok: false,
+      found: expect.stringMatching(
+        new RegExp(
+          `^SVC_PRICE_CENTS differs between processes: \\d+ at .* ${process.pid} .*; \\d+ at .* ${process.pid} `,
+        ),
+      ),
+      fix: 'give all processes the same SVC_PRICE_CENTS, then restart those that had another',
+    });
+    const status = await svcadmin.run(['status']);
+    expect(status.code).toBe(0);
+    expect(status.stderr).toMatch(
+      /^SVC_PRICE_CENTS differs between processes: .*\.\nNext: give all processes the same/,
+    );
+    expect(status.stdout).not.toContain('Differing');
+    const page = await fetch(`${adminUrl}/ops`, { headers: { authorization: `Bearer ${adminToken}` } });
+    expect(await page.text()).toContain('SVC_PRICE_CENTS differs between processes: ');
+  });
+});
