@@ -49,7 +49,8 @@ export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 
 /**
  * Starts the server: opens the database, creates the services, opens the listeners.
- * @throws Error if the database cannot be reached, if the master key does not open its keys, or if a port is taken
+ * @throws Error if the database cannot be reached, if the master key does not open its keys, if processes of another environment
+ * use it, or if a port is taken
  */
 export async function startServer(config: Config, logger: Logger, replacements: Replacements = {}) {
   const addresses = await usableAddresses(config);
@@ -78,6 +79,7 @@ export async function startServer(config: Config, logger: Logger, replacements: 
       clockOffsetMs: Math.round(clock.offset()),
     }),
   });
+  await processes.requireSameEnvironment();
   const services = createServices({
     ...parts,
     config,

@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine } from '../cli/svcadmin.ts';
+import { freePort } from '../harness/free-port.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { within } from '../harness/time-limits.ts';
+import { endOf, spawnServer } from '../platform/server-process.ts';
 
 const shared = { SVC_BASE_URL: 'http://localhost:4000', SVC_PRICE_CENTS: '50' };
+const masterKey = Buffer.alloc(32, 7).toString('base64');
 
 describe('two processes with different prices on one database', () => {
   let servers: TestServer[];
@@ -57,5 +62,29 @@ describe('two processes with different prices on one database', () => {
     expect(status.stdout).not.toContain('Differing');
     const page = await fetch(`${adminUrl}/ops`, { headers: { authorization: `Bearer ${adminToken}` } });
     expect(await page.text()).toContain('SVC_PRICE_CENTS differs between processes: ');
+  });
+});
+
+describe('a process of another environment than the live one', () => {
+  it('exits with 78 before it listens, and names the environment of the live process', {
+    timeout: within(30_000),
+  }, async () => {
+    const live = await startTestServer();
+    const { child, output } = spawnServer({
+      MONGODB_URI: live.uri,
+      SVC_ENVIRONMENT: 'staging',
+      SVC_BASE_URL: 'https://verify.example',
+      SVC_MASTER_KEY: masterKey,
+      SVC_ADMIN_TOKEN: adminToken,
+      SVC_PORT: String(await freePort()),
+      SVC_ADMIN_PORT: String(await freePort()),
+      SVC_DATA_DIR: temporaryFolder('environment'),
+      SVC_LOG_LEVEL: 'warn',
+    });
+    expect(await endOf(child)).toBe(78);
+    expect(output()).toContain('SVC_ENVIRONMENT: it is staging here');
+    expect(output()).toContain(`have development: process ${process.pid} on `);
+    expect((await live.admin.status.query()).processes).toHaveLength(1);
+    await live.stop();
   });
 });

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { Db, Document, Filter } from 'mongodb';
 import type { Clock } from '../clock.ts';
+import { ConfigError } from '../config/config.ts';
 import { processRoles } from '../config/environment.ts';
 import { version } from '../config/version.ts';
 import { createJointReads, type JointRead } from '../database/reads/joint-reads.ts';
@@ -84,6 +85,7 @@ interface Settings {
 type Beat = [id: string, fields: Document];
 
 const collection = 'processes';
+const environmentVariable = 'SVC_ENVIRONMENT';
 /** Milliseconds between two heartbeats. */
 export const heartbeatEvery = 10_000;
 /** Milliseconds without a heartbeat after which a process counts as ended. */
@@ -215,6 +217,25 @@ export function createProcesses(settings: Settings) {
     },
 
     list,
+
+    /**
+     * Refuses a start beside processes of another environment, because it would serve the same partners by other rules. Two
+     * processes that start at the same time do not see each other; the survey then reports them.
+     * @throws ConfigError, which names the environment of the others
+     */
+    async requireSameEnvironment(): Promise<void> {
+      const own = sharedSettings[environmentVariable];
+      const others = (await list()).flatMap(({ host: itsHost, pid, sharedSettings: its }) => {
+        const environment = its?.[environmentVariable];
+        return environment === undefined || environment === own ? [] : [{ itsHost, pid, environment }];
+      });
+      const [first] = others;
+      if (!first) return;
+      const names = others.map(({ itsHost, pid }) => `${pid} on ${itsHost}`).join(', ');
+      throw new ConfigError([
+        `${environmentVariable}: it is ${own} here, but the processes that use this database have ${first.environment}: process ${names}. Set ${first.environment}, or MONGODB_URI of another database. To change the environment, stop those processes first; one that was killed counts for ${goneAfterMs / 1000} s more.`,
+      ]);
+    },
 
     /** Whether a process with this role has sent a heartbeat within 30 s. */
     hasRole: (role: string) => isHeard({ roles: role }),

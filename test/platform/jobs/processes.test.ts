@@ -60,6 +60,48 @@ it('a role counts as held for 30 s after the last heartbeat of a process that ha
   expect([await other.hasRole('api'), await other.othersHaveRole('api')]).toEqual([false, false]);
 });
 
+describe('a process that starts', () => {
+  async function startBeside(environments: readonly (string | undefined)[]) {
+    const { db } = await preparedDatabase();
+    const clock = shiftedClock();
+    const settings = { db, clock, roles: ['api'], masterKeys: ['key'], schema: 1 };
+    const create = (environment: string | undefined) =>
+      createProcesses({
+        ...settings,
+        sharedSettings: environment === undefined ? {} : { SVC_ENVIRONMENT: environment },
+      });
+    const others = environments.map(create);
+    for (const other of others) await other.beat();
+    return { clock, others, requireSame: () => create('staging').requireSameEnvironment() };
+  }
+
+  it('is refused beside a live process of another environment, and names that environment', async () => {
+    const { requireSame } = await startBeside(['staging', 'production']);
+    await expect(requireSame()).rejects.toMatchObject({
+      name: 'ConfigError',
+      message: expect.stringMatching(
+        /SVC_ENVIRONMENT: it is staging here, but the processes .* have production: process \d+ on /,
+      ),
+    });
+  });
+
+  it('is not refused beside processes of its environment, nor beside builds that do not report theirs', async () => {
+    const { requireSame } = await startBeside(['staging', undefined]);
+    await expect(requireSame()).resolves.toBeUndefined();
+  });
+
+  it('is not refused if the process of another environment has left, or has sent no heartbeat for 45 s', async () => {
+    const left = await startBeside(['production']);
+    for (const other of left.others) await other.leave();
+    await expect(left.requireSame()).resolves.toBeUndefined();
+    const killed = await startBeside(['production']);
+    killed.clock.ahead = 44_000;
+    await expect(killed.requireSame()).rejects.toThrow('production');
+    killed.clock.ahead = 46_000;
+    await expect(killed.requireSame()).resolves.toBeUndefined();
+  });
+});
+
 describe('the lists of processes and of private listeners', () => {
   it('contain a process for 45 s after its last heartbeat, unless it has left', async () => {
     const { clock, one, other } = await two();
