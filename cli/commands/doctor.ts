@@ -138,7 +138,8 @@ export function checkProcesses(status: Partial<StatusView>): Finding {
     ),
   ];
   const fixes = [
-    missingRoles?.length && 'start a process with that role, and see "SvcNoWorker" in docs/operations.md',
+    missingRoles?.length && 'start a process with that role',
+    missingRoles?.some(({ role }) => role === 'worker') && 'see "SvcNoWorker" in docs/operations.md',
     remedyOf(differingSettings),
     notReady.length > 0 && 'look with svcadmin status, and see "SvcNotReady" in docs/operations.md',
   ];
