@@ -37,6 +37,9 @@ export type Ending =
   | { kind: 'remove'; isLast: boolean }
   | { kind: 'erase' };
 
+/** Why the sign-in before was refused, or has ended. */
+export type SignInFault = 'refused' | 'unknown' | 'ended';
+
 export function createYourDataPages({ plain, imprint }: Dependencies) {
   /** Markup of a time, which templates and texts must not escape again. */
   const time = (language: Language, at: Date, words = dayInWords) =>
@@ -99,7 +102,11 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
     /** @param passkey options for the browser, in JSON; undefined if this installation has no passkeys */
     signIn(
       context: PlainContext,
-      { passkey, fault }: { passkey: string | undefined; fault?: 'refused' | 'unknown' | undefined },
+      {
+        passkey,
+        fault,
+        status,
+      }: { passkey: string | undefined; fault?: SignInFault | undefined; status: number },
     ): Page {
       const t = yourDataMessages[context.language];
       return plain('you-sign-in', context, {
@@ -107,7 +114,7 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
         passkey,
         lead: passkey === undefined ? t.off.lead : t.signIn.lead,
         fault: fault && t.signIn[fault],
-        status: fault ? 401 : 200,
+        status,
         ...helpTexts(passkey === undefined ? t.off : t.signIn.without),
       });
     },

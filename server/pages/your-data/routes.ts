@@ -10,7 +10,7 @@ import { subscriberOf } from '../../platform/http/limits/client-network.ts';
 import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
 import type { Page } from '../views/pages.ts';
 import type { Responses } from '../views/responses.ts';
-import type { Ending, PlainContext, YourDataPages } from './pages.ts';
+import type { Ending, PlainContext, SignInFault, YourDataPages } from './pages.ts';
 import { type SignedIn, signInLifetimeMs, type UserSignIn } from './sign-in.ts';
 import type { YourData, YourDataOfUser } from './your-data.ts';
 
@@ -59,22 +59,36 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
   const requireOwnForm = (request: FastifyRequest, secret: string): void =>
     requireOwn(request, origin, { secret, token: (request.body as z.infer<typeof Form> | null)?.csrf });
 
+  /**
+   * Names the notice for a user whose sign-in has ended, in the query of the sign-in page. Without it, users believe that
+   * an erasure was done. A repeated erasure has no passkey any more: for it, "nothing was changed" would be wrong.
+   */
+  async function noticeQuery({ cookies, routeOptions }: FastifyRequest): Promise<string> {
+    const wantedSignOut = routeOptions.url?.endsWith('/sign-out');
+    if (wantedSignOut || !passkeysOn) return '';
+    return (await signIn.isOfRemovedPasskey(cookies[signInCookie])) ? '?unknown' : '?ended';
+  }
+
+  /** The notice that `noticeQuery` has named. */
+  const noticeIn = ({ query }: FastifyRequest) =>
+    (['ended', 'unknown'] as const).find((notice) => passkeysOn && Object.hasOwn(query as object, notice));
+
   /** The signed-in user of a request. Undefined if there is none: then the reply is sent and leads to the sign-in. */
   async function requireUser(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
     const found = passkeysOn ? await signIn.find(request.cookies[signInCookie]) : undefined;
     const isFirstPage = request.method === 'GET' && request.routeOptions.url?.endsWith('/you');
     if (found) await limit('your data', found.user._id, userLimit);
     // The first page shows the sign-in itself. All other addresses lead to it.
-    else if (isFirstPage) sendSignIn(request, reply);
-    else void reply.redirect(`${origin}${root}`, 303);
+    else if (isFirstPage) sendSignIn(request, reply, noticeIn(request));
+    else void reply.redirect(`${origin}${root}${await noticeQuery(request)}`, 303);
     return found;
   }
 
-  /** Sends the sign-in page. @param fault why the sign-in before has failed */
-  function sendSignIn(request: FastifyRequest, reply: FastifyReply, fault?: 'refused' | 'unknown') {
+  /** Sends the sign-in page. @param fault why the sign-in before has failed, or has ended */
+  function sendSignIn(request: FastifyRequest, reply: FastifyReply, fault?: SignInFault, status = 200) {
     const nonce = passkeysOn ? nonceOf(request, reply) : '';
     const passkey = passkeysOn ? JSON.stringify(signIn.requestOptions(nonce)) : undefined;
-    return sendPage(reply, pages.signIn(contextOf(request, nonce), { passkey, fault }));
+    return sendPage(reply, pages.signIn(contextOf(request, nonce), { passkey, fault, status }));
   }
 
   /** An action of a signed-in user, on the partner or the passkey that the address names by `id`; empty for an erasure. */
@@ -184,7 +198,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
         // The user can try again at once, so the page is the sign-in. Log and header have the error all the same.
         noteFailure(request, error as ApiError);
         void reply.header(codeHeader, code);
-        return sendSignIn(request, reply, code === 'passkey_unknown' ? 'unknown' : 'refused');
+        return sendSignIn(request, reply, code === 'passkey_unknown' ? 'unknown' : 'refused', 401);
       }
     });
 

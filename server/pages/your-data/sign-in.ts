@@ -70,6 +70,12 @@ export function createUserSignIn({ passkeys, store, users, clock }: Dependencies
       return user && { user, passkey, cookie };
     },
 
+    /** Whether the passkey of a cookie does not exist any more: it was removed, or its user was erased. */
+    async isOfRemovedPasskey(cookie = ''): Promise<boolean> {
+      const parsed = parseCookie(cookie);
+      return parsed !== undefined && !(await store.find(parsed.passkeyId));
+    },
+
     async end(cookie: string | undefined): Promise<void> {
       const parsed = parseCookie(cookie);
       if (parsed) await store.signOut(parsed.passkeyId, sha256(parsed.secret));

@@ -223,9 +223,12 @@ describe('the user data page', () => {
   it('redirects a user who is not signed in to the sign-in page', async () => {
     const browser = await openYourData(hosted);
     for (const path of ['/erase', '/passkeys/pky_1', `/stop/${partner.partnerId}`]) {
-      expect((await browser.request(`${root}${path}`)).location).toBe(`${baseUrl}${root}`);
-      expect((await browser.request(`${root}${path}`, { csrf: 'x' })).location).toBe(`${baseUrl}${root}`);
+      expect((await browser.request(`${root}${path}`)).location).toBe(`${baseUrl}${root}?ended`);
+      expect((await browser.request(`${root}${path}`, { csrf: 'x' })).location).toBe(
+        `${baseUrl}${root}?ended`,
+      );
     }
+    expect((await browser.request(`${root}/sign-out`, { csrf: 'x' })).location).toBe(`${baseUrl}${root}`);
   });
 
   it('does not mention test mode to a live user', async () => {
@@ -282,6 +285,40 @@ describe('a passkey that its user removes', () => {
 });
 
 describe('a user who erases everything', () => {
+  it.each([
+    ['en', 'You are not signed in any more. Nothing was changed.'],
+    ['de', 'Sie sind nicht mehr angemeldet. Es wurde nichts geändert.'],
+    ['fr', 'Vous n’êtes plus connecté. Rien n’a été modifié.'],
+    ['es', 'Tu sesión ha terminado. No se ha cambiado nada.'],
+    ['ar', 'لم تعد مسجّل الدخول. لم يتغيّر شيء.'],
+  ])(
+    'is told in the language %s that nothing was changed after the sign-in has ended',
+    async (code, text) => {
+      const { authenticator, userId } = await saved(hosted, clientId);
+      const browser = await signedIn(hosted, authenticator);
+      const { action, fields } = browser.form(await browser.open(`${root}/erase`));
+      hosted.clock.advance(15 * 60_000);
+      const { location } = await browser.request(action, fields);
+      await browser.request(`${location}&lang=${code}`);
+      const page = await browser.request(location);
+      expect(page.body).toMatch(new RegExp(`role="alert">${text}`));
+      expect(page.body).toContain(`href="?ended&amp;lang=${code}"`);
+      expect((await hosted.admin.users.show.query({ user: userId })).enrollments).toHaveLength(1);
+    },
+  );
+
+  it('is not told that nothing was changed if the form is sent twice', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const browser = await signedIn(hosted, authenticator);
+    const { action, fields } = browser.form(await browser.open(`${root}/erase`));
+    const cookie = browser.jar.get('svc_you') ?? expect.fail('no cookie');
+    await browser.request(action, fields);
+    browser.jar.set('svc_you', cookie);
+    const page = await browser.follow(await browser.request(action, fields));
+    expect(page.body).toContain('everything about its user was erased');
+    expect(page.body).not.toContain('Nothing was changed');
+  });
+
   it('is removed from all data, and the audit log names the user as actor of users.erase', async () => {
     const { authenticator, userId, sub } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);

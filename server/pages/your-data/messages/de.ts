@@ -8,6 +8,8 @@ export const de: YourDataMessages = {
     refused: 'Ihr Passkey wurde nicht angenommen. Bitte versuchen Sie es noch einmal.',
     unknown:
       'Wir kennen diesen Passkey nicht. Er wurde entfernt, oder alles zu dieser Person wurde gelöscht.',
+    ended:
+      'Sie sind nicht mehr angemeldet. Es wurde nichts geändert. Melden Sie sich an, und drücken Sie die Schaltfläche noch einmal.',
     without: {
       help: 'Sie haben keinen Passkey, oder es erscheint keine Schaltfläche? Fragen Sie die Seite, für die Sie sich verifiziert haben, oder schreiben Sie uns:',
       alone:

@@ -9,6 +9,7 @@ export const en = {
     button: 'Sign in with a passkey',
     refused: 'Your passkey was not accepted. Please try again.',
     unknown: 'We do not know this passkey. It was removed, or everything about its user was erased.',
+    ended: 'You are not signed in any more. Nothing was changed. Sign in, and press the button again.',
     /** `help` if the address of support follows, else `alone`. */
     without: {
       help: 'Have you no passkey, or does no button appear? Ask the site that you verified for, or write to us:',

@@ -8,6 +8,8 @@ export const fr: YourDataMessages = {
     refused: 'Votre clé d’accès n’a pas été acceptée. Veuillez réessayer.',
     unknown:
       'Nous ne connaissons pas cette clé d’accès. Elle a été supprimée, ou tout ce qui concerne son utilisateur a été effacé.',
+    ended:
+      'Vous n’êtes plus connecté. Rien n’a été modifié. Connectez-vous, puis appuyez de nouveau sur le bouton.',
     without: {
       help: 'Vous n’avez pas de clé d’accès, ou aucun bouton n’apparaît ? Demandez au site pour lequel vous vous êtes vérifié, ou écrivez-nous :',
       alone:

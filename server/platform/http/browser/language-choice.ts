@@ -34,7 +34,7 @@ export function languageChosen({ cookies }: Pick<FastifyRequest, 'cookies'>): La
  */
 export function choiceAddress({ url, method }: Pick<FastifyRequest, 'url' | 'method'>): string {
   const { path, otherParameters } = split(url);
-  const dependsOnQuery = method === 'GET' && /\/verify\/(start|test-wallet|p\/[^/]+)\/?$/.test(path);
+  const dependsOnQuery = method === 'GET' && /\/verify\/(start|test-wallet|you|p\/[^/]+)\/?$/.test(path);
   const isRepeated = dependsOnQuery && otherParameters !== '' && otherParameters.length <= maxQueryLength;
   return isRepeated ? `?${otherParameters}&${parameter}=` : `?${parameter}=`;
 }
