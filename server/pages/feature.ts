@@ -195,6 +195,7 @@ export function createVerification(dependencies: Dependencies) {
       findLogo,
       findSession: sessions.find,
       ownsSession: sessionAccess.owns,
+      formToken: sessionAccess.formToken,
       baseUrl,
     }),
     /** Renders the consent page of a client with the given settings. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Device } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
+import { issueToken, isTokenOf } from '../platform/http/browser/csrf.ts';
 import type { Language } from '../platform/http/browser/language.ts';
 import { hmac, sameText, sha256 } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
@@ -88,8 +89,30 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
     return { session, secret: rotated, isCurrent: false };
   }
 
+  /** The last part of a form's CSRF token: it proves that we made the form for this session and device. */
+  const refusalMac = ({ sessionId, device }: BrowserContext, nonce: string): string =>
+    hmac(keyring.id, JSON.stringify(['refusal', sessionId, device, nonce]));
+
   return {
     owns,
+
+    /** The CSRF token of a form of the session. */
+    formToken(browser: BrowserContext): string {
+      const token = issueToken(browser.secret ?? '');
+      const [nonce = ''] = token.split('.', 1);
+      return `${token}.${refusalMac(browser, nonce)}`;
+    },
+
+    /**
+     * Whether a form may end the session, which is less than what `isTokenOf` asks for. The page of another tab may have a
+     * token of an earlier secret. The service keeps no earlier secrets, so the token has a part that outlasts a rotation.
+     * Whoever planted the earlier cookie could know such a token: it only ends a session, in which nothing is shared then.
+     */
+    mayRefuse(browser: BrowserContext, secret: string, token: string): boolean {
+      const [nonce = '', , mac = ''] = token.split('.', 3);
+      return isTokenOf(secret, token) || sameText(mac, refusalMac(browser, nonce));
+    },
+
     rotatedSecret,
     secretAfterConfirmation,
     authorizeForm,

@@ -45,7 +45,7 @@ export type FormName = 'consent' | 'authenticate' | 'confirm' | 'decline passkey
 
 export interface Cell {
   page: PageName;
-  /** The form of the page, which `cancel` and `deny` pass by: they end the session at every live step. */
+  /** The form of the page, which refusals pass by (`refusalBy`): they end the session at every live step. */
   form: FormName;
   /** The decisions that the form takes. A form without one is about a method or a person. */
   takes: readonly Decision[];

@@ -1,3 +1,4 @@
+import type { FailureReason } from '../../../contracts/verification.ts';
 import type { Enrolling } from '../../people/enrollments/enroll.ts';
 import type { Outbox } from '../../people/enrollments/outbox.ts';
 import { ApiError } from '../../platform/errors.ts';
@@ -67,6 +68,22 @@ function failMethodEarly({ methods }: Session, outcome: Authenticated | Failed):
   return methods && result?.kind === 'failed' ? result : outcome;
 }
 
+/** How often a refusal is tried when concurrent changes make it fail. */
+const maxRefusalTries = 5;
+
+/**
+ * Why a session ends by a decision; undefined if the decision is no refusal. A user can refuse from a page of an earlier
+ * step too, such as the one in another tab.
+ * @param mayDecline whether the form can be that of the consent page
+ */
+function refusalBy(
+  decision: Decision | undefined,
+  { mayDecline }: { mayDecline: boolean },
+): FailureReason | undefined {
+  if (decision === 'cancel' || decision === 'deny') return 'abandoned';
+  return decision === 'decline' && mayDecline ? 'consent_declined' : undefined;
+}
+
 const methodNotOnPage = () =>
   new ApiError('invalid_request', { description: 'method must be one of the methods on the page' });
 
@@ -78,24 +95,30 @@ export function createSubmit(dependencies: Dependencies) {
   const now = () => new Date(clock.now());
 
   /**
-   * Handles a form. A form of an earlier step (back button, second tab, double click) changes nothing: the browser is
-   * shown the present step.
+   * Handles a form. A form of an earlier step (back button, second tab, double click) changes nothing, unless it refuses:
+   * the browser is shown the present step.
    * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that this browser was not shown
    */
-  async function submit(browser: BrowserContext, form: Submission): Promise<Submitted> {
+  async function submit(
+    browser: BrowserContext,
+    form: Submission,
+    tries = maxRefusalTries,
+  ): Promise<Submitted> {
     const { csrf = '', decision } = form;
     const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, csrf);
     const unchanged = { session, secret };
     const step = stepOf(session, clock.now());
-    // The same form was handled before, or the session has ended.
-    if (!isCurrent || !isLive(step)) return unchanged;
-    const isGenuine = isTokenOf(secret, csrf);
-    // A user can cancel from a page of an earlier step too.
-    if (isGenuine && (decision === 'cancel' || decision === 'deny'))
-      return { session: await move(session, failed(session, 'abandoned', now())), secret };
+    if (!isLive(step)) return unchanged;
     const isOfEarlierStep = form.step !== undefined && form.step !== formVersionOf(session, step);
-    if (isOfEarlierStep) return unchanged;
-    if (!isGenuine) throw new ApiError('cross_site_request');
+    const reason = refusalBy(decision, { mayDecline: isOfEarlierStep || step === 'consent' });
+    if (reason && sessionAccess.mayRefuse(browser, secret, csrf)) {
+      const moved = await move(session, failed(session, reason, now()));
+      // Another tab was faster. The user has refused all the same, so the refusal applies to the next step.
+      return moved || tries <= 1 ? { session: moved, secret } : submit(browser, form, tries - 1);
+    }
+    // The same form was handled before.
+    if (!isCurrent || isOfEarlierStep) return unchanged;
+    if (!isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
     const { form: name, takes } = stepTable[step][browser.device];
     if (name === 'none') return unchanged;
     // The confirmation decides about the computer, so any other answer at its page is taken for a forged one.
@@ -171,7 +194,7 @@ export function createSubmit(dependencies: Dependencies) {
     return sessionAccess.afterRotation(moved, { browser, renewed, token: csrf });
   }
 
-  /** The user accepts or declines to share the claims. */
+  /** The user accepts to share the claims. A user who declines has ended the session before. */
   async function answerConsent(session: Session, form: Submission): Promise<Session | undefined> {
     const { decision } = form;
     if (decision === 'accept') {
@@ -179,7 +202,6 @@ export function createSubmit(dependencies: Dependencies) {
       const canSave = form.passkey === 'can' && (await passkeys.areAllowed(session));
       return move(session, consented(now(), { canSave }));
     }
-    if (decision === 'decline') return move(session, failed(session, 'consent_declined', now()));
     throw new ApiError('invalid_request', { description: 'decision must be accept, decline or cancel' });
   }
 

@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Device } from '../../../contracts/verification.ts';
 import { type ApiError, generalBody } from '../../platform/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
-import { issueToken } from '../../platform/http/browser/csrf.ts';
 import { type Language, languageAccepted, languageAsked } from '../../platform/http/browser/language.ts';
 import { choiceAddress, languageChosen } from '../../platform/http/browser/language-choice.ts';
 import { codeHeader } from '../../platform/http/errors.ts';
@@ -20,6 +19,7 @@ export interface ResponseDependencies {
   /** For the pages about errors. */
   findSession: (id: string) => Promise<Session | undefined>;
   ownsSession: SessionAccess['owns'];
+  formToken: SessionAccess['formToken'];
   /** Root of all links, without a trailing slash. */
   baseUrl: string;
 }
@@ -43,7 +43,13 @@ function languageOf(request: FastifyRequest, session: Session | undefined): Lang
 }
 
 /** Makes the functions that answer requests of the hosted pages: cookies, headers, pages, redirects, errors. */
-export function createResponses({ pages, findSession, ownsSession, baseUrl }: ResponseDependencies) {
+export function createResponses({
+  pages,
+  findSession,
+  ownsSession,
+  formToken,
+  baseUrl,
+}: ResponseDependencies) {
   const { origin, pathname, protocol } = new URL(baseUrl);
   const secure = protocol === 'https:';
   const basePath = pathname.replace(/\/$/, '');
@@ -155,7 +161,7 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: Re
       notePartner(reply.request, view.session.partnerId);
       if (view.kind === 'leave' && !view.viaPage) return reply.redirect(view.url, 303);
       const { request } = reply;
-      const csrf = issueToken(browser.secret ?? '');
+      const csrf = formToken(browser);
       setCookie(reply, { name: formCookieOf(browser.sessionId), value: csrf, at: path(browser) });
       const context: PageContext = {
         action: path(browser),

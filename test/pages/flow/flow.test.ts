@@ -104,6 +104,57 @@ describe('a hosted flow that the user stops', () => {
     expect(await statusOf(browser.sessionId())).toBe('pending');
   });
 
+  it('ends with access_denied if the user allows in one tab, and then declines in a second one', async () => {
+    const browser = await startSession();
+    const { action, fields } = browser.form();
+    await browser.press({ decision: 'accept' });
+    const answer = await browser.request(action, { ...fields, decision: 'decline' });
+    expect(returned(answer.location)).toMatchObject({ error: 'access_denied', state });
+    await failure(browser.sessionId()).toMatchObject({ failure_reason: 'consent_declined' });
+  });
+
+  it.each([
+    ['cancel', 'verification_failed'],
+    ['decline', 'access_denied'],
+  ])('ends if an earlier page sends "%s" after the cookie was renewed', async (decision, error) => {
+    const browser = await startSession();
+    const consent = browser.form();
+    await browser.press({ decision: 'accept' });
+    const people = browser.form();
+    const cookie = () => browser.jar.get(`svc_${browser.sessionId()}`)?.value;
+    const before = cookie();
+    await browser.press({ decision: 'phone' });
+    expect(cookie()).not.toBe(before);
+    const { action, fields } = decision === 'cancel' ? people : consent;
+    const answer = await browser.request(action, { ...fields, decision });
+    expect(returned(answer.location)).toMatchObject({ error });
+  });
+
+  it('continues if a form with the token of another session, or with a forged token, refuses', async () => {
+    const browser = await startSession();
+    await browser.press({ decision: 'accept' });
+    await browser.press({ decision: 'phone' });
+    const other = await startSession();
+    const [nonce, mac] = (browser.form().fields['csrf'] ?? '').split('.');
+    const { action, fields } = browser.form();
+    for (const csrf of [other.form().fields['csrf'] ?? '', `x.${mac}`, `${nonce}.x.x`, '..'])
+      for (const decision of ['cancel', 'deny'])
+        expect((await browser.request(action, { ...fields, csrf, decision })).status).toBe(403);
+    await browser.request(action, { ...fields, csrf: '', step: 'consent', decision: 'decline' });
+    expect((await hosted.stores.sessions.find(browser.sessionId()))?.failure).toBeUndefined();
+  });
+
+  it('ends if it is refused while another tab continues at the same moment', async () => {
+    const browser = await startSession();
+    const { action, fields } = browser.form();
+    await Promise.all([
+      browser.request(action, { ...fields, decision: 'accept' }),
+      browser.request(action, { ...fields, decision: 'decline' }),
+    ]);
+    const { failure } = (await hosted.stores.sessions.find(browser.sessionId())) ?? {};
+    expect(failure?.reason).toBe('consent_declined');
+  });
+
   it('redirects both requests to the same error if a decline and a cancel are sent simultaneously', async () => {
     const browser = await startSession();
     const { action, fields } = browser.form();

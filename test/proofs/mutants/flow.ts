@@ -56,8 +56,9 @@ export const flow = [
     'server/pages/flow/submit.ts',
     ['pages/flow/flow', 'pages/hand-off/handoff'],
     [
-      ["if (!isGenuine) throw new ApiError('cross_site_request');", ''],
-      ["failed(session, 'consent_declined', now())", "failed(session, 'abandoned', now())"],
+      ["if (!isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');", ''],
+      ['if (reason && sessionAccess.mayRefuse(browser, secret, csrf)) {', 'if (reason) {'],
+      ["mayDecline ? 'consent_declined' : undefined;", "mayDecline ? 'abandoned' : undefined;"],
       [
         "if (decision !== 'confirm' || handoff?.state !== 'claimed' || !userId)",
         "if (handoff?.state !== 'claimed' || !userId)",
