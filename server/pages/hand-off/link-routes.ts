@@ -16,7 +16,7 @@ interface Dependencies {
 }
 
 const Params = z.object({ token: z.string().max(64) });
-const Form = z.object({ csrf: z.string().max(256), code: z.string().max(32) });
+const Form = z.object({ csrf: z.string().max(256), code: z.string().max(64) });
 
 /** The name of a cookie that binds the form to the browser that loaded it. No other site can submit a code then. */
 const formCookie = 'svc_link';

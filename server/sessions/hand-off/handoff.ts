@@ -42,9 +42,9 @@ export function linkAndCode(key: Uint8Array, sessionId: string, { number, linkHa
   return linkHashOf(token) === linkHash ? { token, code: codeOf(key, offer) } : undefined;
 }
 
-/** Whether the user has typed the code of this offer. Spaces and dashes do not matter. */
-export function isCode(key: Uint8Array, offer: Offer, typed: string): boolean {
-  return sameText(typed.replace(/\D/g, ''), codeOf(key, offer));
+/** Whether the digits that the user has typed are the code of this offer. */
+export function isCode(key: Uint8Array, offer: Offer, digits: string): boolean {
+  return sameText(digits, codeOf(key, offer));
 }
 
 /** Whether a link can still be opened: it was offered less than two minutes ago, and nothing has replaced the offer. */

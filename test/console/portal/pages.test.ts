@@ -436,6 +436,23 @@ describe('a member of the role finance', () => {
     expect(csv).toBe(`${renderStatement(statement).join('\r\n')}\r\n`);
   });
 
+  it('reads numbers that are typed with the digits of another script', async () => {
+    clock.advance(60_000);
+    const caps = { act: 'caps', mode: 'test', perMinute: '۸', perHour: '８０' };
+    expect((await submit(members.finance, '/wallet', caps)).status).toBe(303);
+    const { partnerId } = partner;
+    const limits = await server.admin.limits.show.query({ partnerId, mode: 'test' });
+    expect(limits).toMatchObject({ perMinute: 8, perHour: 80 });
+    for (const [lowBalance, amount, kept] of [
+      ['days', '١٤', { days: 14 }],
+      ['dollars', '٢٥٠٫٥٠', { cents: 25_050 }],
+    ] as const) {
+      const warn = { act: 'set', confirmed: 'yes', emails: '', lowBalance, amount };
+      expect((await submit(members.finance, '/warnings', warn)).status).toBe(303);
+      expect(await server.admin.warnings.settings.query({ partnerId })).toMatchObject({ lowBalance: kept });
+    }
+  });
+
   it('sets spend caps and warnings; a value that is no number answers 400', async () => {
     clock.advance(60_000);
     const caps = { act: 'caps', mode: 'test', perMinute: '7', perHour: '70' };

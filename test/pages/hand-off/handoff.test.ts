@@ -178,6 +178,34 @@ describe('a hand-off link', () => {
     expect((await phone.press({ code: renewed.code })).body).toContain('Choose who to be');
   });
 
+  it.each([
+    ['Arabic-Indic', 0x660],
+    ['Persian', 0x6f0],
+    ['Devanagari', 0x966],
+    ['full-width', 0xff10],
+    ['bold', 0x1d7ce],
+    ['monospaced', 0x1d7f6],
+  ])('accepts the code in %s digits, with words around it', async (_name, zero) => {
+    const { link, code } = await offerHandoff();
+    const phone = openBrowser(hosted, iphone);
+    await phone.open(link);
+    const typed = code.replace(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)));
+    const longest = Number(/name="code"[^>]* maxlength="(\d+)"/.exec(phone.page.body)?.[1]);
+    const pasted = `The code on that screen is: ${typed}`;
+    expect(pasted.length).toBeLessThanOrEqual(longest);
+    expect((await phone.press({ code: pasted })).body).toContain('Choose who to be');
+  });
+
+  it('does not count an empty or blank code as a try', async () => {
+    const { link, code, sessionId } = await offerHandoff();
+    const phone = openBrowser(hosted, iphone);
+    await phone.open(link);
+    for (const blank of ['', ' ', '\u00a0\u200f', '– –'])
+      expect((await phone.press({ code: blank })).body).toContain('aria-invalid');
+    expect((await session(sessionId)).handoff?.wrongCodes).toBe(0);
+    expect((await phone.press({ code })).body).toContain('Choose who to be');
+  });
+
   it('is answered with 404 after three wrong codes', async () => {
     const { link, code, sessionId } = await offerHandoff();
     const phone = openBrowser(hosted, iphone);

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LowBalance, SetWarnings, WarningKind } from '../../../../contracts/admin/warnings.ts';
 import { decimal, dollars, parseDollars } from '../../../../contracts/amounts.ts';
 import { identifierKind } from '../../../../contracts/identifiers.ts';
+import { withAsciiDigits } from '../../../platform/typed-digits.ts';
 import { isAllowed } from '../calls/scope.ts';
 import type { Messages } from '../messages/en.ts';
 import { asking } from './kit/ask.ts';
@@ -165,7 +166,9 @@ function centsIn(amount: string): number {
 
 /** The threshold in a form; null for the default. @throws ApiError `bad_input` for an amount that is none, or an unknown choice */
 function thresholdIn(given: Given): SetWarnings['lowBalance'] {
-  const amount = (given['amount'] ?? '').trim().replace(',', '.');
+  const amount = withAsciiDigits(given['amount'] ?? '')
+    .trim()
+    .replace(/[,٫]/, '.');
   return choiceIn<() => SetWarnings['lowBalance']>(given, 'lowBalance', {
     days: () => ({ days: daysIn(amount) }),
     dollars: () => ({ cents: centsIn(amount) }),

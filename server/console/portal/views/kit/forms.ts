@@ -3,6 +3,7 @@ import { beginsWithDay } from '../../../../../contracts/calendar.ts';
 import { type ClaimName, claimNames } from '../../../../../contracts/claims.ts';
 import { Mode } from '../../../../../contracts/identifiers.ts';
 import { ApiError } from '../../../../platform/errors.ts';
+import { withAsciiDigits } from '../../../../platform/typed-digits.ts';
 import { FieldFault } from '../../fault-words.ts';
 import type { Messages } from '../../messages/en.ts';
 import type { Action, Field, Given, PageContext, Section } from './page.ts';
@@ -57,7 +58,8 @@ export const withoutResult =
   };
 
 /** Reads a number in a form. NaN, which every procedure refuses, for an empty text too: `Number('')` would be 0. */
-export const numberIn = (value = ''): number => (value.trim() === '' ? Number.NaN : Number(value));
+export const numberIn = (value = ''): number =>
+  value.trim() === '' ? Number.NaN : Number(withAsciiDigits(value));
 
 /** The time some hours after `now`. Text that is no time, which every procedure refuses, for hours that lead to none. */
 export function timeAfter(now: number, hours: number): string {
