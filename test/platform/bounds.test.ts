@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { createPublicApp } from '../../server/process/app.ts';
 import { createShop, type Shop, sign } from '../api/storefront/shop.ts';
 import { recordingLogger } from '../harness/log-lines.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
+import { type PublicRoute, parts, publicRoutes } from '../harness/public-routes.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { inputWith, type Leaf, leavesOf } from './schema-bounds.ts';
 
@@ -11,38 +11,16 @@ const { logger, lines, of } = recordingLogger();
 let server: TestServer;
 let partner: TestPartner;
 let shop: Shop;
-let routes: Route[];
+let routes: PublicRoute[];
 beforeAll(async () => {
   server = await startTestServer({ env: { SVC_PORTAL: 'on' }, logger });
-  [partner, shop, routes] = await Promise.all([createPartner(server), createShop(server), readRoutes()]);
+  [partner, shop, routes] = await Promise.all([
+    createPartner(server),
+    createShop(server),
+    publicRoutes(server),
+  ]);
 });
 afterAll(() => server.stop());
-
-const parts = ['body', 'querystring', 'params', 'headers'] as const;
-interface Route {
-  method: string | string[];
-  url: string;
-  schema?: Partial<Record<(typeof parts)[number], z.ZodType>>;
-}
-
-/** The routes of the public listener, of a second app with the same services that does not listen. */
-async function readRoutes(): Promise<Route[]> {
-  const found: Route[] = [];
-  const { services, config } = server;
-  const admin = {
-    ...services.admin,
-    observe: (app: { addHook: (name: 'onRoute', hook: (route: Route) => void) => void }) =>
-      app.addHook('onRoute', (route) => void found.push(route)),
-  };
-  const context = {
-    ...{ config, logger, isStopping: () => false, closed: () => undefined },
-    ...{ keyring: { publicKeys: [] }, readiness: { reasons: () => [] } },
-  };
-  const app = await createPublicApp({ ...services, admin } as never, context as never);
-  await app.ready();
-  await app.close();
-  return found.filter(({ method }) => method !== 'HEAD');
-}
 
 interface Procedure {
   _def: { type: 'query' | 'mutation'; inputs: z.ZodType[] };

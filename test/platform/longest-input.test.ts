@@ -84,7 +84,7 @@ describe('a parser of input from callers without credentials', () => {
     ['isPhone', longestHead, isPhone],
     ['languageAccepted', longestHead, languageAccepted],
     ['languageAsked', longestHead, languageAsked],
-    ['choiceAddress', longestHead, (text) => choiceAddress({ url: `/verify/p/${text}`, method: 'GET' })],
+    ['choiceAddress', longestHead, (text) => choiceAddress({ url: `/verify/p/${text}`, method: 'GET' }, '')],
     ['parseState', longestHead, parseState],
     ['boundHeaders', longestHead, (text) => boundHeaders({ cookie: text, authorization: text })],
     ['Basic credentials', longestHead, (text) => mergeCredentials(`Basic ${text}`, {})],

@@ -33,7 +33,7 @@ export function linkRoutes({ pairing, pages, responses }: Dependencies): Fastify
       setCookie(reply, { name: formCookie, value: formSecret, at: `${root}/p` });
       const page = await pages.link(link, {
         language: languageOf(request, link.session),
-        choiceAddress: choiceAddress(request),
+        choiceAddress: choiceAddress(request, ''),
         action: `${root}/p/${token}`,
         csrf: issueToken(formSecret),
         // The redirect after a wrong code, below, leads here.

@@ -98,10 +98,11 @@ export function createResponses({
   /** Whether an address is one of the pages of a user's own data, `/verify/you`. */
   const isYourData = (url: string) => /\/verify\/you(?=[/?]|$)/.test(pathOf(url));
 
-  /** Where "Try again" leads: to the page of the session, or else to the same address. */
-  function retryAddress({ params, url }: FastifyRequest, device: Device | undefined): string {
+  /** The page that the forms of a request's address belong to. Empty if it has the same address. */
+  function pageOf({ params, url }: FastifyRequest, device: Device | undefined): string {
+    if (isYourData(url)) return `${root}/you`;
     const { session_id: sessionId } = params as { session_id?: string };
-    return device && sessionId ? path({ device, sessionId }) : `${basePath}${url}`;
+    return device && sessionId ? path({ device, sessionId }) : '';
   }
 
   /** The other site whose link or form led here, from `Referer`; undefined for our own pages. */
@@ -167,7 +168,7 @@ export function createResponses({
         action: path(browser),
         csrf,
         language: languageOf(request, view.session),
-        choiceAddress: choiceAddress(request),
+        choiceAddress: choiceAddress(request, path(browser)),
         device: browser.device,
         onPhone: browser.device === 'phone' || isPhone(request.headers['user-agent']),
       };
@@ -187,13 +188,13 @@ export function createResponses({
       // A browser that has only the session's id must learn nothing about the session.
       const isOwn = found && device && ownsSession(found, browserOf(request, device, found._id));
       const session = isOwn ? found : undefined;
-      const isForYourData = isYourData(request.url);
       const html = await pages.error(error, {
         language: languageOf(request, session),
-        choiceAddress: choiceAddress(request),
+        choiceAddress: choiceAddress(request, pageOf(request, device)),
         requestId: request.id,
-        retryAt: isForYourData ? `${root}/you` : retryAddress(request, device),
-        isYourData: isForYourData,
+        // "Try again" leads to the page, or else to the same address.
+        retryAt: pageOf(request, device) || `${basePath}${request.url}`,
+        isYourData: isYourData(request.url),
         device,
         session,
         from: session ? undefined : cameFrom(request),

@@ -48,7 +48,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
   /** @param secret the cookie that the page's forms are bound to. A page without a form has none. */
   const contextOf = (request: FastifyRequest, secret: string): PlainContext => ({
     language: languageOf(request, undefined),
-    choiceAddress: choiceAddress(request),
+    choiceAddress: choiceAddress(request, root),
     root,
     csrf: issueToken(secret),
   });

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { languageNames } from '../../../server/pages/views/languages.ts';
+import { publicRoutes } from '../../harness/public-routes.ts';
 import { type Answer, openBrowser } from '../browser.ts';
 import { baseUrl, type Hosted, onboard, startHosted, startQuery, state } from '../hosted.ts';
 
 let hosted: Hosted;
 let clientId: string;
 beforeAll(async () => {
-  hosted = await startHosted();
+  hosted = await startHosted({ env: { SVC_PASSKEYS: 'on' } });
   ({ clientId } = await onboard(hosted));
 });
 afterAll(() => hosted.close());
@@ -76,6 +77,40 @@ describe('the choice of a language', () => {
     expect(detail(chosen)).toBe(detail(refused));
     expect(browser.at).toBe(`/verify/start?${query}`);
     expect(`${(await browser.open(`/verify/start?x=${'a'.repeat(5000)}`)).body.length}`).toMatch(/^\d{4}$/);
+  });
+
+  it('leads from each page that answers a form to a page that exists', async () => {
+    const browser = openBrowser(hosted);
+    await browser.start(clientId);
+    const sessionId = browser.sessionId();
+    // Only scripts of tests call the one of the test wallet.
+    const posts = (await publicRoutes(hosted)).filter(
+      ({ method, url }) =>
+        method === 'POST' && url.startsWith('/verify/') && url !== '/verify/test-wallet/credential',
+    );
+    const withPage: string[] = [];
+    const missing: string[] = [];
+    for (const { url } of posts) {
+      const path = url.replace(':session_id', sessionId).replace(/:\w+/, 'x');
+      const answer = await browser.request(path, { csrf: 'x', step: 'consent' });
+      if (choices(answer)['de'] === undefined) continue;
+      withPage.push(url);
+      const { headers } = await choose(browser, 'de');
+      const error = headers['x-svc-error'];
+      const isMissing = error === 'route_not_found' || error === 'method_not_allowed';
+      if (isMissing) missing.push(url);
+    }
+    expect(missing).toEqual([]);
+    expect(withPage.sort()).toEqual([
+      '/verify/p/:token',
+      '/verify/phone/:session_id',
+      '/verify/phone/:session_id/wallet',
+      '/verify/session/:session_id',
+      '/verify/session/:session_id/passkey/use',
+      '/verify/session/:session_id/wallet',
+      '/verify/test-wallet/',
+      '/verify/you/sign-in',
+    ]);
   });
 
   it('uses links without the state or the code of the request', async () => {

@@ -324,6 +324,7 @@ describe('a user who erases everything', () => {
     const browser = await signedIn(hosted, authenticator);
     const answer = await browser.confirm('/erase');
     expect(answer.body).toContain('Everything was erased');
+    expect(answer.body).toContain(`href="${root}?lang=de"`);
     expect((await browser.open(root)).body).toContain('Sign in with a passkey');
     await expect(hosted.admin.users.show.query({ user: userId })).rejects.toThrow('No user');
     for (const collection of ['passkeys', 'enrollments'])

@@ -31,10 +31,16 @@ export function languageChosen({ cookies }: Pick<FastifyRequest, 'cookies'>): La
 /**
  * Returns the relative address of the same page in another language. The code of the language has to be appended. The
  * query is kept only if the page depends on it.
+ * @param pageAfterForm the path of a page to show in place of the answer to a form: a link to the answer's own address would
+ * be a GET, which that address may not have. Empty for the same address.
  */
-export function choiceAddress({ url, method }: Pick<FastifyRequest, 'url' | 'method'>): string {
+export function choiceAddress(
+  { url, method }: Pick<FastifyRequest, 'url' | 'method'>,
+  pageAfterForm: string,
+): string {
+  if (method === 'POST') return `${pageAfterForm}?${parameter}=`;
   const { path, otherParameters } = split(url);
-  const dependsOnQuery = method === 'GET' && /\/verify\/(start|test-wallet|you|p\/[^/]+)\/?$/.test(path);
+  const dependsOnQuery = /\/verify\/(start|test-wallet|you|p\/[^/]+)\/?$/.test(path);
   const isRepeated = dependsOnQuery && otherParameters !== '' && otherParameters.length <= maxQueryLength;
   return isRepeated ? `?${otherParameters}&${parameter}=` : `?${parameter}=`;
 }
