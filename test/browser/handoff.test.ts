@@ -41,6 +41,20 @@ describeInBrowser('a hand-off to a phone in two real browsers', () => {
     return { computer: computer.page, phone: phone.page, code };
   }
 
+  it('focuses the code on a small screen after a wrong one, and shows the error above it', async () => {
+    const { phone } = await open();
+    await phone.setViewportSize({ width: 390, height: 700 });
+    await phone.getByLabel('Code on that screen').fill('000');
+    await phone.getByRole('button', { name: 'Continue' }).click();
+    const error = phone.getByText('That is not the code.');
+    const field = phone.getByLabel('Code on that screen');
+    await phone.locator('input[name=code]:focus').waitFor();
+    const [shown, typed] = [await error.boundingBox(), await field.boundingBox()];
+    expect(shown?.y).toBeGreaterThanOrEqual(0);
+    expect((shown?.y ?? 0) + (shown?.height ?? 0)).toBeLessThanOrEqual(typed?.y ?? 0);
+    expect((typed?.y ?? 0) + (typed?.height ?? 0)).toBeLessThanOrEqual(700);
+  });
+
   it('is completed at the phone, and the computer then returns to the partner without a reload', async () => {
     const { computer, phone, code } = await open();
     await expectReadable(computer, 'handoff-localhost');
