@@ -235,7 +235,7 @@ export const de: Messages = {
       title: 'Ist das Ihr Computer?',
       lead: (partner) =>
         `Sie haben sich angemeldet. Noch wurde nichts weitergegeben. Die Auskünfte für ${partner} gehen an diesen Computer:`,
-      began: 'Begonnen',
+      began: 'Begonnen:',
       warning:
         'Wenn Sie ihn nicht gerade vor sich sehen, versucht womöglich jemand, sich für Sie auszugeben: Wählen Sie Nein.',
       yes: 'Ja, das ist mein Computer',
@@ -270,6 +270,7 @@ export const de: Messages = {
   },
   reference: 'Wenn Sie um Hilfe bitten, nennen Sie dieses Kennzeichen:',
   retry: 'Erneut versuchen',
+  withoutPasskey: 'Ohne Passkey weitermachen',
   back: (host) => `Zurück zu ${host}`,
   developer: 'Für die Entwicklung der Anwendung',
   outcome: {

@@ -257,7 +257,8 @@ export const en = {
       title: 'Is this your computer?',
       lead: (partner: string) =>
         `You have signed in. Nothing has been shared yet. The answers for ${partner} go to this computer:`,
-      began: 'Started',
+      /** The time follows. */
+      began: 'Started:',
       warning: 'If you are not looking at it right now, someone may be pretending to be you: choose No.',
       yes: 'Yes, this is my computer',
       no: 'No, stop here',
@@ -294,6 +295,8 @@ export const en = {
   /** Introduces the id of the request. */
   reference: 'If you ask for help, give this reference:',
   retry: 'Try again',
+  /** In place of `retry`, where the same passkey would be refused again. */
+  withoutPasskey: 'Go on without the passkey',
   back: (host: string) => `Go back to ${host}`,
   developer: 'For the developer of the application',
   /** Which of the user's data was shared. */

@@ -226,7 +226,7 @@ export const es: Messages = {
       title: '¿Es este tu ordenador?',
       lead: (partner) =>
         `Has iniciado sesión. Todavía no se ha compartido nada. Las respuestas para ${partner} irán a este ordenador:`,
-      began: 'Iniciado',
+      began: 'Iniciado:',
       warning: 'Si no lo tienes delante, puede que alguien intente hacerse pasar por ti: elige No.',
       yes: 'Sí, es mi ordenador',
       no: 'No, detener aquí',
@@ -260,6 +260,7 @@ export const es: Messages = {
   },
   reference: 'Si pides ayuda, indica esta referencia:',
   retry: 'Intentar de nuevo',
+  withoutPasskey: 'Continuar sin la llave de acceso',
   back: (host) => `Volver a ${host}`,
   developer: 'Para quien desarrolla la aplicación',
   outcome: {
@@ -276,7 +277,7 @@ export const es: Messages = {
     },
     otherBrowser: {
       title: 'Continúa en el navegador donde empezaste',
-      text: 'Esta verificación es de otro navegador o dispositivo, o ha caducado. Ábrela allí, o empieza de nuevo desde el sitio o la aplicación de donde vienes. Si empezó en este navegador, permita las cookies de este sitio.',
+      text: 'Esta verificación es de otro navegador o dispositivo, o ha caducado. Ábrela allí, o empieza de nuevo desde el sitio o la aplicación de donde vienes. Si empezaste en este navegador, permite las cookies de este sitio.',
     },
     finished: {
       title: 'Esta verificación ya ha terminado',

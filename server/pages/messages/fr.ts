@@ -233,7 +233,7 @@ export const fr: Messages = {
       title: 'Est-ce votre ordinateur ?',
       lead: (partner) =>
         `Vous vous êtes connecté. Rien n’a encore été transmis. Les réponses pour ${partner} iront à cet ordinateur :`,
-      began: 'Commencé',
+      began: 'Commencé :',
       warning:
         'Si vous ne l’avez pas sous les yeux, quelqu’un essaie peut-être de se faire passer pour vous : choisissez Non.',
       yes: 'Oui, c’est mon ordinateur',
@@ -268,6 +268,7 @@ export const fr: Messages = {
   },
   reference: 'Si vous demandez de l’aide, indiquez cette référence :',
   retry: 'Réessayer',
+  withoutPasskey: 'Continuer sans la clé d’accès',
   back: (host) => `Revenir à ${host}`,
   developer: 'Pour le développeur de l’application',
   outcome: {

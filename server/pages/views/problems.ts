@@ -81,7 +81,8 @@ function outcomeOf(
 
 /**
  * The content of the page about an error.
- * @returns `retry`: whether the page has a button that loads the failed page again. `detail`: a text for the developer of the
+ * @returns `retry`: whether the page has a button that loads the failed page again. `withoutPasskey`: whether this button says
+ * to go on without the passkey. `detail`: a text for the developer of the
  * partner's application
  */
 export function problemOf(error: ApiError, context: ProblemContext) {
@@ -92,6 +93,7 @@ export function problemOf(error: ApiError, context: ProblemContext) {
     name,
     outcome: outcomeOf(name, context),
     retry: hasPage && retryable.includes(name),
+    withoutPasskey: name === 'passkeyUnknown' || name === 'passkeyOtherMode',
     detail: name === 'invalid' ? error.message : undefined,
   };
 }

@@ -74,6 +74,18 @@ it.each(Object.entries(languages).filter(([code]) => code !== 'en'))(
   },
 );
 
+it('the Spanish texts say "tú" to the user, and never "usted"', () => {
+  const formal = texts(languages.es).filter(([, text]) =>
+    /\b(usted|permita|abra|vuelva|espere)\b/i.test(text),
+  );
+  expect(formal).toEqual([]);
+});
+
+it('the time of a hand-off stands after a colon that the language itself writes', () => {
+  expect(languages.fr.phone.confirm.began).toMatch(/\S :$/);
+  for (const { phone } of Object.values(languages)) expect(phone.confirm.began).toMatch(/[^:]:$/);
+});
+
 it('a name on a page is isolated by control characters if the page or the name is written right to left', () => {
   expect(isolated('Acme', { direction: 'ltr' })).toBe('Acme');
   expect(isolated('Acme', { direction: 'rtl' })).toBe('\u2068Acme\u2069');

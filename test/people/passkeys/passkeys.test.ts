@@ -434,6 +434,9 @@ describe('an operator', () => {
     await browser.start(clientId);
     const { answer } = await browser.sendPasskey((options) => authenticator.get(options));
     expect(answer.headers['x-svc-error']).toBe('passkey_unknown');
+    expect(answer.body).toMatch(
+      /go on without it[\s\S]*class="button primary"[^>]*>Go on without the passkey</,
+    );
     const entry = { action: 'users.removePasskey', 'input.passkeyId': id };
     expect(await hosted.db.collection('auditLog').countDocuments(entry)).toBeGreaterThan(0);
   });
