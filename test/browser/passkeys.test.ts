@@ -131,8 +131,39 @@ describeInBrowser('passkeys of users', () => {
     await visitor.setVerified(false);
     await page.click('form.passkey button');
     await page.locator('form.passkey button:not([disabled])').waitFor();
+    await page.getByText('No passkey was saved.').waitFor();
     await page.click('button[value=no-passkey]');
     await page.waitForURL(at(shop));
+    await visitor.close();
+  });
+
+  it('cause a message if the device has none, also on the sign-in page of the own data', async () => {
+    const visitor = await withAuthenticator(browser);
+    const { page } = visitor;
+    for (const address of [shop.link(), `${server.baseUrl}/verify/you`]) {
+      await page.goto(address);
+      expect(await page.getByText('No passkey was used.').isVisible()).toBe(false);
+      await page.click('form.passkey:not([hidden]) button');
+      await page.getByText('No passkey was used.').waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+    }
+    await visitor.close();
+  });
+
+  it('lead to the present page if the session continued in another tab', async () => {
+    const visitor = await withAuthenticator(browser);
+    const { page } = visitor;
+    await page.addInitScript(
+      'const { now } = Date; let late = 0; Date.now = () => now() + (late += 100_000);',
+    );
+    await page.goto(shop.link());
+    await page.locator('form.passkey:not([hidden])').waitFor();
+    const tab = await page.context().newPage();
+    await tab.goto(page.url());
+    await tab.click('button[value=accept]');
+    await tab.locator('button[value=adult]').waitFor();
+    await page.click('form.passkey button');
+    await page.locator('button[value=adult]').waitFor();
     await visitor.close();
   });
 

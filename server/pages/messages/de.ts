@@ -192,6 +192,10 @@ export const de: Messages = {
     ],
     save: 'Passkey speichern',
     later: 'Jetzt nicht',
+    trouble: {
+      use: 'Es wurde kein Passkey benutzt. Vielleicht ist er nicht auf diesem Gerät. Versuchen Sie es noch einmal, oder wählen Sie „Erlauben und weiter“.',
+      save: 'Es wurde kein Passkey gespeichert. Versuchen Sie es noch einmal, oder wählen Sie „Jetzt nicht“.',
+    },
   },
   handoff: {
     offer: {

@@ -213,6 +213,11 @@ export const en = {
     ],
     save: 'Save a passkey',
     later: 'Not now',
+    /** Shown if the device gives no passkey, or saves none. They name the other buttons of their pages. */
+    trouble: {
+      use: 'No passkey was used. It may not be on this device. Try again, or choose “Allow and continue”.',
+      save: 'No passkey was saved. Try again, or choose “Not now”.',
+    },
   },
   handoff: {
     offer: {

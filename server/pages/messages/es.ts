@@ -183,6 +183,10 @@ export const es: Messages = {
     ],
     save: 'Guardar una llave de acceso',
     later: 'Ahora no',
+    trouble: {
+      use: 'No se ha usado ninguna llave de acceso. Quizá no esté en este dispositivo. Inténtalo de nuevo o elige «Permitir y continuar».',
+      save: 'No se ha guardado ninguna llave de acceso. Inténtalo de nuevo o elige «Ahora no».',
+    },
   },
   handoff: {
     offer: {

@@ -189,6 +189,10 @@ export const fr: Messages = {
     ],
     save: 'Enregistrer une clé d’accès',
     later: 'Pas maintenant',
+    trouble: {
+      use: 'Aucune clé d’accès n’a été utilisée. Elle n’est peut-être pas sur cet appareil. Réessayez, ou choisissez « Autoriser et continuer ».',
+      save: 'Aucune clé d’accès n’a été enregistrée. Réessayez, ou choisissez « Pas maintenant ».',
+    },
   },
   handoff: {
     offer: {

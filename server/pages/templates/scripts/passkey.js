@@ -1,5 +1,6 @@
 // Passkeys by WebAuthn. Without WebAuthn, or without scripts, the page is as it was.
 const form = document.querySelector('form.passkey');
+const trouble = form.querySelector('[role=alert]');
 const shownAt = Date.now();
 // A challenge lasts two minutes.
 const challengeMs = 90_000;
@@ -22,12 +23,18 @@ async function send(event) {
   event.preventDefault();
   const { submitter: button } = event;
   button.disabled = true;
+  trouble.hidden = true;
   try {
     form.elements.credential.value = JSON.stringify((await ask()).toJSON());
     form.submit();
   } catch (error) {
-    // Cancelled by the user. A device that has a passkey of this user already makes no other.
-    if (error.name === 'InvalidStateError') document.querySelector('button[value=no-passkey]')?.click();
+    // A device that has a passkey of this user already makes no other.
+    const later = error.name === 'InvalidStateError' && document.querySelector('button[value=no-passkey]');
+    // The session is at another step since, so this page asks for no passkey any more.
+    if (error.message === '409') location.reload();
+    else if (later) later.click();
+    // Cancelled by the user, or the device has no passkey for this site. Browsers do not tell which.
+    else trouble.hidden = false;
   }
   button.disabled = false;
 }

@@ -8,6 +8,8 @@ export const de: YourDataMessages = {
     refused: 'Ihr Passkey wurde nicht angenommen. Bitte versuchen Sie es noch einmal.',
     unknown:
       'Wir kennen diesen Passkey nicht. Er wurde entfernt, oder alles zu dieser Person wurde gelöscht.',
+    trouble:
+      'Es wurde kein Passkey benutzt. Vielleicht ist er nicht auf diesem Gerät. Sie können es noch einmal versuchen.',
     ended:
       'Sie sind nicht mehr angemeldet. Es wurde nichts geändert. Melden Sie sich an, und drücken Sie die Schaltfläche noch einmal.',
     without: {

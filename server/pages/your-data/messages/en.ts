@@ -9,6 +9,7 @@ export const en = {
     button: 'Sign in with a passkey',
     refused: 'Your passkey was not accepted. Please try again.',
     unknown: 'We do not know this passkey. It was removed, or everything about its user was erased.',
+    trouble: 'No passkey was used. It may not be on this device. You can try again.',
     ended: 'You are not signed in any more. Nothing was changed. Sign in, and press the button again.',
     /** `help` if the address of support follows, else `alone`. */
     without: {

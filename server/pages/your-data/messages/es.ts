@@ -8,6 +8,8 @@ export const es: YourDataMessages = {
     refused: 'No se aceptó tu llave de acceso. Inténtalo de nuevo.',
     unknown:
       'No conocemos esta llave de acceso. Se eliminó, o se borró todo lo que se guardaba de quien la usaba.',
+    trouble:
+      'No se ha usado ninguna llave de acceso. Quizá no esté en este dispositivo. Puedes intentarlo de nuevo.',
     ended: 'Tu sesión ha terminado. No se ha cambiado nada. Inicia sesión y pulsa el botón otra vez.',
     without: {
       help: '¿No tienes llave de acceso, o no aparece ningún botón? Pregunta al sitio para el que te verificaste, o escríbenos:',

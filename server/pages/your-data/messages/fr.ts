@@ -8,6 +8,8 @@ export const fr: YourDataMessages = {
     refused: 'Votre clé d’accès n’a pas été acceptée. Veuillez réessayer.',
     unknown:
       'Nous ne connaissons pas cette clé d’accès. Elle a été supprimée, ou tout ce qui concerne son utilisateur a été effacé.',
+    trouble:
+      'Aucune clé d’accès n’a été utilisée. Elle n’est peut-être pas sur cet appareil. Vous pouvez réessayer.',
     ended:
       'Vous n’êtes plus connecté. Rien n’a été modifié. Connectez-vous, puis appuyez de nouveau sur le bouton.',
     without: {
