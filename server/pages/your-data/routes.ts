@@ -91,6 +91,10 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
     return sendPage(reply, pages.signIn(contextOf(request, nonce), { passkey, fault, status }));
   }
 
+  /** Sends a page with the user's data. When the sign-in ends, the browser leaves it: the next person may use this computer. */
+  const sendOwn = (reply: FastifyReply, { secondsLeft }: SignedIn, page: Page) =>
+    sendPage(reply, { ...page, refresh: `${secondsLeft}; url=${origin}${root}` });
+
   /** An action of a signed-in user, on the partner or the passkey that the address names by `id`; empty for an erasure. */
   interface Action {
     /** The question before the action; undefined if the user has no such partner or passkey. */
@@ -114,7 +118,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
         if (!ending) throw new ApiError('route_not_found');
         // The form is sent to the address of its page.
         const action = `${root}${path.replace(/:\w+/, () => id)}`;
-        return sendPage(reply, pages.ask({ ...contextOf(request, signedIn.cookie), action }, ending));
+        return sendOwn(reply, signedIn, pages.ask({ ...contextOf(request, signedIn.cookie), action }, ending));
       });
       app.post(path, { schema: { params: Params, body: Form } }, async (request, reply) => {
         const signedIn = await requireUser(request, reply);
@@ -171,7 +175,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
       const signedIn = await requireUser(request, reply);
       if (!signedIn) return reply;
       const data = await yourData.of(signedIn.user);
-      return sendPage(reply, pages.show(contextOf(request, signedIn.cookie), signedIn, data));
+      return sendOwn(reply, signedIn, pages.show(contextOf(request, signedIn.cookie), signedIn, data));
     });
 
     // The challenge in a page is valid for two minutes only; older pages ask for a new one here.

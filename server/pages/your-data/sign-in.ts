@@ -20,6 +20,8 @@ export interface SignedIn {
   passkey: Passkey;
   /** The value of the browser's cookie. */
   cookie: string;
+  /** After so many seconds, the sign-in has ended. */
+  secondsLeft: number;
 }
 
 /** The passkey's id and the secret in a cookie; undefined for a malformed cookie. */
@@ -65,9 +67,10 @@ export function createUserSignIn({ passkeys, store, users, clock }: Dependencies
       const passkey = parsed && (await store.find(parsed.passkeyId));
       if (!parsed || !passkey?.signIn) return undefined;
       const { hash, until } = passkey.signIn;
-      const isSignedIn = sameText(hash, sha256(parsed.secret)) && until.getTime() > clock.now();
+      const leftMs = until.getTime() - clock.now();
+      const isSignedIn = sameText(hash, sha256(parsed.secret)) && leftMs > 0;
       const user = isSignedIn ? await users.find(passkey.userId) : undefined;
-      return user && { user, passkey, cookie };
+      return user && { user, passkey, cookie, secondsLeft: Math.floor(leftMs / 1000) + 1 };
     },
 
     /** Whether the passkey of a cookie does not exist any more: it was removed, or its user was erased. */

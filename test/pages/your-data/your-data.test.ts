@@ -53,6 +53,17 @@ describe('the sign-in to the user data page', () => {
     expect((await browser.open(root)).body).toContain('Sign in with a passkey');
   });
 
+  it('makes the browser leave each page with data when it ends, for the next person at the computer', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const browser = await openYourData(hosted);
+    expect(browser.page.headers).not.toHaveProperty('refresh');
+    await browser.sendPasskey((options) => authenticator.get(options));
+    const refreshOf = async (path: string) => (await browser.open(path)).headers['refresh'];
+    expect(await refreshOf(root)).toBe(`901; url=${baseUrl}${root}`);
+    hosted.clock.advance(14 * 60_000 + 500);
+    expect(await refreshOf(`${root}/erase`)).toBe(`60; url=${baseUrl}${root}`);
+  });
+
   it('ends after a restore of the database, and the passkey can sign in again', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await openYourData(hosted);
