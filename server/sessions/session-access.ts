@@ -91,7 +91,8 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
 
   /** The last part of a form's CSRF token: it proves that we made the form for this session and device. */
   const refusalMac = ({ sessionId, device }: BrowserContext, nonce: string): string =>
-    hmac(keyring.id, JSON.stringify(['refusal', sessionId, device, nonce]));
+    // 128 bits, because a page may have a form for each method, each with a token.
+    hmac(keyring.id, JSON.stringify(['refusal', sessionId, device, nonce])).slice(0, 22);
 
   return {
     owns,

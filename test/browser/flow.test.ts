@@ -127,7 +127,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     const second = await page.context().newPage();
     await second.goto(page.url());
     await page.getByRole('button', { name: 'Allow and continue' }).click();
-    await second.getByRole('button', { name: 'Don’t allow' }).click();
+    await second.getByRole('button', { name: 'Allow and continue' }).click();
     await second.getByRole('heading', { name: 'Choose who to be' }).waitFor();
     await second.getByRole('button', { name: 'Adult' }).first().click();
     await second.waitForURL(atShop);
@@ -135,6 +135,20 @@ describeInBrowser('the hosted flow in a real browser', () => {
     await page.getByRole('button', { name: 'Teen' }).click();
     await page.waitForURL(atShop);
     expect(shop.last()['code']).toBe(code);
+  });
+
+  it('ends the session if a second tab refuses in the form of an earlier step', async () => {
+    const page = await startSession();
+    const second = await page.context().newPage();
+    await second.goto(page.url());
+    await page.getByRole('button', { name: 'Allow and continue' }).click();
+    await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
+    await second.getByRole('button', { name: 'Don’t allow' }).click();
+    await second.waitForURL(atShop);
+    expect(shop.last()).toMatchObject({ error: 'access_denied' });
+    await page.getByRole('button', { name: 'Adult' }).first().click();
+    await page.waitForURL(atShop);
+    expect(shop.last()['code']).toBeUndefined();
   });
 
   it('shows "Continue in the browser where you started" in another browser, and continues in the first one', async () => {

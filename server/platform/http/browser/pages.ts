@@ -13,6 +13,9 @@ export interface Asset {
 /** The `cache-control` of a file that never changes. */
 export const cacheForever = 'public, max-age=31536000, immutable';
 
+/** A style sheet without its comments, which are an eighth of it and which browsers do not need. */
+const withoutComments = (sheet: string) => sheet.replaceAll(/\/\*[\s\S]*?\*\/\n?/g, '');
+
 /**
  * Makes an asset from one or more files of a folder.
  * @param name the name without the hash, such as `style.css`
@@ -24,7 +27,8 @@ export function loadAsset(
   type: string,
   files: readonly string[] = [name],
 ): Asset {
-  const content = Buffer.concat(files.map((file) => readFileSync(`${folder}/${file}`)));
+  const text = files.map((file) => readFileSync(`${folder}/${file}`, 'utf8')).join('');
+  const content = Buffer.from(type.startsWith('text/css') ? withoutComments(text) : text);
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 12);
   return { name: name.replace('.', `.${hash}.`), type, content };
 }
