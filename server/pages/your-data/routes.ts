@@ -118,7 +118,11 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
         if (!ending) throw new ApiError('route_not_found');
         // The form is sent to the address of its page.
         const action = `${root}${path.replace(/:\w+/, () => id)}`;
-        return sendOwn(reply, signedIn, pages.ask({ ...contextOf(request, signedIn.cookie), action }, ending));
+        return sendOwn(
+          reply,
+          signedIn,
+          pages.ask({ ...contextOf(request, signedIn.cookie), action }, ending),
+        );
       });
       app.post(path, { schema: { params: Params, body: Form } }, async (request, reply) => {
         const signedIn = await requireUser(request, reply);
