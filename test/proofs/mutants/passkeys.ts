@@ -74,7 +74,7 @@ export const passkeys = [
       'await store.signIn(passkey, signIn);',
     ],
     ["['your data', sha256(nonce)]", "['your data']"],
-    [' && until.getTime() > clock.now()', ''],
+    [' && leftMs > 0', ''],
     ['if (parsed) await store.signOut(parsed.passkeyId, sha256(parsed.secret));', ''],
   ]),
   ...inFile('server/pages/your-data/routes.ts', data, [
