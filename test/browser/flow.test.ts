@@ -47,6 +47,15 @@ describeInBrowser('the hosted flow in a real browser', () => {
     return page;
   }
 
+  /** Opens a session in two tabs, and allows sharing in the first one. The second tab still shows the consent page. */
+  async function allowWithSecondTab() {
+    const page = await startSession();
+    const second = await page.context().newPage();
+    await second.goto(page.url());
+    await page.getByRole('button', { name: 'Allow and continue' }).click();
+    return { page, second };
+  }
+
   const atShop = (url: URL) => url.origin === shop.origin;
 
   it.each([
@@ -123,10 +132,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('shows the present step of the session in a second tab that sends the form of an earlier step', async () => {
-    const page = await startSession();
-    const second = await page.context().newPage();
-    await second.goto(page.url());
-    await page.getByRole('button', { name: 'Allow and continue' }).click();
+    const { page, second } = await allowWithSecondTab();
     await second.getByRole('button', { name: 'Allow and continue' }).click();
     await second.getByRole('heading', { name: 'Choose who to be' }).waitFor();
     await second.getByRole('button', { name: 'Adult' }).first().click();
@@ -138,10 +144,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('ends the session if a second tab refuses in the form of an earlier step', async () => {
-    const page = await startSession();
-    const second = await page.context().newPage();
-    await second.goto(page.url());
-    await page.getByRole('button', { name: 'Allow and continue' }).click();
+    const { page, second } = await allowWithSecondTab();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
     await second.getByRole('button', { name: 'Don’t allow' }).click();
     await second.waitForURL(atShop);
