@@ -107,7 +107,7 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
     /**
      * Whether a form may end the session, which is less than what `isTokenOf` asks for. The page of another tab may have a
      * token of an earlier secret. The service keeps no earlier secrets, so the token has a part that outlasts a rotation.
-     * Whoever planted the earlier cookie could know such a token: it only ends a session, in which nothing is shared then.
+     * An attacker who has set the earlier cookie could know such a token. It can only end the session, and nothing is shared then.
      */
     mayRefuse(browser: BrowserContext, secret: string, token: string): boolean {
       const [nonce = '', , mac = ''] = token.split('.', 3);

@@ -69,7 +69,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
     return (await signIn.isOfRemovedPasskey(cookies[signInCookie])) ? '?unknown' : '?ended';
   }
 
-  /** The notice that `noticeQuery` has named. */
+  /** The notice that the query of the sign-in page names; undefined if it names none. */
   const noticeIn = ({ query }: FastifyRequest) =>
     (['ended', 'unknown'] as const).find((notice) => passkeysOn && Object.hasOwn(query as object, notice));
 

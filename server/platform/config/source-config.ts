@@ -5,7 +5,7 @@ import { parseDuration } from '../../../contracts/durations.ts';
 import { type OidcSettings, OidcSources } from '../../../contracts/oidc-sources.ts';
 import { type Given, SecretFileFault, secretOf } from './secret-files.ts';
 
-/** How long a claim is fresh if SVC_CLAIM_FRESHNESS does not say it. */
+/** How long a claim is fresh by default, in milliseconds: without SVC_CLAIM_FRESHNESS. */
 export const defaultClaimLifetimeMs = 365 * 86_400_000;
 
 /** Parses lifetimes such as `365d,country=30d` into milliseconds: a default, and those of single claims. */

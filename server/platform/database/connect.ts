@@ -83,7 +83,7 @@ const databaseName = (uri: string): string => {
 const misuses = new Set([
   ...['MongoParseError', 'MongoInvalidArgumentError', 'MongoAPIError'],
   ...['MongoMissingDependencyError', 'MongoMissingCredentialsError', 'MongoCompatibilityError'],
-  // A port or an escape that cannot be parsed.
+  // The driver cannot parse a port, or a percent-encoded character.
   ...['MongoRuntimeError', 'URIError'],
 ]);
 
