@@ -1,6 +1,6 @@
 // Refuses lines of documentation over 120 characters, sentences over 25 words, and rows that are in no table. Code and links count as
 // one word. Refuses names of tests and code in guides for contributors that are not in the repository.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 const documentation = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'docs/*.md', 'sdk/**/*.md', 'test/*.md'];
@@ -65,7 +65,7 @@ function unknownNames(text) {
 }
 const guides = ['CONTRIBUTING.md', 'docs/architecture.md', 'test/README.md'];
 
-const pages = execFileSync('git', ['ls-files', '--', ...documentation], { encoding: 'utf8' }).trim().split('\n');
+const pages = git('ls-files', '--', ...documentation).stdout.trim().split('\n');
 let faults = 0;
 function fault(message) {
   console.error(message);

@@ -32,6 +32,7 @@ export const DifferingSetting = z.strictObject({
   setting: z.string(),
   values: z.array(z.strictObject({ value: z.string(), processes: z.array(z.string()) })),
 });
+export type DifferingSetting = z.infer<typeof DifferingSetting>;
 
 /** The number of deliveries that are not finished yet, and when the oldest of them is or was due. */
 const Queue = z.strictObject({ pending: z.number().int(), oldestDueAt: DateTime.nullable() });

@@ -21,7 +21,8 @@ export const tags = [
   { name: 'Discovery', description: 'What client libraries find out by themselves.' },
   { name: 'Webhooks', description: 'Events, posted to the URL of an API key.' },
 ] as const;
-type Tag = (typeof tags)[number]['name'];
+/** Webhooks are no endpoints. */
+type Tag = Exclude<(typeof tags)[number]['name'], 'Webhooks'>;
 
 /** The description of an endpoint without its schemas. */
 export interface Operation {

@@ -1,6 +1,6 @@
 import type { Billing } from '../billing/feature.ts';
 import type { Clock } from '../platform/clock.ts';
-import { isPrivateHost } from '../platform/config/admin-host.ts';
+import { everyInterface, isPrivateHost } from '../platform/config/admin-host.ts';
 import type { Config } from '../platform/config/config.ts';
 import { addressTowards } from '../platform/config/own-address.ts';
 import type { Database } from '../platform/database/connect.ts';
@@ -26,9 +26,6 @@ interface Dependencies {
   /** Opens a listener. @returns its URL */
   serve: (app: Promise<HttpServer>, address: Address) => Promise<string>;
 }
-
-/** Addresses that mean every interface of a machine. */
-const everywhere = ['0.0.0.0', '::'];
 
 /** Makes the part of this process in hand-overs: its private listener, its heartbeat, and its view of the other processes. */
 export function createMembership(dependencies: Dependencies) {
@@ -72,7 +69,7 @@ export function createMembership(dependencies: Dependencies) {
     const { peer, roles } = config;
     if (!billing.handOver || !peer || !roles.has('api')) return;
     // Other processes need one address of this machine, also if the listener is open on every interface.
-    const reachableHost = peer.host && !everywhere.includes(peer.host) ? peer.host : await ownAddress();
+    const reachableHost = peer.host && !everyInterface.includes(peer.host) ? peer.host : await ownAddress();
     if (peer.host === undefined && !isPrivateHost(reachableHost) && !config.peerAllowsPublic) {
       logger.warn(
         { address: reachableHost },

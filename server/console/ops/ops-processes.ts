@@ -1,5 +1,5 @@
+import type { DifferingSetting } from '../../../contracts/admin/status.ts';
 import type { ProcessRecord, ProcessSurvey } from '../../platform/jobs/processes.ts';
-import type { DifferingSetting } from '../../platform/jobs/shared-settings.ts';
 import { type HelpWith, type Table, type Task, texts, timeOf } from './ops-cells.ts';
 
 type Help = HelpWith<'doctor' | 'status'>;

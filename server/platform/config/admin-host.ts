@@ -1,6 +1,9 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
+/** Addresses that mean every interface of a machine. */
+export const everyInterface = ['0.0.0.0', '::'];
+
 /** Ranges of addresses that are not on the Internet, by the names of ipaddr.js. */
 const internalRanges: readonly string[] = ['loopback', 'private', 'linkLocal', 'uniqueLocal'];
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { closest } from '../../../contracts/closest.ts';
 import { hiddenCharacters, nameOfCharacter } from '../../../contracts/input-text.ts';
 import { readVariables, type Variables } from '../../../contracts/settings.ts';
-import { adminHostFault, isPrivateHost } from './admin-host.ts';
+import { adminHostFault, everyInterface, isPrivateHost } from './admin-host.ts';
 import { Environment } from './environment.ts';
 import { readIdentityWalletSources } from './identity-wallet-config.ts';
 import { missingImprint, readImprint } from './imprint.ts';
@@ -97,8 +97,6 @@ function exposedAdmin(given: Given): string[] {
   if (fault === undefined) return [];
   return [`SVC_ADMIN_HOST: ${fault}; SVC_ADMIN_ALLOW_PUBLIC=on says that a proxy adds TLS`];
 }
-
-const everyInterface = ['0.0.0.0', '::'];
 
 /** The faults of listeners that would have the same port of the same address. */
 function sharedPorts(given: Given): string[] {

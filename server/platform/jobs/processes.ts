@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Db, Document, Filter } from 'mongodb';
+import type { DifferingSetting } from '../../../contracts/admin/status.ts';
 import type { Clock } from '../clock.ts';
 import { ConfigError } from '../config/config.ts';
 import { processRoles } from '../config/environment.ts';
@@ -7,7 +8,7 @@ import { version } from '../config/version.ts';
 import { createJointReads, type JointRead } from '../database/reads/joint-reads.ts';
 import type { IndexDeclaration } from '../database/schema/indexes.ts';
 import { randomRequestId } from '../ids.ts';
-import { compareSettings, type DifferingSetting, type SharedSettings } from './shared-settings.ts';
+import { compareSettings, type SharedSettings } from './shared-settings.ts';
 
 /** A process of the service, as its heartbeats describe it. */
 export interface ProcessRecord {
@@ -113,12 +114,12 @@ export async function forgetProcesses(db: Db): Promise<void> {
   await db.collection<ProcessRecord>(collection).deleteMany({});
 }
 
-/** The processes that have sent a heartbeat to a database within 45 s. @param now the database's time in milliseconds */
-export const livingProcesses = (db: Db, now: number): Promise<Pick<ProcessRecord, 'host' | 'pid'>[]> =>
+/** The processes that have sent a heartbeat within 45 s, oldest first. @param now the database's time in milliseconds */
+export const livingProcesses = (db: Db, now: number): Promise<ProcessRecord[]> =>
   db
     .collection<ProcessRecord>(collection)
     .find({ lastSeenAt: { $gt: new Date(now - goneAfterMs) } })
-    .project<Pick<ProcessRecord, 'host' | 'pid'>>({ host: 1, pid: 1 })
+    .sort({ startedAt: 1, _id: 1 })
     .toArray();
 
 /** Lists the processes of the service that use the database, by heartbeats that expire. */
@@ -153,11 +154,7 @@ export function createProcesses(settings: Settings) {
   };
 
   /** Processes that were seen lately, oldest first. */
-  const list = (): Promise<ProcessRecord[]> =>
-    processes
-      .find({ lastSeenAt: { $gt: new Date(clock.now() - goneAfterMs) } })
-      .sort({ startedAt: 1, _id: 1 })
-      .toArray();
+  const list = (): Promise<ProcessRecord[]> => livingProcesses(db, clock.now());
 
   /** Whether one of these processes has sent a heartbeat within 30 s. */
   async function isHeard(which: Filter<ProcessRecord>): Promise<boolean> {

@@ -1,15 +1,10 @@
+import type { DifferingSetting } from '../../../contracts/admin/status.ts';
 import { claimNames } from '../../../contracts/claims.ts';
 import type { Config } from '../config/config.ts';
 import { defaultClaimLifetimeMs } from '../config/source-config.ts';
 
 /** Values of the settings that all processes on one database must share, by variable. None of them is a secret. */
 export type SharedSettings = Readonly<Record<string, string>>;
-
-/** A setting that differs between processes, with the ids of the processes that have each value. */
-export interface DifferingSetting {
-  setting: string;
-  values: { value: string; processes: string[] }[];
-}
 
 const hour = 3_600_000;
 

@@ -62,14 +62,14 @@ export const handOver = [
   ...inFile(
     'server/platform/jobs/processes.ts',
     ['platform/jobs/processes'],
-    [['{ lastSeenAt: { $gt: new Date(clock.now() - goneAfterMs) } }', '{}']],
+    [['{ lastSeenAt: { $gt: new Date(now - goneAfterMs) } }', '{}']],
   ),
   ...inFile(
     'server/process/membership.ts',
     ['process/membership-terms'],
     [
       ["!roles.has('api')", 'false'],
-      ['!everywhere.includes(peer.host)', 'true'],
+      ['!everyInterface.includes(peer.host)', 'true'],
       ['!isStopping() && ', ''],
       ['outdated() === undefined && ', ''],
       [' && clock.trusted()', ''],
