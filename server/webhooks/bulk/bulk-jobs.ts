@@ -96,7 +96,9 @@ export function createBulkJobs({ store, clock, announce, requireOtherUrl, whyOff
       throw new ApiError('refused', {
         description: `The filter finds deliveries of ${keys.length} API keys; a job takes ${mostKeysPerJob}: name a partner or a key`,
       });
-    if (work.action === 'resend' || work.action === 'replay')
+    const isSentToEndpoints = work.action === 'resend' || work.action === 'replay';
+    // A job to another URL has one key, and `requireOtherUrl` has read its endpoint.
+    if (isSentToEndpoints && work.to === undefined)
       await requireSomeEndpoint(
         keys.map(({ keyId }) => keyId),
         whyOff,
@@ -114,7 +116,8 @@ export function createBulkJobs({ store, clock, announce, requireOtherUrl, whyOff
       const now = new Date(clock.now());
       const { action, rate, to, dryRun } = input;
       const at = action === 'reschedule' ? requireDueTime(input, now) : undefined;
-      await requireOtherUrl(to, input.filter.keyId === undefined ? [] : [input.filter.keyId]);
+      if (to !== undefined && input.filter.keyId !== undefined)
+        await requireOtherUrl(to, [input.filter.keyId]);
       const filter = closePeriod(input.filter, now);
       const fingerprint = computeFingerprint(input, filter);
       const running = dryRun ? null : await store.findRunning(fingerprint);

@@ -150,8 +150,8 @@ export function createDeliveryActions(settings: Settings) {
       const found = await deliveryQueries.findAll(deliveryIds);
       const chosen = deliveryIds.map((id) => requireFound(found.get(id), `No delivery ${id}`));
       const keyIds = chosen.map(({ keyId }) => keyId);
-      await requireOtherUrl(to, keyIds);
-      await requireSomeEndpoint([...new Set(keyIds)], whyOff);
+      if (to === undefined) await requireSomeEndpoint([...new Set(keyIds)], whyOff);
+      else await requireOtherUrl(to, keyIds);
       if (dryRun) return { dryRun, deliveries: chosen };
       const by = { operatorId, ...givenFields({ to }) };
       return { dryRun, deliveries: await dispatchInTurn(keyIds, () => resendAll(chosen, by)) };

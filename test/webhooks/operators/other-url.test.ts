@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
 import { contractSignature } from '../../../server/webhooks/egress/signature.ts';
 import { createReceiver } from '../../harness/receiver.ts';
@@ -78,6 +78,17 @@ describe('a resend to another URL', () => {
     expect((await resend('https://partner.example/v2')).deliveries).toMatchObject([
       { to: 'https://partner.example/v2' },
     ]);
+  });
+
+  it('reads the endpoint of its key once, as a bulk job does', async () => {
+    const { system, keyId, deliveryId } = await liveEvent();
+    const { deliveries, bulk } = adminOf(system);
+    const reads = vi.spyOn(system.endpoints, 'get');
+    const [to, dryRun] = ['https://partner.example/v2', true];
+    await deliveries.resend({ deliveryIds: [deliveryId], to, dryRun });
+    expect(reads).toHaveBeenCalledTimes(1);
+    await bulk.start({ action: 'replay', filter: { keyId, since }, to, dryRun });
+    expect(reads).toHaveBeenCalledTimes(2);
   });
 
   it('is skipped if the webhook URL of the live key has another host by then', async () => {

@@ -35,11 +35,15 @@ export async function requireSomeEndpoint(keyIds: readonly string[], whyOff: Why
   if (refusal) throw refusal;
 }
 
-/** Returns a function that reads the URL and the secret of a key. It throws ApiError `conflict` if the key has none, or may not be served. */
+/**
+ * Returns a function that reads the URL and the secret of a key. It throws ApiError `not_found` for an unknown key, and `conflict` if
+ * the key has none, or may not be served.
+ */
 export function createRequireEndpoint({ endpoint, requireKey }: Omit<Settings, 'urlFault'>) {
   return async (keyId: string) => {
-    const [current] = await Promise.all([endpoint(keyId), requireKey(keyId)]);
+    const current = await endpoint(keyId);
     if (current.state === 'on') return current;
+    await requireKey(keyId);
     throw refusalOf(keyId, current.reason);
   };
 }
@@ -47,13 +51,12 @@ export function createRequireEndpoint({ endpoint, requireKey }: Omit<Settings, '
 export type RequireOtherUrl = ReturnType<typeof createRequireOtherUrl>;
 
 /**
- * Returns a function that checks whether events of keys may go to another URL. Without a URL, it checks nothing.
- * It throws ApiError `refused` if they may not, and `conflict` for a key without an endpoint.
+ * Returns a function that checks whether events of keys may go to another URL. It throws ApiError `refused` if they may not, and
+ * `conflict` for a key without an endpoint.
  */
 export function createRequireOtherUrl({ urlFault, ...settings }: Settings) {
   const requireEndpoint = createRequireEndpoint(settings);
-  return async (to: string | undefined, keyIds: readonly string[]): Promise<void> => {
-    if (to === undefined) return;
+  return async (to: string, keyIds: readonly string[]): Promise<void> => {
     for (const keyId of new Set(keyIds)) {
       const endpoint = await requireEndpoint(keyId);
       const fault = urlFault(to, endpoint.mode);
