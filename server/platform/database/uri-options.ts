@@ -13,6 +13,11 @@ export const honouredOptions = [
 
 const named = (...names: string[]) => new Set(names.map((name) => name.toLowerCase()));
 const honoured = named(...honouredOptions);
+/** Options that are true or false. `connect` sets some itself, and the driver does not check what it overrides. */
+const switches = named(
+  ...['directConnection', 'tls', 'ssl', 'tlsInsecure', 'tlsAllowInvalidCertificates'],
+  ...['tlsAllowInvalidHostnames', 'retryWrites', 'retryReads', 'monitorCommands'],
+);
 
 /** Options that are refused for a special reason. */
 const reservedOptions: readonly { names: ReadonlySet<string>; reason: string }[] = [
@@ -43,19 +48,26 @@ function refusalReason(option: string): string {
 }
 
 /**
- * One sentence for each reason, with the options of a connection string that it refuses. If one cannot be the name of an option, it
- * may be a part of a password with `@`, so none is shown.
+ * One sentence for each reason, with the options of a connection string that it refuses, and one for each option with a wrong
+ * value. If one cannot be the name of an option, it may be a part of a password with `@`, so none is shown.
  */
 export function uriFaults(uri: string): string[] {
-  const names = [...new Set(optionsOf(uri).keys())];
+  const options = [...optionsOf(uri)];
+  const names = [...new Set(options.map(([name]) => name))];
   if (!names.every((name) => /^[a-z][a-z\d]*$/i.test(name)))
     return [
       'has an option whose name has other characters than letters and digits: write @ : / ? # and % in the password as %40 %3A %2F %3F %23 and %25',
     ];
   const refused = names.filter((name) => !honoured.has(name.toLowerCase()));
-  return [...groupBy(refused, refusalReason)].map(
-    ([reason, names]) => `must not set ${names.join(', ')}: ${reason}`,
-  );
+  const unclear = options
+    .filter(([name, value]) => switches.has(name.toLowerCase()) && value !== 'true' && value !== 'false')
+    .map(([name]) => `must set ${name} to true or false`);
+  return [
+    ...[...groupBy(refused, refusalReason)].map(
+      ([reason, names]) => `must not set ${names.join(', ')}: ${reason}`,
+    ),
+    ...unclear,
+  ];
 }
 
 /** The value of an option in a connection string. Names of options are case-insensitive. */

@@ -443,6 +443,24 @@ describe('the configuration check', () => {
     },
   );
 
+  it.each([
+    'retryWrites=maybe',
+    'RETRYWRITES=1',
+    'retryReads=TRUE',
+    'tls=yes',
+    'ssl=',
+    'tlsInsecure=on',
+    'tlsAllowInvalidCertificates=0',
+    'tlsAllowInvalidHostnames=no',
+    'directConnection=x',
+    'monitorCommands=x',
+  ])('refuses MONGODB_URI with %s, and names the option', (option) => {
+    const [name] = option.split('=');
+    expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?maxPoolSize=50&${option}` })).toEqual([
+      `MONGODB_URI: must set ${name} to true or false`,
+    ]);
+  });
+
   it('reports refused options of MONGODB_URI in one fault for each reason', () => {
     const uri = 'mongodb://db.example/svc?w=1&socketTimeoutMS=1&j=true&raw=true';
     expect(faultsOf({ MONGODB_URI: uri })).toEqual([
@@ -522,7 +540,7 @@ describe('the configuration check', () => {
     const rows = table.trim().split('\n');
     const documented = rows.filter((row) => row.includes('| yes')).flatMap((row) => cell(row, 1));
     expect(documented.toSorted()).toEqual([...honouredOptions].toSorted());
-    const given = honouredOptions.map((name) => `${name}=x`).join('&');
+    const given = honouredOptions.map((name) => `${name}=true`).join('&');
     expect(faultsOf({ MONGODB_URI: `mongodb+srv://db.example/svc?${given}` })).toEqual([]);
     const refused = rows.filter((row) => row.includes('| no')).flatMap((row) => cell(row, 1));
     expect(refused.length).toBeGreaterThan(10);
