@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import type { ShardsView } from '../../contracts/admin/schema.ts';
 import type { SourceView } from '../../contracts/admin/sources.ts';
 import type { StatusView } from '../../contracts/admin/status.ts';
+import { processName } from '../../contracts/processes.ts';
 import { profilesFile } from '../connection/profiles.ts';
 import { exits, toFailure } from '../errors/failure.ts';
 import { describeDifferences, remedyOf } from '../output/differing-settings.ts';
@@ -134,7 +135,7 @@ export function checkProcesses(status: Partial<StatusView>): Finding {
     ),
     ...describeDifferences(status),
     ...notReady.map(
-      ({ host, pid, roles, reasons }) => `${host} ${pid} (${roles}) is not ready: ${reasons?.join('; ')}`,
+      (process) => `${processName(process, process.roles)} is not ready: ${process.reasons?.join('; ')}`,
     ),
   ];
   const fixes = [

@@ -1,4 +1,4 @@
-import type { DifferingSetting } from '../../../contracts/admin/status.ts';
+import { describeDifference, processName } from '../../../contracts/processes.ts';
 import type { ProcessRecord, ProcessSurvey } from '../../platform/jobs/processes.ts';
 import { type HelpWith, type Table, type Task, texts, timeOf } from './ops-cells.ts';
 
@@ -8,15 +8,6 @@ export const clockTask = (help: Help): Task => [
   "The clock of this process is over 2 s off the database's, or was not measured lately: exchanges get 503",
   help('doctor'),
 ];
-
-const nameOf = ({ host, pid, roles }: ProcessRecord) => `${host} ${pid} (${roles.join(', ')})`;
-
-/** Says which process has which value of a setting that all must share. */
-function differenceText({ setting, values }: DifferingSetting, processes: readonly ProcessRecord[]): string {
-  const nameOfId = (id: string) => processes.filter(({ _id }) => _id === id).map(nameOf);
-  const found = values.map(({ value, processes: ids }) => `${value} at ${ids.flatMap(nameOfId).join(', ')}`);
-  return `${setting} differs between processes: ${found.join('; ')}`;
-}
 
 /**
  * Lists the roles that no process has, the settings in which processes differ, and the processes that are not ready, each
@@ -32,12 +23,15 @@ export const processTasks = (
       help('status'),
     ],
   ),
-  ...differingSettings.map((differing): Task => [differenceText(differing, processes), help('doctor')]),
+  ...differingSettings.map((differing): Task => {
+    const named = processes.map(({ _id: id, ...process }) => ({ id, ...process }));
+    return [describeDifference(differing, named), help('doctor')];
+  }),
   ...processes
     .filter(({ condition }) => condition && condition.reasons.length > 0)
     .map(
       (process): Task => [
-        `${nameOf(process)} is not ready: ${process.condition?.reasons.join('; ')}`,
+        `${processName(process, process.roles)} is not ready: ${process.condition?.reasons.join('; ')}`,
         help('doctor'),
       ],
     ),

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { Db, Document, Filter } from 'mongodb';
 import type { DifferingSetting } from '../../../contracts/admin/status.ts';
+import { listProcesses, processName } from '../../../contracts/processes.ts';
 import type { Clock } from '../clock.ts';
 import { ConfigError } from '../config/config.ts';
 import { processRoles } from '../config/environment.ts';
@@ -222,15 +223,16 @@ export function createProcesses(settings: Settings) {
      */
     async requireSameEnvironment(): Promise<void> {
       const own = sharedSettings[environmentVariable];
-      const others = (await list()).flatMap(({ host: itsHost, pid, sharedSettings: its }) => {
-        const environment = its?.[environmentVariable];
-        return environment === undefined || environment === own ? [] : [{ itsHost, pid, environment }];
+      const others = (await list()).flatMap((process) => {
+        const environment = process.sharedSettings?.[environmentVariable];
+        const name = processName(process);
+        return environment === undefined || environment === own ? [] : [{ name, environment }];
       });
       const [first] = others;
       if (!first) return;
-      const names = others.map(({ itsHost, pid }) => `${pid} on ${itsHost}`).join(', ');
+      const names = listProcesses(others.map(({ name }) => name));
       throw new ConfigError([
-        `${environmentVariable}: it is ${own} here, but the processes that use this database have ${first.environment}: process ${names}. Set ${first.environment}, or MONGODB_URI of another database. To change the environment, stop those processes first; one that was killed counts for ${goneAfterMs / 1000} s more.`,
+        `${environmentVariable}: it is ${own} here, but the processes that use this database have ${first.environment}: ${names}. Set ${first.environment}, or MONGODB_URI of another database. To change the environment, stop those processes first; one that was killed counts for ${goneAfterMs / 1000} s more.`,
       ]);
     },
 

@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { RotatedUse } from '../../../contracts/admin/keyring.ts';
 import { accessTokenLifetimeSeconds } from '../../../contracts/oauth.ts';
+import { listProcesses, processName } from '../../../contracts/processes.ts';
 import type { Clock } from '../clock.ts';
 import { isDuplicateKey } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
@@ -57,9 +58,9 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
   async function requireOneMasterKey(): Promise<void> {
     const others = (await processes.list()).filter(({ masterKeys: [first] }) => first !== current);
     if (others.length === 0) return;
-    const names = others.map(({ host, pid }) => `${pid} on ${host}`).join(', ');
+    const names = listProcesses(others.map((process) => processName(process)));
     throw refuse(
-      `Put the new key first in SVC_MASTER_KEY of every process. These seal under another key: process ${names}`,
+      `Put the new key first in SVC_MASTER_KEY of every process. These seal under another key: ${names}`,
     );
   }
 

@@ -1,3 +1,4 @@
+import { listProcesses, processName } from '../../../contracts/processes.ts';
 import { createAuditStore } from '../../operations/audit/audit-store.ts';
 import { createOperatorStore } from '../../operations/operators/operator-store.ts';
 import { createMembersStores } from '../../partners/members/store.ts';
@@ -27,7 +28,7 @@ const advice = 'Set SVC_MASTER_KEY to the master key of the time of the backup. 
 /** @throws ConfigError if processes of the service use the database. It may be the one that serves, and not the restored one */
 function requireNobody(living: readonly { host: string; pid: number }[]): void {
   if (living.length === 0) return;
-  const names = living.map(({ host, pid }) => `${host} ${pid}`).join(', ');
+  const names = listProcesses(living.map((process) => processName(process)));
   throw new ConfigError([
     `MONGODB_URI: processes of the service used this database within 45 s: ${names}. Stop them, and wait 45 s. Nothing was changed.`,
   ]);

@@ -80,7 +80,7 @@ describe('a process that starts', () => {
     await expect(requireSame()).rejects.toMatchObject({
       name: 'ConfigError',
       message: expect.stringMatching(
-        /SVC_ENVIRONMENT: it is staging here, but the processes .* have production: process \d+ on /,
+        /SVC_ENVIRONMENT: it is staging here, but the processes .* have production: \S+ \d+\./,
       ),
     });
   });

@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { listProcesses, processName } from '../../../../contracts/processes.ts';
 import type { Clock } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
 import type { Processes } from '../../jobs/processes.ts';
@@ -115,7 +116,7 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
   async function requireNoOldProcess(): Promise<void> {
     const old = (await processes.list()).filter((process) => process.schema < newest);
     if (old.length === 0) return;
-    const names = old.map(({ host, pid, build }) => `${pid} on ${host} (${build})`).join(', ');
+    const names = listProcesses(old.map((process) => processName(process, [process.build])));
     throw new ApiError('refused', {
       description: `Replace the processes that know no schema version ${newest} first: ${names}`,
     });
