@@ -17,6 +17,8 @@ const names = readdirSync(new URL('../../../docs/', import.meta.url))
   .filter((name) => name.endsWith('.md'))
   .map((name) => name.slice(0, -3))
   .filter((name) => !notOnSite.includes(name));
+/** Why the site may differ from `docs/`: a failing test says so. */
+const howToRenew = 'the site is built from docs/ by npm run build';
 const addressOf = (name: string) => (name === 'README' ? '/docs/' : `/docs/${name}`);
 
 async function open(path: string, init?: RequestInit) {
@@ -27,7 +29,8 @@ async function open(path: string, init?: RequestInit) {
 it('each page of the site has a strict content security policy', async () => {
   for (const name of [...names, 'reference']) {
     const { status, headers } = await open(addressOf(name), { method: 'HEAD' });
-    expect([name, status, headers.get('content-type')]).toEqual([name, 200, 'text/html; charset=utf-8']);
+    const answered = [name, status, headers.get('content-type')];
+    expect(answered, howToRenew).toEqual([name, 200, 'text/html; charset=utf-8']);
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'self'; script-src 'self';/,
     );
@@ -39,8 +42,8 @@ it('each page of the site has a strict content security policy', async () => {
 it('the Markdown source of each page is served at the same address with .md', async () => {
   for (const name of names) {
     const { status, headers, html } = await open(`/docs/${name}.md`);
-    expect([status, headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8']);
-    expect(html).toBe(readDoc(`${name}.md`));
+    expect([status, headers.get('content-type')], howToRenew).toEqual([200, 'text/markdown; charset=utf-8']);
+    expect(html, howToRenew).toBe(readDoc(`${name}.md`));
   }
 });
 
@@ -54,13 +57,13 @@ it('the site has separate lists of pages for partners and operators, and answers
   expect(partner).toContain('webhooks');
   expect(operator).toContain('configuration');
   expect(partner.filter((name) => operator.includes(name))).toEqual([]);
-  expect([...partner, ...operator].sort()).toEqual([...names, 'reference'].sort());
+  expect([...partner, ...operator].sort(), howToRenew).toEqual([...names, 'reference'].sort());
   for (const name of notOnSite) expect((await open(`/docs/${name}`)).status).toBe(404);
 });
 
 it('/docs/errors has an anchor for every error code', async () => {
   const { html } = await open('/docs/errors');
-  for (const code of Object.keys(errorTable)) expect(html).toContain(`<h3 id="${code}">`);
+  for (const code of Object.keys(errorTable)) expect(html, howToRenew).toContain(`<h3 id="${code}">`);
 });
 
 it('/docs/quickstart colours code by CSS classes', async () => {
@@ -98,7 +101,7 @@ describe('/docs/reference', () => {
     ];
     expect(
       parts.filter((part) => !html.includes(part)),
-      'the site is built from docs/openapi.json by npm run build',
+      howToRenew,
     ).toEqual([]);
     const fields = Object.values(document.components.schemas).flatMap(({ properties }) =>
       Object.keys(properties ?? {}),
