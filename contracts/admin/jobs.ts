@@ -6,7 +6,7 @@ import { page, reference } from './references.ts';
 
 /**
  * The state of a job. `scheduled`: it waits for its time. `late`: it is due, but no process has locked it. `locked`: a process
- * runs it. `stuck`: it was locked so long ago that its process must have ended. `failed` and `done`: it has run.
+ * runs it. `stuck`: its lock is of a time so far from now that its process must have ended. `failed` and `done`: it has run.
  * `malformed`: it is not a job of this service. Fields that cannot be read are then null or empty, and `failReason` names the
  * first of them.
  */

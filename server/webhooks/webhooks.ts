@@ -1,7 +1,7 @@
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Database } from '../platform/database/connect.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
-import { finishedRead, type Scheduler } from '../platform/jobs/scheduler.ts';
+import { type Scheduler, sweepReads } from '../platform/jobs/scheduler.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createBulkSteps } from './bulk/bulk-steps.ts';
 import { runningRead } from './bulk/bulk-store.ts';
@@ -82,7 +82,7 @@ export function createWebhooks(settings: WebhookSettings) {
 
   const sweep: Sweep = {
     name: 'webhooks',
-    look: () => ({ reads: [...(worker ? [runningRead] : []), ...due.reads(), finishedRead()] }),
+    look: () => ({ reads: [...(worker ? [runningRead] : []), ...due.reads(), ...sweepReads()] }),
     /** Continues the work of processes that have ended, and sends what is due. */
     async sweep() {
       if (worker) bulkRunner.wake();

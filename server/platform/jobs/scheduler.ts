@@ -54,8 +54,13 @@ const finished = () => ({
   lockedAt: null,
   lastFinishedAt: { $lt: new Date(Date.now() - keepFinished) },
 });
-/** Finds whether there are jobs for `sweep` to delete. */
-export const finishedRead = (): Read => anyOf(collection, finished());
+/**
+ * Matches jobs whose lock was made by a process with a clock that was ahead. If that process has died, Agenda would wait until its
+ * time has come.
+ */
+const lockedAhead = () => ({ name: anyName, lockedAt: { $gt: new Date(Date.now() + lockLifetime) } });
+/** Finds whether there are jobs for `sweep` to delete or to unlock. */
+export const sweepReads = (): Read[] => [anyOf(collection, finished()), anyOf(collection, lockedAhead())];
 
 export const indexes: IndexDeclaration[] = [
   // The index that Agenda's repository would create itself, under the same name.
@@ -191,16 +196,17 @@ export function createScheduler({ db, background = createBackground(db), logger,
 
     /** Removes a job, unless a living process runs it. @returns whether the job was removed */
     async cancel(id: string): Promise<boolean> {
-      const oldestLock = new Date(Date.now() - lockLifetime);
-      // Matches a job without a lock, and one with an older lock, whose process has died.
-      const notRunning = { lockedAt: { $not: { $gte: oldestLock } } };
+      const [oldest, newest] = [-lockLifetime, lockLifetime].map((ms) => new Date(Date.now() + ms));
+      // Matches a job without a lock, and one with a lock of another time, whose process has died.
+      const notRunning = { lockedAt: { $not: { $gte: oldest, $lte: newest } } };
       const { deletedCount } = await jobs.deleteOne({ ...byId(id), ...notRunning });
       return deletedCount === 1;
     },
 
-    /** Deletes jobs that ran more than a day ago. */
+    /** Deletes jobs that ran more than a day ago, and makes locks of a time to come expire, so that a process takes up their jobs. */
     async sweep(): Promise<void> {
       await jobs.deleteMany(finished());
+      await jobs.updateMany(lockedAhead(), { $set: { lockedAt: new Date(0) } });
     },
 
     async start(): Promise<void> {

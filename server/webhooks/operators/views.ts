@@ -62,7 +62,8 @@ export const faultOf = ({ name, key, malformed }: Job): string | undefined =>
 export function jobStateOf(job: Job, now: number): JobState {
   const { nextRunAt, lockedAt, failReason } = job;
   if (faultOf(job) !== undefined) return 'malformed';
-  if (lockedAt) return now - lockedAt.getTime() > lockLifetime ? 'stuck' : 'locked';
+  // The lock of a process whose clock is ahead may be of a time to come.
+  if (lockedAt) return Math.abs(now - lockedAt.getTime()) > lockLifetime ? 'stuck' : 'locked';
   if (nextRunAt) return now - nextRunAt.getTime() > lateAfterMs ? 'late' : 'scheduled';
   return failReason === undefined ? 'done' : 'failed';
 }

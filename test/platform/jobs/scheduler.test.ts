@@ -2,7 +2,12 @@ import type { Db } from 'mongodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../../server/platform/database/connect.ts';
 import { ensureIndexes } from '../../../server/platform/database/schema/indexes.ts';
-import { createScheduler, indexes, type Scheduler } from '../../../server/platform/jobs/scheduler.ts';
+import {
+  createScheduler,
+  indexes,
+  type Scheduler,
+  sweepReads,
+} from '../../../server/platform/jobs/scheduler.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const logger = { warn: () => undefined };
@@ -120,6 +125,27 @@ describe('the scheduler', () => {
     const ran = recorder(scheduler, 'greet', 1);
     await scheduler.start();
     expect(await ran).toEqual(['a']);
+  });
+
+  it('runs a job whose lock is of a time to come after a sweep, but not while the lock may be of a living process', async () => {
+    const { db, scheduler } = await setUp();
+    const jobs = db.collection('jobs');
+    for (const [key, lockedAt] of [
+      ['ahead', soon(600_000)],
+      ['alive', soon(30_000)],
+    ] as const) {
+      await scheduler.at('greet', soon(-120_000), key);
+      await jobs.updateOne({ 'data.key': key }, { $set: { lockedAt, nextRunAt: null } });
+    }
+    const ran = recorder(scheduler, 'greet', 1);
+    const reads = sweepReads().map(({ filter }) => jobs.countDocuments(filter));
+    expect(await Promise.all(reads)).toEqual([0, 1]);
+    await scheduler.sweep();
+    await scheduler.start();
+    expect(await ran).toEqual(['ahead']);
+    await expect
+      .poll(async () => (await scheduler.list({ limit: 10 })).map(({ key }) => key))
+      .toEqual(['alive']);
   });
 
   it('stores the error message of a failed job, and lists the job with it', async () => {
