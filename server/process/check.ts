@@ -15,10 +15,16 @@ export async function check(environment: Readonly<Record<string, string | undefi
   // Another process of this machine may have the default health port, so that port is the last choice.
   const configuredHealth = health?.byDefault ? undefined : health;
   const ofRoles = [roles.has('api') ? api : undefined, roles.has('admin') ? admin : undefined];
-  const listener = [configuredHealth, ...ofRoles, health].find((each) => each !== undefined);
-  if (!listener) {
+  const listeners = [configuredHealth, ...ofRoles, health].filter((each) => each !== undefined);
+  if (listeners.length === 0) {
     process.stdout.write('no listener to ask: set SVC_HEALTH_PORT\n');
     return true;
+  }
+  // Port 0 is any free port, which only the process itself knows.
+  const listener = listeners.find(({ port }) => port !== 0);
+  if (!listener) {
+    process.stdout.write('no listener to ask, because each has the port 0: set SVC_HEALTH_PORT to a port\n');
+    return false;
   }
   const { host, port } = listener;
   const url = `http://${hostInUrl(everywhere[host] ?? host)}:${port}/readyz`;

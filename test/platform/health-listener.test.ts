@@ -50,6 +50,20 @@ it('svc-gateway prints its version and usage, and exits with 64 and the usage fo
     });
 });
 
+it('svc-gateway check asks no listener with the port 0, and exits with 1 if a process has no other', async () => {
+  const anyPort = { SVC_PORT: '0', SVC_ADMIN_PORT: '0' };
+  expect(await svcGateway(['check'], anyPort)).toEqual({
+    code: 1,
+    output: 'no listener to ask, because each has the port 0: set SVC_HEALTH_PORT to a port\n',
+  });
+  const port = String(await freePort());
+  for (const name of ['SVC_ADMIN_PORT', 'SVC_HEALTH_PORT'])
+    expect(await svcGateway(['check'], { ...anyPort, [name]: port })).toMatchObject({
+      code: 1,
+      output: expect.stringContaining(`http://127.0.0.1:${port}/readyz: `),
+    });
+});
+
 it('svc-gateway check exits with 78 and names the malformed variable', async () => {
   const { code, output } = await svcGateway(['check'], { SVC_PORT: 'http' });
   expect(code).toBe(78);
