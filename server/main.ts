@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import closeWithGrace from 'close-with-grace';
 import { readVariables } from '../contracts/settings.ts';
@@ -9,6 +9,7 @@ import type { AdminRouter } from './operations/admin-router.ts';
 import { type Config, ConfigError, misspeltSettings, readConfig } from './platform/config/config.ts';
 import { StartFault } from './platform/http/listen.ts';
 import { createLogger } from './platform/telemetry/logging.ts';
+import { greetingOf } from './process/greeting.ts';
 import { type RunningServer, startServer } from './process/start.ts';
 import { startFailureText } from './process/start-failure.ts';
 
@@ -46,29 +47,6 @@ async function demoFor({ publicUrl, adminUrl }: RunningServer, config: Config): 
   }
 }
 
-/** Returns a path in its shortest form: relative if it is below the current directory, else absolute. */
-function shortPath(path: string): string {
-  const fromHere = relative('', path);
-  return fromHere.startsWith('..') ? path : fromHere;
-}
-
-/** Returns the greeting after `npm start`: addresses, the token's path and the next command. */
-function greeting({ publicUrl, adminUrl, embedded }: RunningServer, demo: Demo | undefined): string {
-  const inDataDir = (name: string) => shortPath(join(config.dataDir, name));
-  const token = config.adminToken ? 'SVC_ADMIN_TOKEN' : inDataDir('admin-token');
-  const lines = [
-    ...(publicUrl ? [`  Public API    ${config.baseUrl}  (listens at ${publicUrl})`] : []),
-    ...(adminUrl ? [`  Admin API     ${adminUrl}  (operator token: ${token})`] : []),
-    embedded
-      ? `  Database      embedded, in ${inDataDir('db')}: for development and trial only; production sets MONGODB_URI`
-      : '  Database      MONGODB_URI',
-    ...(demo ? [`  Demo partner  ${demo.url}  (open it in a browser: "Verify my age")`] : []),
-  ];
-  const dataDir = readVariables(process.env)['SVC_DATA_DIR'];
-  const next = `${dataDir ? `SVC_DATA_DIR=${dataDir} ` : ''}npm run journey`;
-  return `\nSVC Gateway is up.\n\n${lines.join('\n')}\n\nNext, in another terminal:\n\n  ${next}\n\n`;
-}
-
 const config = configuration();
 const logger = createLogger(config.logLevel, config.roles);
 for (const { name, meant } of misspeltSettings(process.env))
@@ -85,7 +63,10 @@ try {
   });
   demo = await demoFor(server, config);
   logger.info({ public: server.publicUrl, admin: server.adminUrl, roles: [...config.roles] }, 'listening');
-  if (config.environment === 'development') process.stdout.write(greeting(server, demo));
+  if (config.environment === 'development') {
+    const typedDataDir = readVariables(process.env)['SVC_DATA_DIR'];
+    process.stdout.write(greetingOf({ ...server, config, demoUrl: demo?.url, typedDataDir }));
+  }
 } catch (error) {
   if (error instanceof ConfigError) {
     process.stderr.write(`${error.message}\n`);
