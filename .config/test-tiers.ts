@@ -28,16 +28,18 @@ const slow = [
   'test/platform/database/shards.test.ts',
   // Starts of the built server.
   'test/platform/{admin-url,first-use,greeting,health-listener,logs,reseal,restore,roll-out,start-fault,stop}.test.ts',
-  // Hundreds of flows.
-  'test/pages/flow/commands.test.ts',
   // A process for each test, and a receiver that is too slow for 10 s.
   'test/cli/svc/listen.test.ts',
   // A terminal and a shell.
   'test/cli/program/{completion,terminal}.test.ts',
 ];
 
-/** Slow files that measure the time of the processor or of the event loop, so nothing runs beside them. */
+/**
+ * Slow files that measure the time of the processor or of the event loop, or count the commands that simultaneous flows share, so
+ * nothing runs beside them.
+ */
 const measured = [
+  'test/pages/flow/commands.test.ts',
   'test/platform/longest-input.test.ts',
   'test/platform/event-loop/largest-inputs.slow.test.ts',
   'test/people/passkeys/return-time.slow.test.ts',
