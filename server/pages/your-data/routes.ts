@@ -76,7 +76,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
   /** The signed-in user of a request. Undefined if there is none: then the reply is sent and leads to the sign-in. */
   async function requireUser(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
     const found = passkeysOn ? await signIn.find(request.cookies[signInCookie]) : undefined;
-    const isFirstPage = request.method === 'GET' && request.routeOptions.url?.endsWith('/you');
+    const isFirstPage = /\/you\/?$/.test(request.routeOptions.url ?? '');
     if (found) await limit('your data', found.user._id, userLimit);
     // The first page shows the sign-in itself. All other addresses lead to it.
     else if (isFirstPage) sendSignIn(request, reply, noticeIn(request));
@@ -175,7 +175,8 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
   });
 
   return async (app) => {
-    app.get('', { exposeHeadRoute: false }, async (request, reply) => {
+    // Users type this address, with or without a slash at the end, and programs check links to it by HEAD.
+    app.get('/', async (request, reply) => {
       const signedIn = await requireUser(request, reply);
       if (!signedIn) return reply;
       const data = await yourData.of(signedIn.user);

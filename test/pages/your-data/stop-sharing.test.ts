@@ -185,6 +185,16 @@ describe('the end of sharing with a partner', () => {
   });
 });
 
+it('the question about a partner gets 404 after the answer, with a link to all data', async () => {
+  const user = await saved(hosted, clientId);
+  const browser = await signedIn(hosted, user.authenticator);
+  await browser.confirm(`/stop/${partner.partnerId}`);
+  const back = await browser.open(`${root}/stop/${partner.partnerId}`);
+  expect(back.status).toBe(404);
+  const link = /<a class="button primary" href="([^"]*)"/.exec(back.body)?.[1];
+  expect((await browser.open(link ?? '')).body).toContain('You stopped sharing on');
+});
+
 describe('a withdrawal that a crash interrupts', () => {
   it('is finished by the sweep', async () => {
     const user = await saved(hosted, clientId);

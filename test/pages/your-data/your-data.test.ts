@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createRestoreStore } from '../../../server/people/restore-store.ts';
 import type { TestPartner } from '../../harness/partner.ts';
 import { newAuthenticator, saved } from '../../people/passkeys/passkey-browser.ts';
+import { openBrowser } from '../browser.ts';
 import { addClient, baseUrl, type Hosted, onboard, returned, sendCode, startHosted } from '../hosted.ts';
 import { openYourData, root, signedIn } from './signed-in.ts';
 
@@ -22,6 +23,14 @@ const auditOf = async (action: string, operatorId: string) => {
   await hosted.services.admin.auditLog.sweep();
   return hosted.db.collection('auditLog').find({ action, operatorId }).toArray();
 };
+
+it.each(['', '/'])('the user data page answers GET and HEAD at /verify/you%s', async (slash) => {
+  const page = await openBrowser(hosted).open(`${root}${slash}`);
+  expect([page.status, page.location]).toEqual([200, '']);
+  expect(page.body).toContain('Sign in with a passkey');
+  const head = await hosted.send(`${root}${slash}`, { method: 'HEAD' });
+  expect([head.status, head.body]).toEqual([200, '']);
+});
 
 describe('the sign-in to the user data page', () => {
   it('asks for a passkey, and names a contact for users without one', async () => {

@@ -47,7 +47,7 @@ describe('the body of a request that no route reads', () => {
 
 describe('a path that another method has gets 405 with the allowed methods, in the format of its scope', () => {
   it.each<[line: string, allow: string, type: RegExp]>([
-    ['PUT /verify/you', 'GET', /json/],
+    ['PUT /verify/you', 'GET, HEAD', /json/],
     ['POST /verify/callback/x', 'GET', /json/],
     ['GET /verify/you/sign-in', 'POST', /json/],
     ['DELETE /verify/session/ses_1', 'GET, POST', /json/],
