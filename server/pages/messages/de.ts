@@ -220,6 +220,10 @@ export const de: Messages = {
       text: 'Adressen für das Telefon gelten 2 Minuten. Erzeugen Sie eine neue oder fahren Sie hier fort.',
       button: 'Neue Adresse erzeugen',
     },
+    noneLeft:
+      'Für diese Prüfung gab es schon alle zehn Adressen für das Telefon. Fahren Sie an diesem Computer fort, oder brechen Sie ab und beginnen Sie neu.',
+    mistyped:
+      'Es wurden drei falsche Codes eingegeben, deshalb gilt die Adresse für das Telefon nicht mehr. Nichts wurde weitergegeben.',
     taken: {
       title: 'Jetzt auf dem Telefon weiter',
       text: (phone) => `Geöffnet mit: ${phone}. Lassen Sie diese Seite offen: Sie geht von selbst weiter.`,
@@ -319,7 +323,7 @@ export const de: Messages = {
     },
     linkDead: {
       title: 'Diese Adresse gilt nicht mehr',
-      text: 'Adressen für das Telefon gelten einmal, 2 Minuten lang. Erzeugen Sie an Ihrem Computer eine neue.',
+      text: 'Eine Adresse für das Telefon gilt einmal, 2 Minuten lang. Sie verfällt auch nach drei falschen Codes, oder wenn Sie am Computer weitermachen. Ihr Computer zeigt, wie es weitergeht.',
     },
     forged: {
       title: 'Wir konnten diese Eingabe nicht annehmen',

@@ -243,6 +243,11 @@ export const en = {
       text: 'Links for the phone work for 2 minutes. Make a new one, or continue here.',
       button: 'Make a new link',
     },
+    /** In place of the offer of a new link. */
+    noneLeft:
+      'This verification has had all of its ten links for the phone. Continue on this computer, or cancel and start again.',
+    /** Above the page that follows the third wrong code. */
+    mistyped: 'Three wrong codes were typed, so the link for the phone has ended. Nothing was shared.',
     taken: {
       title: 'Now continue on your phone',
       text: (phone: string) => `Opened in ${phone}. Keep this page open: it continues by itself.`,
@@ -349,7 +354,7 @@ export const en = {
     },
     linkDead: {
       title: 'This link no longer works',
-      text: 'Links for the phone work once, for 2 minutes. Make a new one on your computer.',
+      text: 'A link for the phone works once, for 2 minutes. It also ends after three wrong codes, or if you go on at the computer. Your computer shows what to do next.',
     },
     forged: {
       title: 'We could not accept this form',

@@ -211,6 +211,10 @@ export const es: Messages = {
       text: 'Las direcciones para el teléfono duran 2 minutos. Crea una nueva o continúa aquí.',
       button: 'Crear una nueva',
     },
+    noneLeft:
+      'Esta verificación ya ha tenido sus diez direcciones para el teléfono. Continúa en este ordenador, o cancela y empieza de nuevo.',
+    mistyped:
+      'Se han escrito tres códigos erróneos, así que la dirección para el teléfono ya no sirve. No se ha compartido nada.',
     taken: {
       title: 'Continúa ahora en tu teléfono',
       text: (phone) => `Abierto en ${phone}. Deja abierta esta página: seguirá por sí sola.`,
@@ -309,7 +313,7 @@ export const es: Messages = {
     },
     linkDead: {
       title: 'Esta dirección ya no sirve',
-      text: 'Las direcciones para el teléfono sirven una vez, durante 2 minutos. Crea una nueva en tu ordenador.',
+      text: 'Una dirección para el teléfono sirve una vez, durante 2 minutos. También deja de servir tras tres códigos erróneos o si sigues en el ordenador. Tu ordenador indica cómo seguir.',
     },
     forged: {
       title: 'No pudimos aceptar este formulario',

@@ -218,6 +218,10 @@ export const fr: Messages = {
       text: 'Les adresses pour le téléphone durent 2 minutes. Créez-en une nouvelle ou continuez ici.',
       button: 'Créer une nouvelle adresse',
     },
+    noneLeft:
+      'Cette vérification a déjà eu ses dix adresses pour le téléphone. Continuez sur cet ordinateur, ou annulez et recommencez.',
+    mistyped:
+      'Trois codes erronés ont été saisis : l’adresse pour le téléphone ne fonctionne plus. Rien n’a été transmis.',
     taken: {
       title: 'Continuez maintenant sur votre téléphone',
       text: (phone) => `Ouvert dans ${phone}. Gardez cette page ouverte : elle avancera d’elle-même.`,
@@ -317,7 +321,7 @@ export const fr: Messages = {
     },
     linkDead: {
       title: 'Cette adresse ne fonctionne plus',
-      text: 'Les adresses pour le téléphone servent une seule fois, pendant 2 minutes. Créez-en une nouvelle sur votre ordinateur.',
+      text: 'Une adresse pour le téléphone sert une seule fois, pendant 2 minutes. Elle cesse aussi de fonctionner après trois codes erronés, ou si vous continuez sur l’ordinateur. Votre ordinateur indique la suite.',
     },
     forged: {
       title: 'Nous n’avons pas pu accepter ce formulaire',

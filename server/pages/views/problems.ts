@@ -52,8 +52,9 @@ export interface ProblemContext {
 function nameOf({ code }: ApiError, { device, session, isYourData }: ProblemContext): ProblemName {
   // Here the user's own tries are limited. Elsewhere, it is all verifications that are started from a network.
   if (isYourData && code === 'rate_limited') return 'tooManyTries';
-  // A phone gets access to a session only by a link, so its page is about the link.
-  if (device === 'phone' && (code === 'session_not_found' || code === 'unauthorized')) return 'linkDead';
+  // A phone gets access to a session only by a link, so its page is about the link while it has no session.
+  if (device === 'phone' && !session && (code === 'session_not_found' || code === 'unauthorized'))
+    return 'linkDead';
   // The page tells how the session has failed. Without a failure, it can only tell that the session is finished.
   if (code === 'conflict' && session?.failure) return byFailure[session.failure.reason];
   // Within a session, a form of ours was invalid, not the request of the partner's application.
@@ -95,5 +96,6 @@ export function problemOf(error: ApiError, context: ProblemContext) {
     retry: hasPage && retryable.includes(name),
     withoutPasskey: name === 'passkeyUnknown' || name === 'passkeyOtherMode',
     detail: name === 'invalid' ? error.message : undefined,
+    isYourData: context.isYourData,
   };
 }

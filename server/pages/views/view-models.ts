@@ -1,5 +1,7 @@
 import type { Language } from '../../platform/http/browser/language.ts';
 import type { DeviceName } from '../../sessions/hand-off/devices.ts';
+import { isMistyped, mayOffer } from '../../sessions/hand-off/handoff.ts';
+import type { Session } from '../../sessions/session.ts';
 import type { Method } from '../../sessions/sources/source.ts';
 import { claimsAskedFor, isReturnUnderWay } from '../../sessions/steps.ts';
 import type { View } from '../flow/view.ts';
@@ -37,10 +39,18 @@ export function deviceInWords(
   return devices.named(browser ?? devices.browser, system ?? devices.system);
 }
 
+/** What the pages on which the user verifies say about the phone. */
+const aboutPhone = ({ handoff }: Session, { onPhone }: RequestContext) => ({
+  offersPhone: !onPhone && mayOffer(handoff),
+  noneLeft: !onPhone && !mayOffer(handoff),
+  mistyped: isMistyped(handoff),
+});
+
 /** The page of the session's source, by its kind. `hasOthers`: whether the user can go back to the list of methods. */
-function sourcePage(view: Extract<View, { kind: 'begin' }>, { onPhone }: RequestContext): ViewModel {
+function sourcePage(view: Extract<View, { kind: 'begin' }>, context: RequestContext): ViewModel {
   const { beginning, session, asked } = view;
-  const common = { step: 'verify', offersPhone: !onPhone, hasOthers: session.methods !== undefined };
+  const hasOthers = session.methods !== undefined;
+  const common = { step: 'verify', ...aboutPhone(session, context), hasOthers };
   switch (beginning.kind) {
     case 'people':
       return { template: 'people', ...common, choices: beginning.choices };
@@ -84,14 +94,14 @@ const methodIcons: Record<Method['kind'], string> = {
 };
 
 function methodList(
-  { offered, last }: Extract<View, { kind: 'methods' }>,
-  { onPhone, language }: RequestContext,
+  { offered, last, session }: Extract<View, { kind: 'methods' }>,
+  context: RequestContext,
 ): ViewModel {
-  const m = languages[language];
+  const m = languages[context.language];
   return {
     template: 'methods',
     step: 'verify',
-    offersPhone: !onPhone,
+    ...aboutPhone(session, context),
     offered: offered.map(({ method, ...rest }) => ({
       ...rest,
       kind: method.kind,
@@ -119,6 +129,7 @@ function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Reque
     // The user may have to type the address. In a narrow window, it breaks before the token.
     linkParts: link && [link.slice(0, -shown.token.length), shown.token],
     qr: link && isReachable(baseUrl) ? qrCode(link) : undefined,
+    mayRenew: mayOffer(view.session.handoff),
     // Six digits are easier to copy in two groups of three.
     code: shown && `${shown.code.slice(0, 3)} ${shown.code.slice(3)}`,
     version: versionOf(view),

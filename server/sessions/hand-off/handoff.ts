@@ -52,6 +52,13 @@ export function isOpen(handoff: Handoff | undefined, now: number): handoff is Ha
   return handoff?.state === 'offered' && now < handoff.expiresAt.getTime();
 }
 
+/** Whether the session may have another link. */
+export const mayOffer = (handoff: Handoff | undefined): boolean => (handoff?.number ?? 0) < maxOffers;
+
+/** Whether wrong codes have cancelled the hand-off. */
+export const isMistyped = (handoff: Handoff | undefined): boolean =>
+  handoff?.state === 'cancelled' && handoff.wrongCodes >= maxWrongCodes;
+
 /**
  * Offers a new link and code, and rotates the secret of the computer's cookie.
  * @returns undefined after too many offers
@@ -61,8 +68,8 @@ export function handoffOffered(
   { _id: sessionId, handoff }: Session,
   { computer, newBrowserHash, at }: { computer: DeviceName; newBrowserHash: string; at: Date },
 ): Transition | undefined {
+  if (!mayOffer(handoff)) return undefined;
   const number = (handoff?.number ?? 0) + 1;
-  if (number > maxOffers) return undefined;
   const token = tokenOf(key, { sessionId, number });
   const expiresAt = new Date(at.getTime() + handoffLifetimeMs);
   const next: Handoff = {

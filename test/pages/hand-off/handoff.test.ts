@@ -1,45 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, openBrowser } from '../browser.ts';
+import { openBrowser } from '../browser.ts';
 import { baseUrl, type Hosted, onboard, returned, startHosted } from '../hosted.ts';
+import { createHandoffs, iphone, shown } from './two-browsers.ts';
 
 let hosted: Hosted;
 let clientId: string;
+let { offerHandoff, claimHandoff } = {} as ReturnType<typeof createHandoffs>;
 beforeAll(async () => {
   hosted = await startHosted();
   ({ clientId } = await onboard(hosted));
+  ({ offerHandoff, claimHandoff } = createHandoffs(hosted, clientId));
 });
 afterAll(() => hosted.close());
 
-const desktop =
-  'Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0 Safari/537.36';
-const iphone =
-  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile/15E148 Safari/604.1';
-
 const session = async (id: string) => (await hosted.stores.sessions.find(id)) ?? expect.fail('no session');
 const events = async (id: string) => (await session(id)).timeline.map(({ event }) => event);
-const shown = ({ body }: Answer) => ({
-  link: /(https:\/\/verify\.example\/verify\/p\/[0-9a-z]+)/.exec(body)?.[1] ?? '',
-  code: /<p class="code"[^>]*>([\d ]+)</.exec(body)?.[1] ?? '',
-});
-
-/** Asks for the phone. @returns the computer at the page with a link and a code */
-async function offerHandoff() {
-  const computer = openBrowser(hosted, desktop);
-  await computer.start(clientId);
-  const sessionId = computer.sessionId();
-  await computer.press({ decision: 'accept' });
-  const page = await computer.press({ decision: 'phone' });
-  return { computer, sessionId, ...shown(page) };
-}
-
-/** Opens the link on a phone, and enters the code. */
-async function claimHandoff() {
-  const offer = await offerHandoff();
-  const phone = openBrowser(hosted, iphone);
-  await phone.open(offer.link);
-  await phone.press({ code: offer.code });
-  return { ...offer, phone };
-}
 
 const wrongCode = (code: string) => String((Number(code.replace(' ', '')) + 1) % 1_000_000).padStart(6, '0');
 
