@@ -67,6 +67,19 @@ describe('API keys with due deliveries', () => {
   });
 });
 
+it('the due deliveries of an endpoint are those of the lane whose time has come, the longest due first', async () => {
+  const store = await storeWith({ key_a: { count: 1, dueIn: 0 }, key_b: { count: 1, dueIn: -1 } });
+  await store.collection.updateMany({}, { $set: { keyId: 'key_a' } });
+  const [now = '', before = ''] = store.ids;
+  const due = (seconds: number, limit: number) =>
+    store.due('key_a', 'first', { now: new Date(at.getTime() + seconds * 1000), limit });
+  expect(await due(0, 9)).toEqual([before, now]);
+  expect(await due(-1, 9)).toEqual([before]);
+  expect(await due(-2, 9)).toEqual([]);
+  expect(await due(0, 1)).toEqual([before]);
+  expect(await store.due('key_a', 'retry', { now: at, limit: 9 })).toEqual([]);
+});
+
 describe('seconds with due deliveries', () => {
   it('are found for the next 30 s; overdue deliveries count in the first second', async () => {
     const store = await storeWith({
@@ -140,6 +153,16 @@ describe('a lease that is given back', () => {
     await store.release(ofOther, later);
     await store.skip(ofOther, 'no_url', later);
     expect(await store.collection.findOne({})).toMatchObject({ status: 'in_flight', attempts: [{}] });
+  });
+
+  it('is removed with its attempt row if the delivery is skipped', async () => {
+    const store = await storeWith({ key_a: { count: 1, dueIn: -1 } });
+    const [delivery] = await store.lease(store.ids, lease);
+    if (!delivery) throw new Error('nothing was leased');
+    await store.skip(delivery, 'no_url', later);
+    const skipped = await store.collection.findOne({});
+    expect(skipped).toMatchObject({ status: 'skipped', attempts: [], endedAt: later });
+    expect(skipped).not.toHaveProperty('lease');
   });
 });
 

@@ -71,6 +71,17 @@ describe('checkWebhookUrl', () => {
     },
   );
 
+  // The "bad ports" of the Fetch standard above the privileged ones: browsers and Node's `fetch` refuse them too.
+  it.each([
+    ...[1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669],
+    ...[6679, 6697, 10080],
+  ])('refuses the port %d, which no HTTP server has', async (port) => {
+    expect(checkWebhookUrl(`https://shop.example:${port}/`, 'live', rules)).toMatch(`${port}`);
+    await expect(fetch(`http://localhost:${port}/`)).rejects.toMatchObject({
+      cause: { message: 'bad port' },
+    });
+  });
+
   it.each([8080, 27017])('refuses localhost with the port %d, which belongs to the server', (port) => {
     expect(checkWebhookUrl(`http://localhost:${port}/`, 'test', rules)).toMatch('belongs to this server');
   });

@@ -189,6 +189,8 @@ it('webhooks health computes state, success rate and answers from stored deliver
     },
   ]);
   expect(await webhooks.health({ keyId: well })).toMatchObject([{ state: 'ok', successShare: 1, queued: 0 }]);
+  expect(await webhooks.health({ keyId: well, mode: 'test' })).toHaveLength(1);
+  expect(await webhooks.health({ keyId: well, mode: 'live' })).toEqual([]);
   const deliveries = system.db.collection<Delivery>('deliveries');
   const interrupted = {
     attempt: 1,
