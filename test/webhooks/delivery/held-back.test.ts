@@ -69,6 +69,14 @@ it('a delivery whose secret cannot be opened is late from its first due time, wi
   expect((await held.backlog()).deliveries).toMatchObject({ late: 0 });
 });
 
+it('the health of an endpoint counts only the held deliveries of that endpoint', async () => {
+  const { system, receiver, keyId } = await createHeldSystem();
+  await system.publish([draft(system.key(receiver.url))]);
+  await until(async () => (await stored(system).countDocuments({ overdue: { $exists: true } })) === 2);
+  const { webhooks } = adminOf(system);
+  expect(await webhooks.health({ keyId })).toMatchObject([{ state: 'held', queued: 1 }]);
+});
+
 it('a delivery whose key cannot be read has that as its reason', async () => {
   const { system, delivery } = await createHeldSystem(new Error('no connection'));
   const { deliveries } = adminOf(system);

@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createResolve } from '../../../server/webhooks/egress/connector.ts';
 import { isPublicAddress } from '../../../server/webhooks/egress/destination.ts';
 import { createPost } from '../../../server/webhooks/egress/post.ts';
@@ -65,6 +66,22 @@ describe('a webhook POST', () => {
     expect(result).toMatchObject({ error: 'blocked_address', detail: `${address} may not be dialled` });
     expect(checked).toEqual([address]);
     expect(sockets).toBe(0);
+  });
+
+  it.each([
+    ['https://partner.example/', 443],
+    ['https://partner.example:8443/', 8443],
+  ])('to %s connects to the port %d', async (url, port) => {
+    const ports: number[] = [];
+    const noteAttempts = (message: unknown) =>
+      (message as { socket: Socket }).socket.on('connectionAttempt', (_address, attempted: number) =>
+        ports.push(attempted),
+      );
+    subscribe('net.client.socket', noteAttempts);
+    onTestFinished(() => void unsubscribe('net.client.socket', noteAttempts));
+    const route = { resolve: async () => ['127.0.0.3'], allowed: () => true };
+    await createPost({ rules, route })({ ...request, url });
+    expect(ports).toEqual([port]);
   });
 
   it('ends with blocked_address, without a connection, if a name server returns 10.0.0.1 for its host', async () => {

@@ -23,6 +23,25 @@ describe('deliveries.resend', () => {
     expect(await stored(system).countDocuments({ resendOf: id })).toBe(1);
   });
 
+  it('makes ten deliveries of a key due in each second, whatever is sent again for other keys', async () => {
+    const { system, keyId, deliveries } = await oneDelivery();
+    const other = system.key('https://partner.example/');
+    await system.publish([...Array.from({ length: 20 }, () => draft(keyId)), draft(other)]);
+    const deliveryIds = (await deliveries.list({ limit: 100 })).map(({ id }) => id);
+    await deliveries.resend({ deliveryIds });
+    const resends = await stored(system)
+      .find({ resendOf: { $exists: true } })
+      .toArray();
+    const secondsOf = (key: string) => {
+      const seconds = resends.flatMap(({ keyId: its, nextAttemptAt: due, createdAt: made }) =>
+        its === key ? [(due.getTime() - made.getTime()) / 1_000] : [],
+      );
+      return seconds.toSorted((one, next) => one - next);
+    };
+    expect(secondsOf(keyId)).toEqual([...Array(10).fill(0), ...Array(10).fill(1), 2]);
+    expect(secondsOf(other)).toEqual([0]);
+  });
+
   it('answers 429 and says when to go on if 1,000 resends and samples of a key wait, however many calls arrive together', async () => {
     const { system, keyId, deliveries, webhooks, id } = await oneDelivery();
     const original = await stored(system).findOne({});
