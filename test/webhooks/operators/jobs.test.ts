@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JobView } from '../../../contracts/admin/jobs.ts';
 import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
 import { createReceiver } from '../../harness/receiver.ts';
@@ -171,8 +171,8 @@ describe('jobs reschedule', () => {
   });
 });
 
-describe('deliveries reschedule and cancel', () => {
-  it('move the next attempt of a waiting delivery, and answer conflict for a delivered one', async () => {
+describe('deliveries reschedule', () => {
+  it('moves the next attempt of a waiting delivery, and answers conflict for a delivered one', async () => {
     const { system, receiver } = await waitingRetries(1, hour);
     const { deliveries, jobs, events } = adminOf(system);
     const [{ id, eventId } = { id: '', eventId: '' }] = await deliveries.list({});
@@ -191,26 +191,4 @@ describe('deliveries reschedule and cancel', () => {
     await rejects(deliveries.reschedule({ deliveryId: id, inSeconds: 0 }), 'conflict');
     await rejects(deliveries.reschedule({ deliveryId: 'dlv_none', inSeconds: 0 }), 'not_found');
   });
-
-  it.each(['move', 'cancel'] as const)(
-    'answer conflict if an attempt begins before the %s',
-    async (change) => {
-      const system = await createSystem({ worker: false });
-      await system.publish([draft(system.key('https://partner.example/'))]);
-      const { deliveries } = adminOf(system);
-      const [{ id } = { id: '' }] = await deliveries.list({});
-      const { deliveryQueries } = system.context;
-      const original = deliveryQueries[change] as (...given: unknown[]) => Promise<never>;
-      vi.spyOn(deliveryQueries, change).mockImplementationOnce(async (...given: unknown[]) => {
-        await stored(system).updateOne({}, { $set: { status: 'in_flight' } });
-        return original(...given);
-      });
-      const changed =
-        change === 'move'
-          ? deliveries.reschedule({ deliveryId: id, inSeconds: 60 })
-          : deliveries.cancel({ deliveryId: id });
-      await rejects(changed, 'conflict');
-      expect(await stored(system).findOne({})).toMatchObject({ status: 'in_flight' });
-    },
-  );
 });

@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { randomId } from '../../../server/platform/ids.ts';
+import type { BulkJob } from '../../../server/webhooks/bulk/bulk-job.ts';
 import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
 import { composeDelivery, composeEvent } from '../../../server/webhooks/delivery/events.ts';
 import { createDeliveryQueryStore } from '../../../server/webhooks/operators/delivery-query-store.ts';
 import { preparedDatabase } from '../../harness/database.ts';
-import { draft, idKey } from '../system.ts';
+import { adminOf, createSystem, draft, idKey } from '../system.ts';
 
 const at = new Date('2026-07-01T12:00:00Z');
 const later = new Date(at.getTime() + 60_000);
@@ -38,6 +39,39 @@ describe('a change of several deliveries changes only those that wait', () => {
     );
     expect(unchanged.map(({ status }) => status)).toEqual(statuses.slice(1));
   });
+});
+
+it.each(['move', 'cancel'] as const)(
+  'the operator procedures answer conflict if an attempt of the delivery begins before its %s',
+  async (change) => {
+    const system = await createSystem({ worker: false });
+    const stored = system.db.collection<Delivery>('deliveries');
+    await system.publish([draft(system.key('https://partner.example/'))]);
+    const { deliveries } = adminOf(system);
+    const [{ id } = { id: '' }] = await deliveries.list({});
+    const { deliveryQueries } = system.context;
+    const original = deliveryQueries[change] as (...given: unknown[]) => Promise<never>;
+    vi.spyOn(deliveryQueries, change).mockImplementationOnce(async (...given: unknown[]) => {
+      await stored.updateOne({}, { $set: { status: 'in_flight' } });
+      return original(...given);
+    });
+    const changed =
+      change === 'move'
+        ? deliveries.reschedule({ deliveryId: id, inSeconds: 60 })
+        : deliveries.cancel({ deliveryId: id });
+    await expect(changed).rejects.toMatchObject({ cause: { code: 'conflict' } });
+    expect(await stored.findOne({})).toMatchObject({ status: 'in_flight' });
+  },
+);
+
+it('a bulk job is kept for 60 days', async () => {
+  const system = await createSystem({ worker: false });
+  const keyId = system.key('https://partner.example/');
+  await system.publish([draft(keyId)]);
+  await adminOf(system).bulk.start({ action: 'cancel', filter: { keyId } });
+  const { createdAt, purgeAt } =
+    (await system.db.collection<BulkJob>('bulkJobs').findOne()) ?? expect.fail('no job');
+  expect(purgeAt.getTime() - createdAt.getTime()).toBe(60 * 86_400_000);
 });
 
 type Store = ReturnType<typeof createDeliveryQueryStore>;
