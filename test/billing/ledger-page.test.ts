@@ -65,6 +65,18 @@ function changes(
   return [{ path: path.join('.'), changed }];
 }
 
+it('a page keeps its grants for 30 days, and a page without grants has no time for that', () => {
+  expect(page().purgeGrantsAt).toEqual(new Date(noon + 30 * 86_400_000));
+  const funding: Posting = {
+    walletId,
+    id: 'txn_2',
+    kind: 'funding',
+    amount: 5_000,
+    memo: { reference: 'r' },
+  };
+  expect(draftPage(head, [funding], noon).page).not.toHaveProperty('purgeGrantsAt');
+});
+
 describe('the digest of a ledger page', () => {
   const outside = /^(digest|unpublished|purgeGrantsAt|entries\.\d+\.grant\..*)$/;
 

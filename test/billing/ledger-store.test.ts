@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
+import { Collection } from 'mongodb';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { LedgerPage } from '../../server/billing/ledger/ledger-page.ts';
 import { createLedgerStore } from '../../server/billing/ledger/ledger-store.ts';
-import { openingPage } from '../../server/billing/ledger/page-builder.ts';
+import { draftPage, openingPage } from '../../server/billing/ledger/page-builder.ts';
+import { newWallet } from '../../server/billing/ledger/wallet-rules.ts';
 import { preparedDatabase } from '../harness/database.ts';
 import { addFullPages } from './wallets/long-wallet.ts';
 
@@ -45,4 +47,21 @@ it('other work goes on between the full pages that two readers read', async () =
   isDone = true;
   expect(seen).toHaveLength(12);
   expect(new Set(seen).size).toBeGreaterThan(8);
+});
+
+it('findDurableEntry waits for the journal with an update, if reads of this database can be undone by a crash', async () => {
+  const { db } = await preparedDatabase();
+  const [walletId, id] = ['ptr_1:test', 'txn_1'];
+  const opening = openingPage(walletId, at);
+  const funding = { walletId, id, kind: 'funding' as const, amount: 500, memo: { reference: 'r' } };
+  const { page } = draftPage({ ...opening, state: newWallet, asOf: 0 }, [funding], at.getTime());
+  const store = createLedgerStore(db);
+  await store.insert([opening]);
+  await store.insert([page]);
+  const updates = vi.spyOn(Collection.prototype, 'findOneAndUpdate');
+  onTestFinished(() => updates.mockRestore());
+  expect(await store.findDurableEntry({ walletId, id })).toMatchObject({ id, amount: 500 });
+  expect(updates).toHaveBeenCalledTimes(1);
+  expect(await store.findDurableEntry({ walletId, id: 'txn_2' })).toBeUndefined();
+  expect(updates).toHaveBeenCalledTimes(1);
 });

@@ -100,6 +100,16 @@ it('a page whose number another process has taken is not inserted, and is told s
   expect(await insertPages([draft])).toEqual(['page exists']);
 });
 
+it('a page that the database refuses for good is not sent again, and its error is returned', async () => {
+  const refusal = new Error('Document failed validation');
+  const { insertPages, calls } = await overNetwork(async (insert, pages, call) =>
+    // The reply to the first call is lost, so the result of the second one is examined.
+    call === 1 ? lostReply() : call === 2 ? [refusal] : insert(pages),
+  );
+  expect(await insertPages([funding('txn_1')])).toEqual([refusal]);
+  expect(calls()).toBe(2);
+});
+
 it('the error is returned if the database can never be reached', async () => {
   const { insertPages, calls } = await overNetwork(async () => lostReply());
   expect(await insertPages([funding('txn_1')])).toEqual([expect.any(MongoNetworkError)]);
