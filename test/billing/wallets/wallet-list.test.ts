@@ -54,9 +54,9 @@ const funding = (walletId: string, id: string, amount: number): Posting => ({
   ...{ walletId, id, amount, kind: 'funding', memo: { actor: 'opr_1', reference: id } },
 });
 
-/** Charges of 0.50, twelve a day, over a number of days. */
-const steady = (days: number, cents: number) =>
-  Array.from({ length: days * 12 }, (_, n) => [days - (n + 1) / 12, -cents] as const);
+/** A charge a day, until today. */
+const daily = (days: number, cents: number) =>
+  Array.from({ length: days }, (_, n) => [days - (n + 1), -cents] as const);
 
 async function walletsWith(wallets: readonly Steps[], unpaid: readonly string[] = []) {
   const { db } = await preparedDatabase();
@@ -90,8 +90,8 @@ async function walletsWith(wallets: readonly Steps[], unpaid: readonly string[] 
 }
 
 const usual: readonly Steps[] = [
-  { name: 'ptr_ending', steps: [[59, 100_000], ...steady(40, 150), [0.01, 10_000]] },
-  { name: 'ptr_rich', steps: [[59, 1_000_000], ...steady(10, 50)] },
+  { name: 'ptr_ending', steps: [[59, 100_000], ...daily(40, 1_800), [0.01, 10_000]] },
+  { name: 'ptr_rich', steps: [[59, 1_000_000], ...daily(10, 600)] },
   {
     name: 'ptr_idle',
     steps: [
