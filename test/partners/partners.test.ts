@@ -58,6 +58,17 @@ describe('partners of the service', () => {
     expect(opened).toMatchObject({ status: 'active', closedAt: null });
   });
 
+  it('get a ceiling for their spend caps from an operator, which stays until it is changed or removed', async () => {
+    const { id: partnerId } = await activePartner();
+    const set = (wanted: { ceilingPerMinute?: number | null; ceilingPerHour?: number | null }) =>
+      server.admin.limits.set.mutate({ partnerId, mode: 'live', ...wanted });
+    const ofHour = { ceilingPerMinute: null, ceilingPerHour: 900 };
+    expect(await set({ ceilingPerMinute: 50 })).toMatchObject({ perMinute: 50, ceilingPerMinute: 50 });
+    expect(await set({ ceilingPerHour: 900 })).toMatchObject({ ceilingPerMinute: 50, ceilingPerHour: 900 });
+    expect(await set({ ceilingPerMinute: null })).toMatchObject(ofHour);
+    expect(await server.admin.limits.show.query({ partnerId, mode: 'live' })).toMatchObject(ofHour);
+  });
+
   it('can be closed before they were activated, and after they were suspended', async () => {
     const { partners } = server.admin;
     const { id: pending } = await partners.create.mutate({ name: 'Acme' });
