@@ -1,9 +1,11 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { mutations } from './list.ts';
 import type { Mutation } from './mutation.ts';
-import { openWorkspace, type Workspace } from './workspace.ts';
+import type { Result, Task } from './worker.ts';
 
-const help = `npm run mutants -- [--only TEXT] [--from N] [--quick] [--unchecked] [--list]
+const help = `npm run mutants -- [--only TEXT] [--from N] [--quick] [--unchecked] [--at-once N] [--list]
 
 Plants one fault after another in a copy of the repository, runs the tests that must notice it, and fails where they do not.
 
@@ -11,6 +13,7 @@ Plants one fault after another in a copy of the repository, runs the tests that 
   --from N     begins with the Nth of them, to continue a run that was ended
   --quick      without the tests that the quick tier leaves out by their time
   --unchecked  does not run the tests without a mutation first
+  --at-once N  how many it tries at the same time; 2
   --list       names them, and runs nothing
 `;
 
@@ -20,6 +23,7 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     quick: { type: 'boolean', default: false },
     unchecked: { type: 'boolean', default: false },
+    'at-once': { type: 'string', default: '2' },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -31,45 +35,71 @@ const chosen = mutations.filter((mutation) => nameOf(mutation).includes(values.o
 const skipped = Number(values.from) - 1;
 
 async function main(): Promise<number> {
-  const workspace = await openWorkspace({ quick: values.quick });
+  const workers = Array.from({ length: Number(values['at-once']) }, startWorker);
   const stopping = new AbortController();
   process.once('SIGINT', () => stopping.abort());
   try {
-    if (!values.unchecked && !(await passesUnchanged(workspace))) return 1;
+    if (!values.unchecked && !(await passesUnchanged(workers[0] as Worker))) return 1;
+    const left = [...chosen.entries()].slice(skipped);
     let missed = 0;
-    for (const [at, mutation] of [...chosen.entries()].slice(skipped)) {
-      if (stopping.signal.aborted) return 130;
-      const since = performance.now();
-      const { verdict, by } = await tryMutation(workspace, mutation);
-      if (verdict !== 'killed') missed += 1;
-      const seconds = Math.round((performance.now() - since) / 1000);
-      console.log(`${at + 1}/${chosen.length} ${verdict} (${seconds} s) ${nameOf(mutation)}`);
-      if (by) console.log(`    by ${by}`);
-    }
+    await Promise.all(
+      workers.map(async (worker) => {
+        for (let next = left.shift(); next && !stopping.signal.aborted; next = left.shift())
+          if (!(await isKilled(worker, ...next))) missed += 1;
+      }),
+    );
+    if (stopping.signal.aborted) return 130;
     console.log(`${chosen.length - skipped - missed} killed, ${missed} not`);
     return missed === 0 ? 0 : 1;
   } finally {
-    await workspace.close();
+    for (const { stop } of workers) stop();
   }
 }
 
-async function passesUnchanged(workspace: Workspace): Promise<boolean> {
-  const { total, failed } = await workspace.runTests([
-    ...new Set(chosen.flatMap((mutation) => mutation.tests)),
-  ]);
-  if (total > 0 && failed.length === 0) return true;
-  console.error(`The tests fail without any mutation: ${failed.join(', ') || 'none ran'}`);
+/** Starts a process that tries mutations. `run` rejects if the process ends before it answers. */
+function startWorker() {
+  const child = fork(new URL('worker.js', import.meta.url), values.quick ? ['--quick'] : []);
+  const ended = new Promise<never>((_resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`A worker ended with ${code}.`)));
+  });
+  ended.catch(() => undefined);
+  return {
+    async run(task: Task): Promise<Result> {
+      const answered = once(child, 'message');
+      child.send(task);
+      const [result] = await Promise.race([answered, ended]);
+      return result as Result;
+    },
+    stop: () => child.disconnect(),
+  };
+}
+type Worker = ReturnType<typeof startWorker>;
+
+async function passesUnchanged(worker: Worker): Promise<boolean> {
+  const tests = [...new Set(chosen.flatMap((mutation) => mutation.tests))];
+  const result = await worker.run({ tests });
+  if ('total' in result && result.total > 0 && result.failed.length === 0) return true;
+  const reason = 'fault' in result ? result.fault : result.failed.join(', ') || 'none ran';
+  console.error(`The tests fail without any mutation: ${reason}`);
   return false;
 }
 
-async function tryMutation(workspace: Workspace, mutation: Mutation) {
-  try {
-    const { total, failed } = await workspace.runMutation(mutation);
-    if (total === 0) return { verdict: 'WITHOUT A TEST THAT RAN' };
-    return failed.length > 0 ? { verdict: 'killed', by: failed[0] } : { verdict: 'SURVIVED' };
-  } catch (error) {
-    return { verdict: `DOES NOT APPLY: ${(error as Error).message}` };
-  }
+/** Tries a mutation and prints its verdict. */
+async function isKilled(worker: Worker, at: number, mutation: Mutation): Promise<boolean> {
+  const since = performance.now();
+  const result = await worker.run({ mutation });
+  const seconds = Math.round((performance.now() - since) / 1000);
+  const { verdict, by } = verdictOf(result);
+  console.log(`${at + 1}/${chosen.length} ${verdict} (${seconds} s) ${nameOf(mutation)}`);
+  if (by) console.log(`    by ${by}`);
+  return by !== undefined;
+}
+
+function verdictOf(result: Result): { verdict: string; by?: string } {
+  if ('fault' in result) return { verdict: `DOES NOT APPLY: ${result.fault}` };
+  if (result.total === 0) return { verdict: 'WITHOUT A TEST THAT RAN' };
+  const [by] = result.failed;
+  return by === undefined ? { verdict: 'SURVIVED' } : { verdict: 'killed', by };
 }
 
 if (values.help) console.log(help);

@@ -51,6 +51,8 @@ export async function openWorkspace({ quick }: { quick: boolean }) {
     root,
     watch: false,
     bail: 1,
+    // Two copies run beside each other.
+    maxWorkers: 2,
     project: ['quick*'],
     reporters: [{ onTestModuleEnd: (module) => void ended.push(module) }],
   });
@@ -108,4 +110,3 @@ export async function openWorkspace({ quick }: { quick: boolean }) {
     },
   };
 }
-export type Workspace = Awaited<ReturnType<typeof openWorkspace>>;
