@@ -1,3 +1,4 @@
+import type { Filter } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../server/webhooks/delivery/delivery.ts';
 import type { Endpoint } from '../../server/webhooks/delivery/endpoint.ts';
@@ -24,6 +25,36 @@ function failing(method: 'insert' | 'record' | 'lease', times = 1) {
     return { ...parts, deliveries: { ...deliveries, [method]: wrapped } };
   };
 }
+
+it.each<[what: string, change: (now: number) => object, isWork: boolean]>([
+  ['is due within 30 s, and may lack its job', (now) => ({ nextAttemptAt: new Date(now + 29_000) }), true],
+  ['is due later', (now) => ({ nextAttemptAt: new Date(now + 31_000) }), false],
+  [
+    'is leased by a process that ended',
+    (now) => ({ status: 'in_flight', lease: { token: 'one', until: new Date(now - 1) } }),
+    true,
+  ],
+  [
+    'is leased by a process that runs',
+    (now) => ({ status: 'in_flight', lease: { token: 'one', until: new Date(now + 1) } }),
+    false,
+  ],
+  [
+    'keeps responses that have to be removed',
+    (now) => ({ status: 'delivered', forgetAnswersAt: new Date(now - 1) }),
+    true,
+  ],
+  ['has ended', () => ({ status: 'delivered' }), false],
+])('the query before a sweep finds whether a delivery %s', async (_what, change, isWork) => {
+  const clock = manualClock();
+  const system = await createSystem({ worker: false, clock });
+  await system.publish([draft(system.key('https://partner.example/'))]);
+  await stored(system).updateOne({}, { $set: change(clock.now()) });
+  const { reads = [] } = system.sweep.look?.() ?? {};
+  const looks = reads.filter(({ collection }) => collection === 'deliveries');
+  const found = looks.map(({ filter }) => stored(system).countDocuments(filter as Filter<Delivery>));
+  expect(Math.max(...(await Promise.all(found)))).toBe(isWork ? 1 : 0);
+});
 
 describe('deliveries after a crash', () => {
   it('repeat an attempt that was running, after its lease has ended, with the same number and body', async () => {
