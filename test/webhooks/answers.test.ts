@@ -80,6 +80,24 @@ describe('the response of a receiver', () => {
   });
 });
 
+it('an erasure leaves the event with its id, without the subject and claims of the user', async () => {
+  const system = await createSystem({ worker: false });
+  const event = draft(system.key('http://localhost:1/'));
+  await system.publish([
+    { ...event, about: { ...event.about, sub } },
+    draft(system.key('http://localhost:1/')),
+  ]);
+  const erasure = createEventErasure(system.db);
+  expect(await erasure.erase([sub])).toBe(1);
+  for (const name of ['events', 'deliveries']) {
+    const stored = await system.db.collection(name).find().toArray();
+    expect(stored).toHaveLength(2);
+    expect(JSON.stringify(stored)).not.toContain(sub);
+  }
+  // A second erasure, for example after a crash, finds nothing.
+  expect(await erasure.erase([sub])).toBe(0);
+});
+
 it('a sweep deletes the responses whose week has passed', async () => {
   const system = await createSystem({ worker: false });
   await system.publish([draft(system.key('http://localhost:1/'))]);

@@ -127,6 +127,23 @@ describe('a lease of a delivery', () => {
   });
 });
 
+it('deliveries that are inserted under a lease are found again after a lost reply, those of another lease are not', async () => {
+  const { db } = await preparedDatabase();
+  const store = createDeliveryStore(db);
+  const lease = (token: string) => ({ token, now: at, until: new Date(at.getTime() + 60_000) });
+  const leased = (id: string, token: string) => {
+    const event = composeEvent(draft('key_a', at), idKey);
+    const delivery = composeDelivery(event, { id, trigger: 'event', dueAt: at, now: at });
+    return { ...delivery, status: 'in_flight' as const, lease: lease(token), body: '{}' } as Leased;
+  };
+  const [one, two, three] = [randomId('delivery'), randomId('delivery'), randomId('delivery')];
+  await store.insertLeased([leased(two, 'other')], lease('other'));
+  const documents = [leased(one, 'this'), leased(two, 'this')];
+  expect([...(await store.insertLeased(documents, lease('this')))]).toEqual([one]);
+  const again = await store.insertLeased([...documents, leased(three, 'this')], lease('this'));
+  expect([...again].toSorted()).toEqual([one, three].toSorted());
+});
+
 describe('a lease that is given back', () => {
   const lease = { token: 'one', now: at, until: new Date(at.getTime() + 60_000) };
   const later = new Date(at.getTime() + 5_000);
