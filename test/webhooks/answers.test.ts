@@ -113,7 +113,7 @@ describe('the stored part of a response', () => {
   it('has at most 4 KiB, and secrets are masked before the rest is cut off', () => {
     const text = `${'x'.repeat(keptBytes - 10)}${sub}`;
     const kept = maskAnswer(text, sub);
-    expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(keptBytes);
+    expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(4_096);
     expect(kept).not.toContain('SS');
     expect(Buffer.byteLength(maskAnswer('é'.repeat(keptBytes), undefined))).toBeLessThanOrEqual(keptBytes);
   });
