@@ -44,6 +44,16 @@ describe('the limit of requests per minute', () => {
     expect(again.map(({ allowed }) => allowed)).toEqual([false, false]);
   });
 
+  it('stores in each counter when it can be deleted, also if its first requests exceed the limit together', async () => {
+    const { db, clock, limits } = await twoProcesses();
+    const [limit] = limits;
+    const answers = await Promise.all([1, 1, 5].map((max, n) => limit('token', `cli_${n >> 1}`, max)));
+    expect(answers.map(({ allowed }) => allowed)).toEqual([true, false, true]);
+    const counters = await db.collection<{ purgeAt: Date }>('requestWindows').find().toArray();
+    expect(counters).toHaveLength(2);
+    for (const { purgeAt } of counters) expect(purgeAt.getTime()).toBeGreaterThan(clock.now());
+  });
+
   it('admits exactly 20 requests of each id if three ids send 180 simultaneous requests to two processes', async () => {
     const { limits } = await twoProcesses();
     const ids = ['a', 'b', 'c'];
