@@ -129,7 +129,7 @@ export const money = [
   ),
   ...inFile(
     'server/billing/ledger/page-insert.ts',
-    ['proofs/simulation/simulation'],
+    ['billing/page-insert', 'proofs/simulation/simulation'],
     [
       [
         'isLastTry = uptime() >= resendUntil;',
