@@ -71,7 +71,7 @@ describe('a webhook POST', () => {
   it.each([
     ['https://partner.example/', 443],
     ['https://partner.example:8443/', 8443],
-  ])('to %s connects to the port %d', async (url, port) => {
+  ])('connects to the port of the URL %s, which is %d', async (url, port) => {
     const ports: number[] = [];
     const noteAttempts = (message: unknown) =>
       (message as { socket: Socket }).socket.on('connectionAttempt', (_address, attempted: number) =>

@@ -11,11 +11,11 @@ const at = new Date('2026-07-01T12:00:00Z');
 const later = new Date(at.getTime() + 60_000);
 const statuses = ['pending', 'in_flight', 'delivered', 'failed', 'skipped'] as const;
 
-describe('a change of several deliveries changes only those that wait', () => {
+describe('a change of several deliveries', () => {
   it.each([
     ['a new time', (store: Store, ids: string[]) => store.moveAll(ids.map((_id) => ({ _id, at: later })))],
     ['a cancellation', (store: Store, ids: string[]) => store.cancelAll(ids, later)],
-  ])('if it is %s', async (_change, change) => {
+  ])('changes only those that wait if it is %s', async (_change, change) => {
     const { db } = await preparedDatabase();
     const event = composeEvent(draft('key_a', at), idKey);
     const stored = statuses.map((status) => ({
