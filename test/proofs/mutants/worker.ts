@@ -19,11 +19,9 @@ const resultOf = (task: Task): Promise<Result> =>
     (error: Error) => ({ fault: error.message }),
   );
 
-process.on('message', async (task: Task) => {
-  const result = await resultOf(task);
-  if (process.connected) process.send?.(result);
+process.on('message', (task: Task) => {
+  void resultOf(task).then((result) => {
+    if (process.connected) process.send?.(result);
+  });
 });
-process.once('disconnect', async () => {
-  await workspace.close();
-  process.exit();
-});
+process.once('disconnect', () => void workspace.close().then(() => process.exit()));
