@@ -33,9 +33,10 @@ const nameOf = ({ file, find, replace }: Mutation) =>
   `${file}: ${JSON.stringify(find.trim())} → ${JSON.stringify(replace.trim())}`;
 const chosen = mutations.filter((mutation) => nameOf(mutation).includes(values.only));
 const skipped = Number(values.from) - 1;
+const atOnce = Number(values['at-once']);
 
 async function main(): Promise<number> {
-  const workers = Array.from({ length: Number(values['at-once']) }, startWorker);
+  const workers = Array.from({ length: atOnce }, startWorker);
   const stopping = new AbortController();
   process.once('SIGINT', () => stopping.abort());
   try {
@@ -70,7 +71,9 @@ function startWorker() {
       const [result] = await Promise.race([answered, ended]);
       return result as Result;
     },
-    stop: () => child.disconnect(),
+    stop(): void {
+      if (child.connected) child.disconnect();
+    },
   };
 }
 type Worker = ReturnType<typeof startWorker>;
@@ -104,7 +107,10 @@ function verdictOf(result: Result): { verdict: string; by?: string } {
 
 if (values.help) console.log(help);
 else if (values.list) for (const mutation of chosen) console.log(nameOf(mutation));
-else if (chosen[skipped]) process.exitCode = await main();
+else if (!(atOnce >= 1)) {
+  console.error('--at-once is a number from 1 on.');
+  process.exitCode = 1;
+} else if (chosen[skipped]) process.exitCode = await main();
 else {
   console.error(
     `Nothing to run: --from is a number from 1 to ${chosen.length}, the mutations that --only leaves.`,
