@@ -52,7 +52,7 @@ export function isOpen(handoff: Handoff | undefined, now: number): handoff is Ha
   return handoff?.state === 'offered' && now < handoff.expiresAt.getTime();
 }
 
-/** Whether the session may have another link. */
+/** Whether another link for the phone may be made for the session. */
 export const mayOffer = (handoff: Handoff | undefined): boolean => (handoff?.number ?? 0) < maxOffers;
 
 /** Whether wrong codes have cancelled the hand-off. */

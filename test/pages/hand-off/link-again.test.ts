@@ -79,7 +79,7 @@ describe('a hand-off link that the phone opens again', () => {
     expect(headingOf(await phone.press({ code: next.code }))).toBe('Choose who to be');
   });
 
-  it('leaves the form in the first tab valid before the code was entered', async () => {
+  it('leaves the form of its first tab valid if no code has been entered yet', async () => {
     const { link, code } = await offerHandoff();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);

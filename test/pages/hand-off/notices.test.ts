@@ -23,7 +23,7 @@ async function useAllOffers() {
 }
 
 describe("the computer's page after three wrong codes", () => {
-  it('names them, and leads to a new link', async () => {
+  it('says that three wrong codes were typed, and offers a new link', async () => {
     const { computer, link, code } = await offerHandoff();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);

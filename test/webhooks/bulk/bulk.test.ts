@@ -299,6 +299,15 @@ describe('pending deliveries', () => {
   });
 });
 
+it('a bulk job is deleted 60 days after its start', async () => {
+  const system = await createSystem({ worker: false });
+  const keyId = system.key('https://partner.example/');
+  await system.publish([draft(keyId)]);
+  await start(system, { action: 'cancel', filter: { keyId } });
+  const { createdAt, purgeAt } = (await jobs(system).findOne()) ?? expect.fail('no job');
+  expect(purgeAt.getTime() - createdAt.getTime()).toBe(60 * 86_400_000);
+});
+
 it('a worker without bulk jobs logs no fault', async () => {
   const faults: unknown[] = [];
   const logger = Object.assign(createLogger('silent'), { warn: (fault: unknown) => faults.push(fault) });

@@ -7,6 +7,7 @@ import { preparedDatabase } from '../../harness/database.ts';
 import { draft, idKey } from '../system.ts';
 
 const at = new Date('2026-07-01T12:00:00Z');
+const lease = (token: string) => ({ token, now: at, until: new Date(at.getTime() + 60_000) });
 
 /** A store with deliveries of each key. `dueIn` is in seconds from `at`. */
 async function storeWith(
@@ -99,8 +100,6 @@ describe('seconds with due deliveries', () => {
 });
 
 describe('a lease of a delivery', () => {
-  const lease = (token: string) => ({ token, now: at, until: new Date(at.getTime() + 60_000) });
-
   it('is given to one process only, and only for a pending delivery', async () => {
     const store = await storeWith({ key_a: { count: 2, dueIn: -1 } });
     const [ended = ''] = store.ids;
@@ -130,7 +129,6 @@ describe('a lease of a delivery', () => {
 it('deliveries that are inserted under a lease are found again after a lost reply, those of another lease are not', async () => {
   const { db } = await preparedDatabase();
   const store = createDeliveryStore(db);
-  const lease = (token: string) => ({ token, now: at, until: new Date(at.getTime() + 60_000) });
   const leased = (id: string, token: string) => {
     const event = composeEvent(draft('key_a', at), idKey);
     const delivery = composeDelivery(event, { id, trigger: 'event', dueAt: at, now: at });
@@ -145,7 +143,6 @@ it('deliveries that are inserted under a lease are found again after a lost repl
 });
 
 describe('a lease that is given back', () => {
-  const lease = { token: 'one', now: at, until: new Date(at.getTime() + 60_000) };
   const later = new Date(at.getTime() + 5_000);
 
   it('leaves no attempt row; the delivery is late only if that is said', async () => {
@@ -153,7 +150,7 @@ describe('a lease that is given back', () => {
     const found = () => store.collection.findOne({});
     const overdue = { since: at, reason: 'secret_unreadable' as const };
     for (const said of [overdue, undefined]) {
-      const [delivery] = await store.lease(store.ids, { ...lease, now: later });
+      const [delivery] = await store.lease(store.ids, { ...lease('one'), now: later });
       if (!delivery) throw new Error('nothing was leased');
       await store.release(delivery, later, said);
       expect(await found()).toMatchObject({ status: 'pending', nextAttemptAt: later, attempts: [] });
@@ -164,7 +161,7 @@ describe('a lease that is given back', () => {
 
   it('changes nothing if another process has the lease', async () => {
     const store = await storeWith({ key_a: { count: 1, dueIn: -1 } });
-    const [delivery] = await store.lease(store.ids, lease);
+    const [delivery] = await store.lease(store.ids, lease('one'));
     if (!delivery) throw new Error('nothing was leased');
     const ofOther = { ...delivery, lease: { ...delivery.lease, token: 'two' } };
     await store.release(ofOther, later);
@@ -174,7 +171,7 @@ describe('a lease that is given back', () => {
 
   it('is removed with its attempt row if the delivery is skipped', async () => {
     const store = await storeWith({ key_a: { count: 1, dueIn: -1 } });
-    const [delivery] = await store.lease(store.ids, lease);
+    const [delivery] = await store.lease(store.ids, lease('one'));
     if (!delivery) throw new Error('nothing was leased');
     await store.skip(delivery, 'no_url', later);
     const skipped = await store.collection.findOne({});
@@ -184,7 +181,6 @@ describe('a lease that is given back', () => {
 });
 
 describe('results that are recorded together', () => {
-  const lease = (token: string) => ({ token, now: at, until: new Date(at.getTime() + 60_000) });
   const later = new Date(at.getTime() + 1_000);
   const rowOf = ({ attempts }: Leased, answer: string) => {
     const [row] = attempts;
