@@ -18,7 +18,6 @@ const closedEndpoint = 'http://localhost:9/webhooks';
 
 interface Seeded {
   partnerId: string;
-  keyId: string;
   clientId: string;
   clientSecret: string;
   redirectUri: string;
@@ -29,18 +28,17 @@ const server = await findOrStartServer();
 const { baseUrl, env } = server;
 const run = <Value>(...args: string[]) => svcadmin<Value>(args, env);
 
-/** @param funds decimal dollars in the test wallet */
-async function createPartner(name: string, funds?: string): Promise<Seeded> {
-  const { id: partnerId } = await run<{ id: string }>('partners', 'create', name);
-  await run('partners', 'activate', partnerId);
-  const key = await run<{ id: string }>('keys', 'create', '--partner', partnerId, '--mode', 'test');
-  const client = await run<{ id: string; clientSecret: string }>(
-    ...['clients', 'create', '--partner', partnerId, '--key', key.id, '--name', `${name} website`],
-    ...['--redirect-uri', redirectUri, '--claims', scope],
+/** Creates an active partner, which keeps `funds`: decimal dollars in its test wallet, at least 50.00. */
+async function createPartner(name: string, funds: string, webhookUrl?: string): Promise<Seeded> {
+  const { partnerId, clientId, env } = await run<{
+    partnerId: string;
+    clientId: string;
+    env: { SVC_CLIENT_SECRET: string };
+  }>(
+    ...['partners', 'onboard', name, '--redirect-uri', redirectUri, '--claims', scope, '--amount', funds],
+    ...(webhookUrl === undefined ? [] : ['--webhook-url', webhookUrl]),
   );
-  const invoice = ['--mode', 'test', '--reference', 'first invoice'];
-  if (funds) await run('wallets', 'fund', partnerId, '--amount', funds, ...invoice);
-  return { partnerId, keyId: key.id, clientId: client.id, clientSecret: client.clientSecret, redirectUri };
+  return { partnerId, clientId, clientSecret: env.SVC_CLIENT_SECRET, redirectUri };
 }
 
 function startOf({ clientId }: Seeded) {
@@ -68,8 +66,8 @@ async function leaveAfter(partner: Seeded, ...buttons: string[]): Promise<void> 
 const receiver = await startReceiver(0);
 try {
   const cinema = await step('active', async () => {
-    const partner = await createPartner('Acme Cinema', '200.00');
-    await run('webhooks', 'set', partner.keyId, '--url', `http://localhost:${receiver.port}/webhooks`);
+    const hooks = `http://localhost:${receiver.port}/webhooks`;
+    const partner = await createPartner('Acme Cinema', '200.00', hooks);
     for (const person of ['adult', 'adult', 'new-adult', 'new-adult', 'teen', 'unknown-country'])
       await verify(partner, person);
     for (const person of ['rejected', 'duplicate', 'source-down', 'low-balance', 'minute-cap', 'unavailable'])
@@ -84,14 +82,15 @@ try {
   });
 
   await step('failing', async () => {
-    const partner = await createPartner('Bolt Games', '50.00');
-    await run('webhooks', 'set', partner.keyId, '--url', closedEndpoint);
+    const partner = await createPartner('Bolt Games', '50.00', closedEndpoint);
     for (let n = 0; n < 10; n += 1) await verify(partner, 'new-adult');
     note(`${partner.partnerId}: webhooks fail, because no server listens at ${closedEndpoint}`);
   });
 
   await step('no money', async () => {
-    const partner = await createPartner('Cedar Books');
+    const partner = await createPartner('Cedar Books', '50.00');
+    const emptied = ['--mode', 'test', '--amount', '-50.00', '--reason', 'seed: an empty wallet'];
+    await run('wallets', 'adjust', partner.partnerId, ...emptied);
     for (let n = 0; n < 3; n += 1) await verify(partner, 'adult');
     note(`${partner.partnerId}: exchanges are refused with 402`);
   });
