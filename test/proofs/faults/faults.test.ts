@@ -4,13 +4,11 @@ import { pointTitles, runSuite } from './suite.ts';
 import { failuresOf, report } from './table.ts';
 
 /**
- * One or two points of each part. `npm run faults`, which runs every night, runs every point 25 times, also those of several
- * servers, which restart until the right one is the writer.
+ * One point of each part. `npm run nightly` runs every point, also those of several servers, which restart until the right one is
+ * the writer.
  */
 const short = new Set([
   'money: server dies, page:after',
-  'money: database dies, page:after',
-  'money: page: hold until its fence',
   'webhooks: after the POST, before its record',
   'flows: database dies, complete:before',
   'erasure: server dies, user:after',
