@@ -136,6 +136,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       about,
       previewConsent,
       now: clock.now(),
+      path: browser.pathOf(request),
       params: textsOf(request.params),
       query,
     };
@@ -180,12 +181,12 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       // The first of these has the focus: a field with a fault, the error, the result.
       hasFault: hasFault(sections),
       csrf: issueToken(signedIn.secret),
-      path: browser.pathOf(request),
+      path: context.path,
       address: addressOf(request),
       who: { partner, email, role: m[role] },
       nav: navigationOf(pages, page, { root, role, m, query: context.query }),
       mode: modeIn(context.query),
-      modes: page.modes && modeSwitch(page.modes, browser.pathOf(request), context),
+      modes: page.modes && modeSwitch(page.modes, context),
       keep: (to: string) => keepMode(to, context.query),
       done,
       secret: result?.secret,
@@ -232,7 +233,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       const context = contextOf(call);
       const question = await questionOf(action, context, given);
       if (question) {
-        const view = askingView(question, given, { m: context.m, to: browser.pathOf(request) });
+        const view = askingView(question, given, context);
         return show(page, call, { view });
       }
       result = (await runOf(action)(context, given)) ?? {};

@@ -12,7 +12,7 @@ import {
   spanIn,
   withoutResult,
 } from './kit/forms.ts';
-import { listView, pageSize } from './kit/list.ts';
+import { listView, pageOf } from './kit/list.ts';
 import type { Action, PageContext, PageRow, Question, Section, View } from './kit/page.ts';
 import { anyOption, english, link, linkIfAny, options, text, time, toned, utcText } from './kit/text.ts';
 
@@ -41,25 +41,21 @@ const toneOfAnswer = (status: number | null) =>
   status !== null && status >= 200 && status < 300 ? ('good' as const) : ('bad' as const);
 
 async function list(context: PageContext): Promise<View> {
-  const { api, m, partnerId, query } = context;
-  const { key, status, event, since, until, eventId, after } = query;
+  const { api, m, query } = context;
+  const { key, status, event, since, until, eventId } = query;
   const [deliveries, keys] = await Promise.all([
     api.deliveries.list({
-      partnerId,
+      ...pageOf(context),
       keyId: key,
       mode: modeOf(query),
       status: checkedByProcedure(status),
       event: checkedByProcedure(event),
       ...spanIn(query),
       eventId,
-      after,
-      limit: pageSize,
     }),
     keyOptions(context),
   ]);
-  return listView(context, {
-    path: '/deliveries',
-    title: m.deliveries,
+  return listView(context, 'deliveries', {
     empty: m.emptyDeliveries,
     search: [
       select('key', m.key, [anyOption, ...keys], key),

@@ -10,7 +10,7 @@ import {
   secretTable,
   withoutResult,
 } from '../kit/forms.ts';
-import { listView, pageSize } from '../kit/list.ts';
+import { listView, pageOf, pageSize } from '../kit/list.ts';
 import type { Action, Given, PageContext, PageRow, Question, View } from '../kit/page.ts';
 import { link, tableOf, text, time } from '../kit/text.ts';
 
@@ -18,16 +18,9 @@ import { link, tableOf, text, time } from '../kit/text.ts';
 const keyReference = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
 
 async function list(context: PageContext): Promise<View> {
-  const { api, m, partnerId, query } = context;
-  const keys = await api.keys.list({
-    partnerId,
-    mode: modeOf(query),
-    after: query['after'],
-    limit: pageSize,
-  });
-  return listView(context, {
-    path: '/keys',
-    title: m.keys,
+  const { api, m, query } = context;
+  const keys = await api.keys.list({ ...pageOf(context), mode: modeOf(query) });
+  return listView(context, 'keys', {
     empty: m.emptyKeys,
     rows: keys,
     columns: [

@@ -162,6 +162,8 @@ export interface PageContext {
   request: FastifyRequest;
   about: About;
   previewConsent: PreviewConsent;
+  /** The path of the page below the root of the portal. */
+  path: string;
   /** The parameters of the route. */
   params: Given;
   /** The search, without surrounding space. A field that was left empty is absent. */
