@@ -198,7 +198,6 @@ export function createVerification(dependencies: Dependencies) {
       formToken: sessionAccess.formToken,
       baseUrl,
     }),
-    /** Renders the consent page of a client with the given settings. */
     previewConsent: pages.previewConsent,
     /** Sessions and claims of authorization codes, for their exchange. */
     grants: createGrants({ sessions, findSnapshot }),

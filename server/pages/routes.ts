@@ -59,7 +59,6 @@ const PasskeyForm = Form.pick({ step: true, csrf: true }).extend({
 /** The parameters of a request's query, with repeated and empty ones. */
 const parametersOf = ({ url }: FastifyRequest) => new URLSearchParams(queryOf(url));
 
-/** Options of a GET about a session. */
 const ofSession = { schema: { params: Params }, exposeHeadRoute: false };
 
 function deviceRoutes(

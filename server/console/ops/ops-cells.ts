@@ -5,7 +5,6 @@ import { percent, text, time } from '../portal/views/kit/text.ts';
 /** Makes a cell with a command, which links to its guide. `rest` has the arguments of the command. */
 export type HelpWith<Command extends string> = (command: Command, rest?: string) => Cell;
 
-/** What is to be done, and the command for it. */
 export type Task = readonly [what: string, command: Cell];
 
 export interface Table {
@@ -18,7 +17,6 @@ export interface RecordPage {
   title: string;
   facts: readonly (readonly [name: string, cell: Cell])[];
   tables: readonly Table[];
-  /** The actions that an operator can take, each with its command. */
   actions: readonly (readonly [what: string, command: string])[];
 }
 
@@ -40,7 +38,6 @@ export const endpointHeadings = [
   'Key',
 ];
 
-/** Makes the row of an endpoint for a table with these headings. */
 export function endpointRow(health: ListedHealth): Cell[] {
   const { keyId, state, mode, answers, failingSince, successShare, queued, cause } = health;
   const newest = latestAnswer(answers);

@@ -21,7 +21,6 @@ import { createRecordReads } from './ops-record-reads.ts';
 interface Dependencies {
   authenticate: Authenticate;
   overview: Pick<OverviewStore, 'read'>;
-  /** Reads the processes of the service, and the roles that none has. */
   readProcesses: StatusSources['readProcesses'];
   backlog: Pick<BacklogStore, 'read'>;
   /** Returns the webhook endpoints in trouble, the worst first. */
@@ -31,7 +30,6 @@ interface Dependencies {
   log: Pick<Logger, 'warn'>;
   databaseFault: ReadDatabaseFault;
   router: AdminRouter;
-  /** Address of the guides, which explain the commands that the page names. */
   guides?: string;
 }
 

@@ -59,7 +59,6 @@ interface Dependencies {
   router: AdminRouter;
   recordCall: NonNullable<AdminContext['recordCall']>;
   mailMember: MemberMail['toMember'];
-  /** Tells whether a record belongs to a partner. */
   findForeign: FindForeign;
   environment: string;
   /** @throws ApiError `not_found` */

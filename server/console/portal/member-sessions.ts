@@ -34,7 +34,6 @@ interface Dependencies {
   isSuspended: (partnerId: string) => Promise<boolean>;
 }
 
-/** Starts, finds and ends the sessions of members, in browsers and in programs. */
 export function createMemberSessions({ stores, clock, isSuspended }: Dependencies) {
   const { members, memberSessions } = stores;
 

@@ -218,7 +218,6 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
     return `${address}${address.includes('?') ? '&' : '?'}${doneParameter}`;
   }
 
-  /** Runs the action that a form names, and shows its result or its error. */
   async function runAction(page: PageRow, request: FastifyRequest, reply: FastifyReply) {
     const call = await memberOrSignInPage(request, reply);
     if (!call) return reply;

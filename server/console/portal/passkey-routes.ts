@@ -22,7 +22,6 @@ interface Dependencies {
   noteSignIn: (member: Member, request: FastifyRequest) => Promise<void>;
 }
 
-/** The text of a field of a form or a query. */
 const text = (fields: unknown, name: string): string => {
   const value = (fields as Record<string, unknown> | undefined)?.[name];
   return typeof value === 'string' ? value : '';

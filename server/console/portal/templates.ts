@@ -28,7 +28,6 @@ interface Frame {
   style?: string;
   /** The style itself, in place of its address. */
   inlineStyle?: string;
-  /** The addresses of the scripts. */
   scripts?: readonly string[];
 }
 
@@ -62,7 +61,6 @@ interface Page {
   path?: string;
   /** The path of the page with its query. */
   address?: string;
-  /** The CSRF token of the forms. */
   csrf?: string;
   /** The values of the form that was sent. */
   given?: Given;
@@ -92,7 +90,6 @@ export interface Templates {
   'invitation-code': { csrf: string };
 }
 
-/** Returns the HTML of a page. */
 export const renderTemplate = <T extends keyof Templates>(
   template: T,
   values: Frame & Templates[T],

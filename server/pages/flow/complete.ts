@@ -68,7 +68,6 @@ interface Dependencies {
 
 export type Completion = ReturnType<typeof createCompletion>;
 
-/** Ends sessions: issues codes, and makes the redirects to the partner. */
 export function createCompletion(dependencies: Dependencies) {
   const { directory, keyring, findSnapshot, chargeOf, issuer, clock } = dependencies;
 

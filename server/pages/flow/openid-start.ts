@@ -63,7 +63,6 @@ function startErrorOf(error: ApiError): StartError {
 const forbidden = /[^\x20-\x7e]|["\\]/g;
 
 interface Dependencies {
-  /** Reads the records of a client from the database. */
   readFacts: (clientId: string) => Promise<StartFacts>;
   issuer: string;
 }

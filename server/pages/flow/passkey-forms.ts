@@ -28,7 +28,6 @@ interface Dependencies {
 /** For how many days a browser is not asked again to save a passkey. */
 export const markDays = { saved: 400, declined: 30 };
 
-/** Handles the forms with which users return by a passkey, save one, or decline to save one. */
 export function createPasskeyForms(dependencies: Dependencies) {
   const { sessionAccess, authentication, enrolling, passkeys, completion, clock } = dependencies;
   const { move } = authentication;
@@ -99,7 +98,6 @@ export function createPasskeyForms(dependencies: Dependencies) {
       return { session: await move(session, passkeyAnswered('passkey_saved', now())), secret, mark };
     },
 
-    /** Records that the user does not want to save a passkey. */
     async decline(session: Session, secret: string): Promise<Submitted> {
       // The user was not asked, or has answered before.
       if (session.passkey !== 'offered' || !session.userId) return { session, secret };

@@ -19,7 +19,6 @@ interface Dependencies extends Pick<SessionSources, 'sourceOf'> {
   clock: { now(): number };
 }
 
-/** Handles browsers that return from the site of a verification source. */
 export function createProviderReturn(dependencies: Dependencies) {
   const { sessionAccess, authentication, authorizationRequests, sourceOf, clock } = dependencies;
   const { move, authenticate } = authentication;

@@ -16,7 +16,6 @@ import type { VerificationSource } from '../../sessions/sources/source.ts';
 import { createOpenidErrors, readOpenid } from './openid-start.ts';
 import { checkStart, type StartFacts } from './start-checks.ts';
 
-/** The functions of the partners' directory that the hosted flow needs. */
 export type ClientDirectory = Pick<Directory, 'client' | 'apiKey'>;
 
 export interface StartDependencies {

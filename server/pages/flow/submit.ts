@@ -33,7 +33,6 @@ export interface Submission {
   deviceName: DeviceName;
 }
 
-/** The result of a form. */
 export interface Submitted {
   /** Undefined if another request changed the session first: it has to be read again. */
   session: Session | undefined;
@@ -87,7 +86,6 @@ function refusalBy(
 const methodNotOnPage = () =>
   new ApiError('invalid_request', { description: 'method must be one of the methods on the page' });
 
-/** Handles the forms of the hosted pages. */
 export function createSubmit(dependencies: Dependencies) {
   const { sessionAccess, authentication, sourceOf, offeredTo, enrolling } = dependencies;
   const { passkeys, declinePasskey, outbox, keyring, clock } = dependencies;

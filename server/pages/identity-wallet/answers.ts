@@ -66,7 +66,6 @@ const bindingOf = ({ browserHash, handoff }: Session, device: Device): string | 
 const isActiveDevice = ({ handoff }: Session, device: Device): boolean =>
   device === (handoff?.state === 'claimed' ? 'phone' : 'computer');
 
-/** Handles the responses of identity wallets, and the browsers that return after them. */
 export function createIdentityWalletAnswers(dependencies: Dependencies) {
   const { verifiers, sessions, sessionAccess, authentication, clock, logger } = dependencies;
   const now = () => new Date(clock.now());

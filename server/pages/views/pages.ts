@@ -33,7 +33,6 @@ interface Dependencies {
 
 export interface PageContext {
   action: string;
-  /** The CSRF token of the page's form. */
   csrf: string;
   language: Language;
   /** The relative address of this page in another language. The code of the language has to be appended. */

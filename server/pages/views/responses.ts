@@ -42,7 +42,6 @@ function languageOf(request: FastifyRequest, session: Session | undefined): Lang
   return languageAsked(asked) ?? languageAccepted(headers['accept-language']);
 }
 
-/** Makes the functions that answer requests of the hosted pages: cookies, headers, pages, redirects, errors. */
 export function createResponses({
   pages,
   findSession,

@@ -27,7 +27,6 @@ interface Dependencies {
 export interface PlainContext extends Pick<PageContext, 'language' | 'choiceAddress'> {
   /** The path of `/verify/you`. */
   root: string;
-  /** The CSRF token of the page's forms. */
   csrf: string;
 }
 

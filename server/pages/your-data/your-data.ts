@@ -50,7 +50,6 @@ export interface PartnerShare {
   clients: ClientShare[];
 }
 
-/** The data of a user besides the user's own record. */
 export interface YourData {
   partners: PartnerShare[];
   passkeys: Passkey[];
@@ -68,7 +67,6 @@ const actorOf = (userId: string, action: string, { requestId }: UserCall): Actor
   address: '',
 });
 
-/** Makes the functions by which a signed-in user sees their data, and ends their use. */
 export function createYourData(dependencies: YourDataDependencies) {
   const { enrollments, sessions, directory, passkeys, sharedOf, withdraw, erasure, record, clock } =
     dependencies;

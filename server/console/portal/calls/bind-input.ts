@@ -3,7 +3,6 @@ import { ApiError } from '../../../platform/errors.ts';
 import { isObject } from '../../../platform/http/parameters.ts';
 import { identifyingFields, type OwnedKind, type ScopeRow, scope } from './scope.ts';
 
-/** The facts about a caller on which the decision depends. */
 export interface Caller {
   memberId: string;
   partnerId: string;

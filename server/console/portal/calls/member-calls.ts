@@ -26,7 +26,6 @@ export const actorName = ({ member: { role }, session }: Pick<SignedIn, 'member'
 
 export type MemberCalls = ReturnType<typeof createMemberCalls>;
 
-/** Admits the requests of members, and makes the context of their calls. */
 export function createMemberCalls(dependencies: Dependencies) {
   const { sessions, browser, bindInput, limit, recordCall } = dependencies;
 

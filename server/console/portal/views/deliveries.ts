@@ -22,7 +22,6 @@ type Attempt = Delivery['attempts'][number];
 /** The statuses that a search offers. `waiting` means pending and already due. */
 const statuses = ['pending', 'in_flight', 'delivered', 'failed', 'skipped', 'waiting'];
 
-/** The input that names the delivery of the page's path. */
 const deliveryReference = ({ params }: PageContext) => ({ deliveryId: params['delivery'] ?? '' });
 
 function toneOf(status: string): 'bad' | 'good' | undefined {

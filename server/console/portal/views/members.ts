@@ -6,7 +6,6 @@ import { listView, pageOf } from './kit/list.ts';
 import type { Action, PageContext, PageRow, Question, View } from './kit/page.ts';
 import { link, tableOf, text, time } from './kit/text.ts';
 
-/** The input that names the member of the page's path. */
 const memberReference = ({ params }: PageContext) => ({ memberId: params['member'] ?? '' });
 const roleField = ({ m }: PageContext, chosen: MemberRole) => {
   const roles = MemberRole.options.map((role) => ({ value: role, text: m[role] }));

@@ -106,7 +106,6 @@ export function devicePages({ logins, limit, noteDevice }: Dependencies): PageRo
     return { sections: [section] };
   };
 
-  /** Makes the action that decides on a login request. */
   const decision =
     (action: 'confirm' | 'deny', decide: (code: string, signedIn: SignedIn) => Promise<void>): Action =>
     async (context, given) => {
@@ -127,7 +126,6 @@ export function devicePages({ logins, limit, noteDevice }: Dependencies): PageRo
     return undefined;
   };
 
-  /** Ends a login. Owners can also end logins of other members. */
   const end: Action = async (context, given) => {
     const { signedIn, request } = context;
     const endable = [...(await ownLogins(context)), ...(await loginsOfOthers(context))];

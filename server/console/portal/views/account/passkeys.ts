@@ -10,7 +10,6 @@ import { hidden } from '../kit/forms.ts';
 import type { Action, Given, PageContext, PageRow, Question, Section } from '../kit/page.ts';
 import { text, time } from '../kit/text.ts';
 
-/** The member as the actor of an audit entry. */
 const actorOf = ({ memberId, partnerId, signedIn, request }: PageContext, action: string): Actor => ({
   operatorId: memberId,
   operatorName: actorName(signedIn),

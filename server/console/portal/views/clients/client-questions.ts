@@ -2,7 +2,6 @@ import { claimsIn } from '../kit/forms.ts';
 import type { Given, PageContext, Question } from '../kit/page.ts';
 import { text, time } from '../kit/text.ts';
 
-/** The input that names the client of the page's path. */
 export const clientReference = ({ params }: PageContext) => ({ clientId: params['client'] ?? '' });
 
 /** The client, if it is live: name, id, last use of a secret, and the key. */

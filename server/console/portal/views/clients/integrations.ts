@@ -6,10 +6,8 @@ import { rotation, rotationForm, secretTable } from '../kit/rotation.ts';
 import { link, options, tableOf, text, time, wordsOf } from '../kit/text.ts';
 
 const mostShown = 50;
-/** The input that names the integration of the page's path. */
 const integrationReference = ({ params }: PageContext) => ({ integrationId: params['integration'] ?? '' });
 
-/** The integrations of a storefront client, with a form for another one. */
 export async function integrationsOf({ api, m, partnerId }: PageContext, clientId: string): Promise<Section> {
   const integrations = await api.integrations.list({ partnerId, clientId, limit: mostShown });
   return {

@@ -5,7 +5,6 @@ import type { Action, PageContext, PageRow, Question, View } from '../kit/page.t
 import { keepOldForADay, rotation, rotationForm, secretTable } from '../kit/rotation.ts';
 import { link, tableOf, text, time } from '../kit/text.ts';
 
-/** The input that names the API key of the page's path. */
 const keyReference = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
 
 async function list(context: PageContext): Promise<View> {

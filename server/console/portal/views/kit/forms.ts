@@ -20,13 +20,11 @@ export const select = (name: string, label: string, choices: Options, value?: st
 });
 export const hidden = (name: string, value: string): Field => ({ name, label: '', kind: 'hidden', value });
 
-/** Makes the fields for the start and the end of a time span. */
 export const spanFields = (m: Messages, since?: string, until?: string): Field[] => [
   { name: 'since', label: `${m.from} (UTC)`, value: since, placeholder: '2026-07-01 09:00' },
   { name: 'until', label: `${m.until} (UTC)`, value: until, placeholder: '2026-07-01 12:00' },
 ];
 
-/** The refusal of what was typed into a field. */
 export const fieldError = (name: string, description: string): ApiError =>
   new ApiError('bad_input', { description, cause: new FieldFault(name) });
 
@@ -41,7 +39,6 @@ export function choiceIn<T>(given: Given, name: string, choices: Readonly<Record
   return choices[value] as T;
 }
 
-/** Whether an option is `on`, and not `off`. */
 export const isOn = (given: Given, name: string): boolean => choiceIn(given, name, { on: true, off: false });
 
 /** Whether a check box is checked. A browser does not send the field of one that is not. */

@@ -2,12 +2,10 @@ import type { MenuItem } from './menu.ts';
 import type { Field, PageContext, Section, View } from './page.ts';
 import { type Columns, queryOf, tableOf } from './text.ts';
 
-/** The most records that one page of a list shows. */
 export const pageSize = 50;
 
 interface List<Row> extends Pick<Section, 'note' | 'links'> {
   search?: readonly Field[];
-  /** The records of this page. */
   rows: readonly Row[];
   /** The last record that was read, if a search stopped early to save time. */
   stoppedAfter?: string | null;

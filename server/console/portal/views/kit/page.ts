@@ -104,7 +104,6 @@ export interface Section {
   next?: string | undefined;
 }
 
-/** The content of a page. */
 export interface View {
   title: string;
   sections: readonly Section[];

@@ -30,7 +30,6 @@ async function* readParts({ api }: PageContext, wanted: StatementRequest) {
   }
 }
 
-/** The period in a form or a query. */
 const periodOf = ({ from, to }: Given) => ({ from: timeIn(from), to: timeIn(to) });
 
 /** The mode of the shown wallet: live if none was chosen. */
@@ -138,7 +137,6 @@ async function csv(context: PageContext): Promise<Document> {
   };
 }
 
-/** The name of a saved statement, with its mode and its days. */
 const fileName = (context: PageContext, type: string): string => {
   const { from = '', to = '' } = context.query;
   const days = [from, to].filter((day) => plainDay.test(day));
