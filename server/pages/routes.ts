@@ -18,9 +18,9 @@ import type { BrowserContext } from '../sessions/session-access.ts';
 import { parseState } from '../sessions/sources/authorization-request.ts';
 import type { createFlow } from './flow/flow.ts';
 import { createHostRedirect } from './flow/other-host.ts';
+import { PasskeyForm } from './flow/passkey-forms.ts';
 import type { createStart } from './flow/start.ts';
-import { decisions } from './flow/step-table.ts';
-import type { Submitted } from './flow/submit.ts';
+import { Form, type Submitted } from './flow/submit.ts';
 import { linkRoutes } from './hand-off/link-routes.ts';
 import type { Pairing } from './hand-off/pairing.ts';
 import type { IdentityWalletAnswers } from './identity-wallet/answers.ts';
@@ -42,19 +42,6 @@ export interface PageDependencies extends ResponseDependencies {
 }
 
 const Params = z.object({ session_id: z.string().max(64) });
-const Form = z.object({
-  step: z.string().max(32).optional(),
-  csrf: z.string().max(256).optional(),
-  decision: z.enum(decisions).optional(),
-  /** One of the people of the sandbox. */
-  person: z.string().max(64).optional(),
-  method: z.string().max(64).optional(),
-  /** `can` if the browser can make a passkey. */
-  passkey: z.string().max(8).optional(),
-});
-const PasskeyForm = Form.pick({ step: true, csrf: true }).extend({
-  credential: z.string().max(32_768).optional(),
-});
 
 /** The parameters of a request's query, with repeated and empty ones. */
 const parametersOf = ({ url }: FastifyRequest) => new URLSearchParams(queryOf(url));
@@ -80,10 +67,8 @@ function deviceRoutes(
       const { headers, params, body } = request;
       if (!isOwnOrigin(headers, origin)) throw new ApiError('cross_site_request');
       const browser = browserOf(request, device, params.session_id);
-      const { person, ...fields } = body;
-      const input = person === undefined ? {} : { person };
-      const name = deviceName(headers['user-agent']);
-      return sendNext(reply, browser, await flow.submit(browser, { ...fields, input, deviceName: name }));
+      const form = { ...body, deviceName: deviceName(headers['user-agent']) };
+      return sendNext(reply, browser, await flow.submit(browser, form));
     });
 
     const ofReturn = {

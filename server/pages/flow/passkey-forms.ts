@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Enrolling } from '../../people/enrollments/enroll.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { isTokenOf } from '../../platform/http/browser/csrf.ts';
@@ -9,12 +10,13 @@ import { consented, passkeyAnswered, returnedByPasskey } from '../../sessions/tr
 import type { Authentication } from './authenticate.ts';
 import type { Completion } from './complete.ts';
 import type { SessionPasskeys } from './session-passkeys.ts';
-import type { Submission, Submitted } from './submit.ts';
+import { Form, type Submitted } from './submit.ts';
 
-export interface PasskeySubmission extends Pick<Submission, 'step' | 'csrf'> {
-  /** JSON of the browser's `PublicKeyCredential`. */
-  credential?: string | undefined;
-}
+/** `credential`: JSON of the browser's `PublicKeyCredential`. */
+export const PasskeyForm = Form.pick({ step: true, csrf: true }).extend({
+  credential: z.string().max(32_768).optional(),
+});
+type PasskeySubmission = z.infer<typeof PasskeyForm>;
 
 interface Dependencies {
   sessionAccess: SessionAccess;

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { FailureReason } from '../../../contracts/verification.ts';
 import type { Enrolling } from '../../people/enrollments/enroll.ts';
 import type { Outbox } from '../../people/enrollments/outbox.ts';
@@ -16,22 +17,22 @@ import { formVersionOf, isLive, stepOf } from '../../sessions/steps.ts';
 import { consented, failed } from '../../sessions/transitions.ts';
 import type { Authentication } from './authenticate.ts';
 import type { SessionPasskeys } from './session-passkeys.ts';
-import { type Decision, type FormName, stepTable } from './step-table.ts';
+import { type Decision, decisions, type FormName, stepTable } from './step-table.ts';
 
-export interface Submission {
+/** The form of a page. */
+export const Form = z.object({
   /** The version of the form. */
-  step?: string | undefined;
-  csrf?: string | undefined;
-  decision?: Decision | undefined;
+  step: z.string().max(32).optional(),
+  csrf: z.string().max(256).optional(),
+  decision: z.enum(decisions).optional(),
   /** The verification source that the user has chosen. */
-  method?: string | undefined;
-  /** The value `can` means that the browser can make a passkey. */
-  passkey?: string | undefined;
-  /** The fields of the verification source's own form. */
-  input: Readonly<Record<string, string>>;
-  /** `User-Agent` of the browser. */
-  deviceName: DeviceName;
-}
+  method: z.string().max(64).optional(),
+  /** One of the people of the sandbox. */
+  person: z.string().max(64).optional(),
+  /** `can` if the browser can make a passkey. */
+  passkey: z.string().max(8).optional(),
+});
+type Submission = z.infer<typeof Form> & { deviceName: DeviceName };
 
 export interface Submitted {
   /** Undefined if another request changed the session first: it has to be read again. */
@@ -177,11 +178,12 @@ export function createSubmit(dependencies: Dependencies) {
   async function authenticateByForm(
     session: Session,
     browser: Entered,
-    { csrf = '', input }: Submission,
+    { csrf = '', person }: Submission,
   ): Promise<Submitted> {
     const { authenticate: authenticateBySource } = sourceOf(session);
     if (!authenticateBySource)
       throw new ApiError('invalid_request', { description: 'This page takes no form' });
+    const input = person === undefined ? {} : { person };
     const answered = await authenticateBySource(sourceSession(session, browser.language), input);
     const outcome = failMethodEarly(session, answered);
     // The cookie's secret is rotated when the session gets its user. An attacker may have planted the cookie, and would
