@@ -1,15 +1,12 @@
 import { z } from 'zod';
-import type { Enrolling } from '../../people/enrollments/enroll.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { isTokenOf } from '../../platform/http/browser/csrf.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { Session } from '../../sessions/session.ts';
-import type { BrowserContext, SessionAccess } from '../../sessions/session-access.ts';
+import type { BrowserContext } from '../../sessions/session-access.ts';
 import { formVersionOf, type Step, stepOf } from '../../sessions/steps.ts';
 import { consented, passkeyAnswered, returnedByPasskey } from '../../sessions/transitions.ts';
-import type { Authentication } from './authenticate.ts';
-import type { Completion } from './complete.ts';
-import type { SessionPasskeys } from './session-passkeys.ts';
+import type { FlowParts } from './parts.ts';
 import { Form, type Submitted } from './submit.ts';
 
 /** `credential`: JSON of the browser's `PublicKeyCredential`. */
@@ -18,20 +15,11 @@ export const PasskeyForm = Form.pick({ step: true, csrf: true }).extend({
 });
 type PasskeySubmission = z.infer<typeof PasskeyForm>;
 
-interface Dependencies {
-  sessionAccess: SessionAccess;
-  authentication: Pick<Authentication, 'move'>;
-  enrolling: Pick<Enrolling, 'idsOf'>;
-  passkeys: SessionPasskeys;
-  completion: Pick<Completion, 'issueWith'>;
-  clock: { now(): number };
-}
-
 /** For how many days a browser is not asked again to save a passkey. */
 export const markDays = { saved: 400, declined: 30 };
 
-export function createPasskeyForms(dependencies: Dependencies) {
-  const { sessionAccess, authentication, enrolling, passkeys, completion, clock } = dependencies;
+export function createPasskeyForms(parts: FlowParts) {
+  const { sessionAccess, authentication, enrolling, passkeys, completion, clock } = parts;
   const { move } = authentication;
   const now = () => new Date(clock.now());
 

@@ -1,22 +1,18 @@
 import { z } from 'zod';
 import type { FailureReason } from '../../../contracts/verification.ts';
-import type { Enrolling } from '../../people/enrollments/enroll.ts';
-import type { Outbox } from '../../people/enrollments/outbox.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { isTokenOf } from '../../platform/http/browser/csrf.ts';
 import { sha256 } from '../../platform/ids.ts';
-import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { DeviceName } from '../../sessions/hand-off/devices.ts';
 import { handoffCancelled, handoffConfirmed, handoffOffered } from '../../sessions/hand-off/handoff.ts';
 import { isChoosing, methodChosen, methodLeft } from '../../sessions/methods.ts';
 import type { Session } from '../../sessions/session.ts';
-import type { BrowserContext, SessionAccess } from '../../sessions/session-access.ts';
-import { type SessionSources, sourceSession } from '../../sessions/sources/session-source.ts';
+import type { BrowserContext } from '../../sessions/session-access.ts';
+import { sourceSession } from '../../sessions/sources/session-source.ts';
 import type { Authenticated, Failed } from '../../sessions/sources/source.ts';
 import { formVersionOf, isLive, stepOf } from '../../sessions/steps.ts';
 import { consented, failed } from '../../sessions/transitions.ts';
-import type { Authentication } from './authenticate.ts';
-import type { SessionPasskeys } from './session-passkeys.ts';
+import type { FlowParts } from './parts.ts';
 import { type Decision, decisions, type FormName, stepTable } from './step-table.ts';
 
 /** The form of a page. */
@@ -48,17 +44,6 @@ export interface Submitted {
 type Entered = BrowserContext & { secret: string };
 type HandleForm = (session: Session, browser: Entered, form: Submission) => Promise<Submitted>;
 
-interface Dependencies extends Pick<SessionSources, 'sourceOf' | 'offeredTo'> {
-  sessionAccess: SessionAccess;
-  authentication: Authentication;
-  enrolling: Pick<Enrolling, 'idsOf'>;
-  passkeys: Pick<SessionPasskeys, 'areAllowed'>;
-  declinePasskey: (session: Session, secret: string) => Promise<Submitted>;
-  outbox: Pick<Outbox, 'drain'>;
-  keyring: Pick<Keyring, 'id'>;
-  clock: { now(): number };
-}
-
 /**
  * Some sources verify the user in the same step as they authenticate them. If such a verification fails, the step `verify` would
  * end the session. In a session with several methods, only the method fails instead: the user can then choose another one.
@@ -87,9 +72,12 @@ function refusalBy(
 const methodNotOnPage = () =>
   new ApiError('invalid_request', { description: 'method must be one of the methods on the page' });
 
-export function createSubmit(dependencies: Dependencies) {
-  const { sessionAccess, authentication, sourceOf, offeredTo, enrolling } = dependencies;
-  const { passkeys, declinePasskey, outbox, keyring, clock } = dependencies;
+export function createSubmit(
+  parts: FlowParts,
+  declinePasskey: (session: Session, secret: string) => Promise<Submitted>,
+) {
+  const { sessionAccess, authentication, sourceOf, offeredTo, enrolling } = parts;
+  const { passkeys, outbox, keyring, clock } = parts;
   const { move, authenticate } = authentication;
   const now = () => new Date(clock.now());
 
