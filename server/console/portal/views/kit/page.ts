@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
+import type { ClientView } from '../../../../../contracts/admin/clients.ts';
 import type { MemberRole } from '../../../../../contracts/admin/members.ts';
-import type { ClaimName } from '../../../../../contracts/claims.ts';
-import type { Mode } from '../../../../../contracts/identifiers.ts';
+import type { StatusView } from '../../../../../contracts/admin/status.ts';
 import type { AdminRouter } from '../../../../operations/admin-router.ts';
 import type { Language } from '../../../../platform/http/browser/language.ts';
 import type { Fault } from '../../fault-words.ts';
@@ -117,28 +117,16 @@ export interface View {
 
 /** Renders the consent page of a client with these settings. */
 export type PreviewConsent = (
-  wanted: {
+  wanted: Pick<ClientView, 'brandName' | 'brandColor' | 'purpose' | 'privacyUrl' | 'claims' | 'mode'> & {
     name: string;
     logo: string | null;
-    brandName: string | null;
-    brandColor: string | null;
-    purpose: string | null;
-    privacyUrl: string | null;
-    claims: readonly ClaimName[];
     redirectUri: string;
-    mode: Mode;
   },
   language: Language,
 ) => string;
 
 /** What the page about the service shows. */
-export interface About {
-  version: string;
-  /** Version of the interface that partners integrate against. */
-  contract: string;
-  environment: string;
-  baseUrl: string;
-}
+export type About = Pick<StatusView, 'version' | 'contract' | 'environment' | 'baseUrl'>;
 
 export type Api = ReturnType<AdminRouter['createCaller']>;
 
