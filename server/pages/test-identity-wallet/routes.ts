@@ -105,7 +105,7 @@ export function testIdentityWalletRoutes(dependencies: Dependencies): FastifyPlu
   // The answer may redirect to the partner, and partners of test clients may run on the developer's machine.
   const policy = contentSecurityPolicy({ leadsTo: 'http' });
 
-  const render = (data: object): string => eta.render('/test-wallet', { style, icon, t: messages, ...data });
+  const render = (data: object): string => eta.render('/test-wallet', { style, icon, ...messages, ...data });
 
   /** The text for the user about an error. An unforeseen one is for the developer who tests, so its own message is shown. */
   function faultInWords(error: unknown): string {
