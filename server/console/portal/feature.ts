@@ -17,16 +17,13 @@ import { createRelyingParty } from '../../platform/webauthn/relying-party.ts';
 import { createBrowser } from './browser.ts';
 import { createInputBinding, type FindForeign } from './calls/bind-input.ts';
 import { actorName, createMemberCalls } from './calls/member-calls.ts';
-import { memberApiRoutes } from './calls/trpc-routes.ts';
 import { createDeviceLogins } from './device/device-logins.ts';
-import { deviceRoutes } from './device/device-routes.ts';
 import { createMemberSessions } from './member-sessions.ts';
-import { pageRoutes } from './page-routes.ts';
-import { passkeyRoutes } from './passkey-routes.ts';
+import type { PortalParts } from './parts.ts';
 import { createResponses } from './responses.ts';
 import { portalRoutes } from './routes.ts';
 import { createSignIn } from './sign-in.ts';
-import { devicePages, type NoteDevice } from './views/account/devices.ts';
+import { devicePages } from './views/account/devices.ts';
 import { type ChangePasskeys, passkeyPages } from './views/account/passkeys.ts';
 import { bulkPages } from './views/bulk.ts';
 import { clientDocuments, clientPage } from './views/clients/client.ts';
@@ -54,13 +51,10 @@ interface Dependencies {
   stores: MembersStores;
   clock: Pick<Clock, 'now'>;
   keyring: Pick<Keyring, 'id'>;
-  /** The public address of the service, without a trailing slash. */
-  baseUrl: string;
   router: AdminRouter;
   recordCall: NonNullable<AdminContext['recordCall']>;
   mailMember: MemberMail['toMember'];
   findForeign: FindForeign;
-  environment: string;
   /** @throws ApiError `not_found` */
   showPartner: (partnerId: string) => Promise<{ name: string; status: string }>;
   limit: RequestLimit;
@@ -104,7 +98,9 @@ const mostInFlight = { authenticated: 64, unauthenticated: 64, user: 0, returnin
 const mostOfSharer = { authenticated: 16 };
 
 /** Makes the functions that write the audit entries of actions that are not procedures of the admin API. */
-function createActionNotes(recordCall: Dependencies['recordCall']) {
+function createActionNotes(
+  recordCall: Dependencies['recordCall'],
+): Pick<PortalParts, 'noteSignIn' | 'noteDevice'> {
   const note = (
     { _id: memberId, partnerId }: Member,
     { name: operatorName, action, input }: { name: string; action: string; input?: object },
@@ -117,22 +113,17 @@ function createActionNotes(recordCall: Dependencies['recordCall']) {
       { outcome: 'done', repeated: false },
       { target: 'memberId', record: action === 'members.signIn' ? 'none' : 'several' },
     );
-  const noteDevice: NoteDevice = (action, signedIn, { request, ...input }) =>
-    note(signedIn.member, { name: actorName(signedIn), action: `devices.${action}`, input }, request);
   return {
-    noteSignIn: (member: Member, request: FastifyRequest) =>
+    noteSignIn: (member, request) =>
       note(member, { name: memberName(member.role), action: 'members.signIn' }, request),
-    noteDevice,
+    noteDevice: (action, signedIn, { request, ...input }) =>
+      note(signedIn.member, { name: actorName(signedIn), action: `devices.${action}`, input }, request),
   };
 }
 
 /** Makes the function that records the changes of members to their own passkeys, and tells them by e-mail. */
 const createPasskeyChange =
-  ({
-    recordCall,
-    mailMember,
-    baseUrl,
-  }: Pick<Dependencies, 'recordCall' | 'mailMember' | 'baseUrl'>): ChangePasskeys =>
+  ({ recordCall, mailMember, about }: Dependencies): ChangePasskeys =>
   async (member, actor, change) => {
     const record = (result: Parameters<typeof recordCall>[2]) =>
       recordCall(actor, { memberId: member._id }, result, { target: 'memberId', record: 'several' });
@@ -151,14 +142,25 @@ const createPasskeyChange =
       text:
         `A passkey was ${what} your account of the partner portal, from the address ${actor.address}.\n` +
         `If it was not you, remove the passkeys that you do not know, and tell an owner of your company or support.\n` +
-        `${baseUrl}/portal/passkeys\n`,
+        `${about.baseUrl}/portal/passkeys\n`,
     });
   };
 
 /** The portal of members, to be mounted at `/portal` of the public listener. */
 export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
-  const { stores, router, clock, keyring, baseUrl, recordCall, findForeign, limit } = dependencies;
-  const { previewConsent, about, environment, showPartner } = dependencies;
+  const {
+    stores,
+    router,
+    clock,
+    keyring,
+    recordCall,
+    findForeign,
+    limit,
+    previewConsent,
+    about,
+    showPartner,
+  } = dependencies;
+  const { baseUrl } = about;
   const browser = createBrowser(baseUrl);
   const { hostname, origin } = new URL(baseUrl);
   const sessions = createMemberSessions({
@@ -175,17 +177,27 @@ export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
     challenges: createChallenges(keyring.id, clock),
     relyingParty: createRelyingParty({ id: hostname, name: 'SVC Gateway', origin }),
   });
-  const logins = createDeviceLogins({ stores, clock, idKey: keyring.id, sessions });
   const bindInput = createInputBinding(findForeign);
-  const calls = createMemberCalls({ sessions, browser, limit, recordCall, bindInput });
-  const responses = createResponses(browser);
-  const partnerName = async (partnerId: string) => (await showPartner(partnerId)).name;
-  /** Returns the inviter's e-mail address. Members do not see the names of operators, and a removed member has no address. */
-  async function inviterOf({ invitedBy }: Member): Promise<string> {
-    if (!isMemberId(invitedBy)) return 'support';
-    return (await stores.members.find(invitedBy))?.email ?? invitedBy;
-  }
-  const { noteSignIn, noteDevice } = createActionNotes(recordCall);
+  const parts: PortalParts = {
+    router,
+    browser,
+    calls: createMemberCalls({ sessions, browser, limit, recordCall, bindInput }),
+    responses: createResponses(browser),
+    sessions,
+    signIn,
+    logins: createDeviceLogins({ stores, clock, idKey: keyring.id, sessions }),
+    limit,
+    clock,
+    about,
+    previewConsent,
+    partnerName: async (partnerId) => (await showPartner(partnerId)).name,
+    // Members do not see the names of operators, and a removed member has no address.
+    async inviterOf({ invitedBy }) {
+      if (!isMemberId(invitedBy)) return 'support';
+      return (await stores.members.find(invitedBy))?.email ?? invitedBy;
+    },
+    ...createActionNotes(recordCall),
+  };
   const capacity = createCapacity({
     most: mostInFlight,
     mostOfSharer,
@@ -194,39 +206,6 @@ export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
     onInFlight: () => undefined,
     logger: dependencies.logger,
   });
-  return portalRoutes({
-    browser,
-    responses,
-    capacity,
-    api: memberApiRoutes({ router, browser, calls, environment }),
-    devices: deviceRoutes({
-      logins,
-      limit,
-      baseUrl,
-      environment,
-      clock,
-      admitToken: calls.admitToken,
-      partnerName,
-      noteEnd: (found, request) =>
-        noteDevice('end', found, { request, name: found.session.device?.name ?? '' }),
-    }),
-    pages: [
-      passkeyRoutes({ signIn, sessions, browser, calls, responses, partnerName, inviterOf, noteSignIn }),
-      pageRoutes({
-        router,
-        browser,
-        calls,
-        responses,
-        documents,
-        previewConsent,
-        about,
-        clock,
-        pages: [
-          ...pages,
-          ...devicePages({ logins, limit, noteDevice }),
-          ...passkeyPages(signIn, createPasskeyChange(dependencies)),
-        ],
-      }),
-    ],
-  });
+  const ownPages = [...devicePages(parts), ...passkeyPages(signIn, createPasskeyChange(dependencies))];
+  return portalRoutes(parts, capacity, [...pages, ...ownPages], documents);
 }

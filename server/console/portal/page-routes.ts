@@ -1,47 +1,22 @@
 import { TRPCError } from '@trpc/server';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import type { AdminRouter } from '../../operations/admin-router.ts';
 import { messageOf } from '../../platform/admin-api/procedures.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { noteFailure } from '../../platform/http/answer-log.ts';
 import { issueToken } from '../../platform/http/browser/csrf.ts';
 import { requireOnce } from '../../platform/http/parameters.ts';
-import type { Browser } from './browser.ts';
-import type { MemberCalls } from './calls/member-calls.ts';
 import { isAllowed } from './calls/scope.ts';
 import { describeError, noPageError } from './error-words.ts';
 import { hasFault, refusedFields, withFaults, withRefusedSearch } from './form-faults.ts';
 import type { SignedIn } from './member-sessions.ts';
 import { navigationOf } from './navigation.ts';
-import type { Responses } from './responses.ts';
+import type { PortalParts } from './parts.ts';
 import { errorPage, findPath, notFoundPage, placeOf } from './views/find.ts';
 import { askingView, questionOf, runOf } from './views/kit/ask.ts';
 import { foundIn } from './views/kit/list.ts';
 import { keepMode, modeIn, modeSwitch } from './views/kit/mode-switch.ts';
-import type {
-  About,
-  ActionResult,
-  DocumentRow,
-  Form,
-  Given,
-  PageContext,
-  PageRow,
-  PreviewConsent,
-  View,
-} from './views/kit/page.ts';
+import type { ActionResult, DocumentRow, Form, Given, PageContext, PageRow, View } from './views/kit/page.ts';
 import { queryOf } from './views/kit/text.ts';
-
-interface Dependencies {
-  router: AdminRouter;
-  browser: Browser;
-  calls: MemberCalls;
-  responses: Responses;
-  pages: readonly PageRow[];
-  documents: readonly DocumentRow[];
-  about: About;
-  previewConsent: PreviewConsent;
-  clock: { now(): number };
-}
 
 /** The query parameter that makes a page say that the change was made. */
 const doneParameter = 'done';
@@ -94,8 +69,12 @@ interface Outcome {
 }
 
 /** The pages of signed-in members. Each calls the scoped procedures, as `/portal/trpc` does. */
-export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
-  const { router, browser, calls, responses, pages, documents, about, previewConsent, clock } = dependencies;
+export function pageRoutes(
+  parts: PortalParts,
+  pages: readonly PageRow[],
+  documents: readonly DocumentRow[],
+): FastifyPluginAsync {
+  const { router, browser, calls, responses, about, previewConsent, clock } = parts;
   const { root } = browser;
 
   /**

@@ -2,7 +2,6 @@ import { renderClosing, renderEntries, renderOpening } from '../../../../../cont
 import { dollars } from '../../../../../contracts/amounts.ts';
 import type { Mode } from '../../../../../contracts/identifiers.ts';
 import { isAllowed } from '../../calls/scope.ts';
-import { afterFirst } from '../../document-parts.ts';
 import { modeOf, timeIn } from '../kit/forms.ts';
 import type { Document, DocumentRow, Field, Given, PageContext, Section } from '../kit/page.ts';
 import { link, linkIfAllowed, queryOf, tableOf, text, time } from '../kit/text.ts';
@@ -112,6 +111,16 @@ export async function statement(context: PageContext, mode: Mode): Promise<Secti
     ]),
     next: nextQuery && `/wallet?${nextQuery}`,
   };
+}
+
+/** Returns the same parts, after the first one was made. So a fault of the first part is answered with a status of its own. */
+async function afterFirst(parts: AsyncGenerator<string>): Promise<AsyncIterable<string>> {
+  const first = await parts.next();
+  return (async function* () {
+    if (first.done) return;
+    yield first.value;
+    yield* parts;
+  })();
 }
 
 const linesOf = (lines: readonly string[]) => lines.map((line) => `${line}\r\n`).join('');
