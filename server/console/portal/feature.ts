@@ -1,10 +1,8 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { AdminRouter } from '../../operations/admin-router.ts';
-import { createInvitations } from '../../partners/members/invitations.ts';
 import type { MemberMail } from '../../partners/members/member-mail.ts';
 import { isMemberId, memberName } from '../../partners/members/member-name.ts';
 import type { Member } from '../../partners/members/member-store.ts';
-import { createPasskeyChanges } from '../../partners/members/passkey-changes.ts';
 import type { MembersStores } from '../../partners/members/store.ts';
 import { type AdminContext, refusalOf } from '../../platform/admin-api/procedures.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -12,8 +10,6 @@ import { type CallerKind, createCapacity } from '../../platform/http/limits/in-f
 import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
-import { createChallenges } from '../../platform/webauthn/challenges.ts';
-import { createRelyingParty } from '../../platform/webauthn/relying-party.ts';
 import { createBrowser } from './browser.ts';
 import { createInputBinding, type FindForeign } from './calls/bind-input.ts';
 import { actorName, createMemberCalls } from './calls/member-calls.ts';
@@ -162,21 +158,12 @@ export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
   } = dependencies;
   const { baseUrl } = about;
   const browser = createBrowser(baseUrl);
-  const { hostname, origin } = new URL(baseUrl);
   const sessions = createMemberSessions({
     stores,
     clock,
     isSuspended: async (partnerId) => (await showPartner(partnerId)).status === 'suspended',
   });
-  const signIn = createSignIn({
-    members: stores.members,
-    sessions,
-    invitations: createInvitations(stores, clock),
-    passkeys: createPasskeyChanges(stores, clock),
-    clock,
-    challenges: createChallenges(keyring.id, clock),
-    relyingParty: createRelyingParty({ id: hostname, name: 'SVC Gateway', origin }),
-  });
+  const signIn = createSignIn({ stores, sessions, clock, idKey: keyring.id, baseUrl });
   const bindInput = createInputBinding(findForeign);
   const parts: PortalParts = {
     router,
