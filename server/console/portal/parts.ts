@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { AdminRouter } from '../../operations/admin-router.ts';
 import type { Member } from '../../partners/members/member-store.ts';
+import type { Actor } from '../../platform/database/audit/audit-entry.ts';
 import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
 import type { Browser } from './browser.ts';
 import type { MemberCalls } from './calls/member-calls.ts';
@@ -34,5 +35,11 @@ export interface PortalParts {
     action: 'confirm' | 'deny' | 'allow' | 'end',
     signedIn: SignedIn,
     about: { request: FastifyRequest; name: string; memberId?: string },
+  ) => Promise<void>;
+  /** Runs a change of a member's own passkeys, writes its audit entry, also of a refusal, and tells the member by e-mail. */
+  changePasskeys: (
+    by: { signedIn: SignedIn; request: FastifyRequest },
+    what: 'added' | 'removed',
+    change: (actor: Actor) => Promise<void>,
   ) => Promise<void>;
 }

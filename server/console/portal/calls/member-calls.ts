@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { memberName } from '../../../partners/members/member-name.ts';
 import type { AdminContext } from '../../../platform/admin-api/procedures.ts';
+import type { Actor } from '../../../platform/database/audit/audit-entry.ts';
 import { noteFailure } from '../../../platform/http/answer-log.ts';
 import { subscriberOf } from '../../../platform/http/limits/client-network.ts';
 import { admitAuthenticated, leavePlace } from '../../../platform/http/limits/in-flight.ts';
@@ -21,8 +22,20 @@ interface Dependencies {
 }
 
 /** The name in the audit log of a member who acts in the portal or by the program `svc`. */
-export const actorName = ({ member: { role }, session }: Pick<SignedIn, 'member' | 'session'>): string =>
-  `${memberName(role)}${session.device ? ' by svc' : ''}`;
+const actorName = ({ member: { role }, session }: Acting): string =>
+  `${memberName(role)}${session?.device ? ' by svc' : ''}`;
+
+type Acting = Pick<SignedIn, 'member'> & Partial<Pick<SignedIn, 'session'>>;
+
+/** A member as the actor of an audit entry. A member who signs in has no session yet. */
+export const actorOf = (acting: Acting, { id, ip }: FastifyRequest, action: string): Actor => ({
+  operatorId: acting.member._id,
+  operatorName: actorName(acting),
+  partnerId: acting.member.partnerId,
+  action,
+  requestId: id,
+  address: ip,
+});
 
 export type MemberCalls = ReturnType<typeof createMemberCalls>;
 
