@@ -1,5 +1,5 @@
 import { type ListedHealth, latestAnswer } from '../../../contracts/admin/endpoint-health.ts';
-import type { Cell } from '../portal/views/kit/page.ts';
+import type { Cell, Section } from '../portal/views/kit/page.ts';
 import { percent, text, time } from '../portal/views/kit/text.ts';
 
 /** Makes a cell with a command, which links to its guide. `rest` has the arguments of the command. */
@@ -7,15 +7,11 @@ export type HelpWith<Command extends string> = (command: Command, rest?: string)
 
 export type Task = readonly [what: string, command: Cell];
 
-export interface Table {
-  title: string;
-  headings: readonly string[];
-  rows: readonly (readonly Cell[])[];
-}
+export type Table = NonNullable<Section['table']> & { title: string };
 
 export interface RecordPage {
   title: string;
-  facts: readonly (readonly [name: string, cell: Cell])[];
+  facts: NonNullable<Section['facts']>;
   tables: readonly Table[];
   actions: readonly (readonly [what: string, command: string])[];
 }
