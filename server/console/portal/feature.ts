@@ -1,14 +1,10 @@
 import type { FastifyPluginAsync } from 'fastify';
-import type { MemberMail } from '../../partners/members/member-mail.ts';
 import { isMemberId } from '../../partners/members/member-name.ts';
-import type { MembersStores } from '../../partners/members/store.ts';
-import { type AdminContext, refusalOf } from '../../platform/admin-api/procedures.ts';
-import { type CallerKind, createCapacity } from '../../platform/http/limits/in-flight.ts';
-import type { Keyring } from '../../platform/keys/keyring.ts';
-import type { Logger } from '../../platform/telemetry/logging.ts';
+import { refusalOf } from '../../platform/admin-api/procedures.ts';
+import { createCapacity } from '../../platform/http/limits/in-flight.ts';
 import { createBrowser } from './browser.ts';
-import { createInputBinding, type FindForeign } from './calls/bind-input.ts';
 import { actorOf, createMemberCalls } from './calls/member-calls.ts';
+import type { PortalDependencies } from './dependencies.ts';
 import { createDeviceLogins } from './device/device-logins.ts';
 import { createMemberSessions } from './member-sessions.ts';
 import type { PortalParts } from './parts.ts';
@@ -37,19 +33,6 @@ import { walletPages } from './views/wallet/wallet.ts';
 import { warningPages } from './views/warnings.ts';
 import { endpointPages } from './views/webhooks/endpoint.ts';
 import { webhookPages } from './views/webhooks/webhooks.ts';
-
-interface Dependencies extends Pick<PortalParts, 'router' | 'limit' | 'clock' | 'about' | 'previewConsent'> {
-  stores: MembersStores;
-  keyring: Pick<Keyring, 'id'>;
-  recordCall: NonNullable<AdminContext['recordCall']>;
-  mailMember: MemberMail['toMember'];
-  findForeign: FindForeign;
-  /** @throws ApiError `not_found` */
-  showPartner: (partnerId: string) => Promise<{ name: string; status: string }>;
-  logger: Pick<Logger, 'warn'>;
-  /** Called for each request that is refused because too many are in flight. */
-  onShed: (kind: CallerKind) => void;
-}
 
 /** The pages, in the order of the navigation. */
 export const pages = [
@@ -88,7 +71,7 @@ function createActionNotes({
   recordCall,
   mailMember,
   about,
-}: Dependencies): Pick<PortalParts, 'noteSignIn' | 'noteDevice' | 'changePasskeys'> {
+}: PortalDependencies): Pick<PortalParts, 'noteSignIn' | 'noteDevice' | 'changePasskeys'> {
   const done = { outcome: 'done', repeated: false } as const;
   const recorded = { target: 'memberId', record: 'several' } as const;
   return {
@@ -127,25 +110,18 @@ function createActionNotes({
 }
 
 /** The portal of members, to be mounted at `/portal` of the public listener. */
-export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
-  const { stores, clock, keyring, showPartner } = dependencies;
-  const { baseUrl } = dependencies.about;
-  const browser = createBrowser(baseUrl);
-  const sessions = createMemberSessions({
-    stores,
-    clock,
-    isSuspended: async (partnerId) => (await showPartner(partnerId)).status === 'suspended',
-  });
-  const signIn = createSignIn({ stores, sessions, clock, idKey: keyring.id, baseUrl });
-  const bindInput = createInputBinding(dependencies.findForeign);
+export function createPortal(dependencies: PortalDependencies): FastifyPluginAsync {
+  const { stores, showPartner, about } = dependencies;
+  const browser = createBrowser(about.baseUrl);
+  const sessions = createMemberSessions(dependencies);
   const parts: PortalParts = {
     ...dependencies,
     browser,
-    calls: createMemberCalls({ ...dependencies, sessions, browser, bindInput }),
+    calls: createMemberCalls(dependencies, sessions, browser),
     responses: createResponses(browser),
     sessions,
-    signIn,
-    logins: createDeviceLogins({ stores, clock, idKey: keyring.id, sessions }),
+    signIn: createSignIn(dependencies, sessions),
+    logins: createDeviceLogins(dependencies, sessions),
     partnerName: async (partnerId) => (await showPartner(partnerId)).name,
     // Members do not see the names of operators, and a removed member has no address.
     async inviterOf({ invitedBy }) {

@@ -1,29 +1,23 @@
 import type { FastifyRequest } from 'fastify';
-import type { AdminRouter } from '../../operations/admin-router.ts';
 import type { Member } from '../../partners/members/member-store.ts';
 import type { Actor } from '../../platform/database/audit/audit-entry.ts';
-import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
 import type { Browser } from './browser.ts';
 import type { MemberCalls } from './calls/member-calls.ts';
+import type { PortalDependencies } from './dependencies.ts';
 import type { DeviceLogins } from './device/device-logins.ts';
 import type { MemberSessions, SignedIn } from './member-sessions.ts';
 import type { Responses } from './responses.ts';
 import type { SignIn } from './sign-in.ts';
-import type { About, PreviewConsent } from './views/kit/page.ts';
 
 /** What the routes and the pages of the portal work with. */
-export interface PortalParts {
-  router: AdminRouter;
+export interface PortalParts
+  extends Pick<PortalDependencies, 'router' | 'limit' | 'clock' | 'about' | 'previewConsent'> {
   browser: Browser;
   calls: MemberCalls;
   responses: Responses;
   sessions: MemberSessions;
   signIn: SignIn;
   logins: DeviceLogins;
-  limit: RequestLimit;
-  clock: { now(): number };
-  about: About;
-  previewConsent: PreviewConsent;
   /** @throws ApiError `not_found` */
   partnerName: (partnerId: string) => Promise<string>;
   /** Who invited a member: an e-mail address, or `support`. */

@@ -3,8 +3,6 @@ import { createInvitations } from '../../partners/members/invitations.ts';
 import { passkeysOf } from '../../partners/members/member-passkeys.ts';
 import type { Member } from '../../partners/members/member-store.ts';
 import { createPasskeyChanges } from '../../partners/members/passkey-changes.ts';
-import type { MembersStores } from '../../partners/members/store.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { Actor } from '../../platform/database/audit/audit-entry.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { bytesOfId, sha256 } from '../../platform/ids.ts';
@@ -15,15 +13,8 @@ import {
   readAssertion,
   readCreation,
 } from '../../platform/webauthn/relying-party.ts';
+import type { PortalDependencies } from './dependencies.ts';
 import type { MemberSessions, SignedIn } from './member-sessions.ts';
-
-interface Dependencies {
-  stores: MembersStores;
-  sessions: MemberSessions;
-  clock: Pick<Clock, 'now'>;
-  idKey: Uint8Array;
-  baseUrl: string;
-}
 
 const passkeyError = () =>
   new ApiError('unauthorized', { description: 'The passkey was not accepted; try again' });
@@ -33,12 +24,15 @@ const invitationError = () =>
 /** The WebAuthn user handle of a member: 16 bytes that look random. It is never empty, because `_id` is a well-formed id. */
 const handleOf = ({ _id }: Member) => bytesOfId('member', _id)?.toString('base64url') ?? '';
 
-export function createSignIn({ stores, sessions, clock, idKey, baseUrl }: Dependencies) {
+export function createSignIn(
+  { stores, clock, keyring, about }: PortalDependencies,
+  sessions: MemberSessions,
+) {
   const { members } = stores;
   const invitations = createInvitations(stores, clock);
   const passkeys = createPasskeyChanges(stores, clock);
-  const challenges = createChallenges(idKey, clock);
-  const { hostname, origin } = new URL(baseUrl);
+  const challenges = createChallenges(keyring.id, clock);
+  const { hostname, origin } = new URL(about.baseUrl);
   const relyingParty = createRelyingParty({ id: hostname, name: 'SVC Gateway', origin });
   // A challenge is valid for one purpose and one browser. The cookie of that browser contains the nonce.
   const forSignIn = (nonce: string) => ['portal sign-in', sha256(nonce)];

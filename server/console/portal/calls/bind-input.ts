@@ -102,4 +102,3 @@ export function createInputBinding(findForeign: FindForeign) {
     return { ...bound, filter: { ...filter, partnerId } };
   };
 }
-export type BindInput = ReturnType<typeof createInputBinding>;

@@ -5,21 +5,13 @@ import type { Actor } from '../../../platform/database/audit/audit-entry.ts';
 import { noteFailure } from '../../../platform/http/answer-log.ts';
 import { subscriberOf } from '../../../platform/http/limits/client-network.ts';
 import { admitAuthenticated, leavePlace } from '../../../platform/http/limits/in-flight.ts';
-import type { RequestLimit } from '../../../platform/http/limits/request-limits.ts';
 import type { Browser } from '../browser.ts';
+import type { PortalDependencies } from '../dependencies.ts';
 import type { MemberSessions, SignedIn } from '../member-sessions.ts';
-import type { BindInput } from './bind-input.ts';
+import { createInputBinding } from './bind-input.ts';
 
 /** The most requests in a minute: of a member, and of an address without a signed-in member. */
 export const requestsPerMinute = { member: 240, address: 60 };
-
-interface Dependencies {
-  sessions: Pick<MemberSessions, 'find'>;
-  browser: Browser;
-  bindInput: BindInput;
-  limit: RequestLimit;
-  recordCall: NonNullable<AdminContext['recordCall']>;
-}
 
 /** The name in the audit log of a member who acts in the portal or by the program `svc`. */
 const actorName = ({ member: { role }, session }: Acting): string =>
@@ -39,8 +31,12 @@ export const actorOf = (acting: Acting, { id, ip }: FastifyRequest, action: stri
 
 export type MemberCalls = ReturnType<typeof createMemberCalls>;
 
-export function createMemberCalls(dependencies: Dependencies) {
-  const { sessions, browser, bindInput, limit, recordCall } = dependencies;
+export function createMemberCalls(
+  { limit, recordCall, findForeign }: PortalDependencies,
+  sessions: MemberSessions,
+  browser: Browser,
+) {
+  const bindInput = createInputBinding(findForeign);
 
   /**
    * Counts a request against the limit of its member, or against the limit of its address if no member sent it. The request of a

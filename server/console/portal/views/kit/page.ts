@@ -1,13 +1,12 @@
 import type { FastifyRequest } from 'fastify';
-import type { ClientView } from '../../../../../contracts/admin/clients.ts';
 import type { MemberRole } from '../../../../../contracts/admin/members.ts';
-import type { StatusView } from '../../../../../contracts/admin/status.ts';
 import type { AdminRouter } from '../../../../operations/admin-router.ts';
 import type { Language } from '../../../../platform/http/browser/language.ts';
+import type { PortalDependencies } from '../../dependencies.ts';
 import type { Fault } from '../../fault-words.ts';
 import type { SignedIn } from '../../member-sessions.ts';
 import type { Messages } from '../../messages/en.ts';
-import type { barsOf } from '../../usage.ts';
+import type { barsOf } from '../wallet/usage.ts';
 import type { MenuItem } from './menu.ts';
 
 /** A text of a page, which may lead to another page of the portal. */
@@ -115,26 +114,13 @@ export interface View {
   status?: number;
 }
 
-/** Renders the consent page of a client with these settings. */
-export type PreviewConsent = (
-  wanted: Pick<ClientView, 'brandName' | 'brandColor' | 'purpose' | 'privacyUrl' | 'claims' | 'mode'> & {
-    name: string;
-    logo: string | null;
-    redirectUri: string;
-  },
-  language: Language,
-) => string;
-
-/** What the page about the service shows. */
-export type About = Pick<StatusView, 'version' | 'contract' | 'environment' | 'baseUrl'>;
-
 export type Api = ReturnType<AdminRouter['createCaller']>;
 
 /** The values of a form or a query, whose fields are given once each. */
 export type Given = Readonly<Record<string, string>>;
 
 /** The context in which a page is rendered, and its actions run. */
-export interface PageContext {
+export interface PageContext extends Pick<PortalDependencies, 'about' | 'previewConsent'> {
   /** The procedures of the admin API. Members may call only those of `scope.ts`, for their own partner. */
   api: Api;
   /** The same procedures, whose changes are only checked: one that passes throws `DryRunEnd`. */
@@ -147,8 +133,6 @@ export interface PageContext {
   partnerId: string;
   signedIn: SignedIn;
   request: FastifyRequest;
-  about: About;
-  previewConsent: PreviewConsent;
   /** The path of the page below the root of the portal. */
   path: string;
   /** The parameters of the route. */
