@@ -182,7 +182,7 @@ export function createVerification(dependencies: Dependencies) {
         passkeysOn,
         signIn: createUserSignIn({ ...base, passkeys, store: stores.passkeys }),
         yourData: createYourData({ ...base, passkeys, withdraw, erasure }),
-        pages: createYourDataPages({ plain: pages.plain, imprint }),
+        pages: createYourDataPages(pages.plain, imprint),
       },
       findSession: sessions.find,
       ownsSession: sessionAccess.owns,

@@ -202,7 +202,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
     await app.register(passkeyRoutes(flow, responses), { prefix: '/session' });
     await app.register(identityWalletRoutes(identityWallets, responses), { prefix: '/wallet' });
     await app.register(testIdentityWalletRoutes(testIdentityWallet), { prefix: '/test-wallet' });
-    await app.register(linkRoutes({ pairing, pages, responses }), { prefix: '/p' });
+    await app.register(linkRoutes(pairing, pages, responses), { prefix: '/p' });
     await app.register(yourDataRoutes(yourData, responses), { prefix: '/you' });
 
     await app.register(startRoute(dependencies, responses));

@@ -117,6 +117,6 @@ export function createStart(dependencies: StartDependencies) {
   return {
     start,
     /** Returns where the partner is told of a refused start; undefined if the browser gets the error. */
-    errorRedirect: createOpenidErrors({ readFacts: (id) => readFacts(id, { fresh: true }), issuer }),
+    errorRedirect: createOpenidErrors((id) => readFacts(id, { fresh: true }), issuer),
   };
 }

@@ -109,7 +109,7 @@ export interface View {
   /** Seconds after which the browser reloads the page. With scripts, it does not while the member is at a link or a field. */
   refresh?: number | undefined;
   /** What the page says instead of `done` to the member whose action led to it. `bad`: what was asked for has failed. */
-  done?: Pick<Cell, 'text' | 'tone'>;
+  done?: Pick<Cell, 'text' | 'tone'> | undefined;
   /** The HTTP status, if it is not 200. */
   status?: number;
 }
@@ -169,12 +169,10 @@ export interface Document {
 export type Action = (context: PageContext, given: Given) => Promise<ActionResult | undefined>;
 
 /** What a member reads before something live ends: the consequence, what is concerned, and a gentler way. */
-export interface Question {
+export interface Question extends Pick<Section, 'facts' | 'table'> {
   text: string;
   /** Whether it is about no mode, such as a member. */
   isOfCompany?: boolean;
-  facts?: Section['facts'];
-  table?: Section['table'];
   /** Other values of the form, or another action of the page, which do not end it yet. */
   gentle?: { given?: Given; act?: string; submit: string };
 }
