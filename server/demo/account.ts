@@ -113,7 +113,6 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
     saveChanges({ webhookUrl, signingSecret });
   }
 
-  /** Adds play money to the wallet in test mode if the balance is low. */
   async function ensureFunds(partnerId: string): Promise<void> {
     const wallet = { partnerId, mode: 'test' } as const;
     const { balance } = await admin.wallets.show.query(wallet);

@@ -48,7 +48,6 @@ export function createPublicApi(baseUrl: string) {
   }
 
   return {
-    /** Returns the URL to which the user's browser is sent. */
     startUrl(
       { clientId, redirectUri }: Account,
       verification: { state: string; codeChallenge: string; scope: string },

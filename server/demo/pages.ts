@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { Account } from './account.ts';
 import type { Received } from './receiver.ts';
-import type { ShopError, ShopErrorCode } from './shop-error.ts';
+import { problems, type ShopError } from './shop-error.ts';
 import type { Verification } from './verification-client.ts';
 
 /** The directory of the templates, which is next to this file in the sources and in the build. */
@@ -20,29 +20,6 @@ export const identityWallets = [
   { name: 'test-wallet-pid', label: 'EUDI Wallet' },
   { name: 'test-wallet-mdl', label: 'Driving licence' },
 ] as const;
-
-const problems: Readonly<Record<ShopErrorCode, { title: string; text: string }>> = {
-  not_found: {
-    title: 'Start at the shop',
-    text: 'This browser has no verification here, or the shop was restarted since. Choose "Verify my age" again.',
-  },
-  invalid_request: {
-    title: 'We could not match your return',
-    text: 'This is not the answer that your verification waits for: it may be from an older tab. Choose "Verify my age" again.',
-  },
-  cross_site_request: {
-    title: 'We could not accept this form',
-    text: 'It was not sent from a page of this shop. Nothing has changed: please try again from here.',
-  },
-  route_not_found: {
-    title: 'There is no such page',
-    text: 'Check the address, or go back to the shop.',
-  },
-  service_unavailable: {
-    title: 'We cannot verify your age right now',
-    text: 'The shop could not reach the verification service. Nothing was lost: wait a moment and try again.',
-  },
-};
 
 /** The shop is like any partner's, so it has code of its own for amounts. */
 const dollars = (cents: number) => `${(cents / 100).toFixed(2)} USD`;

@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type FastifyInstance, fastify } from 'fastify';
 
 /** An event that the partner's server has received with a right `X-SVC-Signature` (interface 5.5). */
 export interface Received {
@@ -12,7 +11,6 @@ export interface Received {
 
 /** The receiver keeps the newest events only. */
 const mostKeptEvents = 100;
-/** The connection of a longer body is closed. */
 const mostBodyBytes = 256 * 1024;
 
 function isSigned(raw: Buffer, header: unknown, secret: string | undefined): boolean {
@@ -29,46 +27,33 @@ function isSigned(raw: Buffer, header: unknown, secret: string | undefined): boo
 export async function startReceiver(port: number, signingSecret: () => string | undefined) {
   const events: Received[] = [];
 
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > mostBodyBytes) request.destroy();
-      else chunks.push(chunk);
-    });
-    request.on('end', () => {
-      const raw = Buffer.concat(chunks);
-      if (!isSigned(raw, request.headers['x-svc-signature'], signingSecret())) {
-        response.writeHead(401).end();
-        return;
-      }
+  async function listen(wantedPort: number): Promise<FastifyInstance> {
+    const app = fastify({ bodyLimit: mostBodyBytes, forceCloseConnections: true });
+    app.removeAllContentTypeParsers();
+    // The signature covers the bytes of the body.
+    app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, raw: Buffer) => raw);
+    app.post<{ Body?: Buffer }>('/webhooks', async ({ body: raw = Buffer.alloc(0), headers }, reply) => {
+      if (!isSigned(raw, headers['x-svc-signature'], signingSecret())) return reply.status(401).send();
       // The signature shows that the service sent the body, so it is JSON.
       const body = JSON.parse(raw.toString()) as Record<string, unknown>;
       // An event can arrive more than once, for example after a timeout.
       const isRepeated = events.some((earlier) => earlier.body['event_id'] === body['event_id']);
       if (!isRepeated) events.push({ at: new Date(), event: String(body['event']), body });
       if (events.length > mostKeptEvents) events.shift();
-      response.writeHead(204).end();
+      return reply.status(204).send();
     });
-  });
-  /** Opens the port. @throws if it is taken, because `once` rejects after an `error` event */
-  async function listen(wantedPort: number): Promise<void> {
-    server.listen(wantedPort, '127.0.0.1');
-    await once(server, 'listening');
+    await app.listen({ host: '127.0.0.1', port: wantedPort });
+    return app;
   }
   // Port 0 means any free port.
-  await listen(port).catch(() => listen(0));
-  const { port: actualPort } = server.address() as AddressInfo;
+  const app = await listen(port).catch(() => listen(0));
+  const { port: actualPort } = app.server.address() as AddressInfo;
 
   return {
     port: actualPort,
     /** Returns the events that arrived since a time, in the order of arrival. */
     since: (at: Date): Received[] => events.filter((event) => event.at >= at),
-    async close(): Promise<void> {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: (): Promise<void> => app.close(),
   };
 }
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;

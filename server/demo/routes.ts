@@ -54,7 +54,6 @@ function sourceOf(body: unknown): string | null {
   return data?.source ?? null;
 }
 
-/** Returns the routes of the demo's site: a page with a button, the callback, and the page with the result. */
 export function demoRoutes(dependencies: Dependencies): FastifyPluginAsync {
   const { verifications, account, pages, baseUrl, url } = dependencies;
   const html = (reply: FastifyReply, page: string) => reply.type('text/html; charset=utf-8').send(page);

@@ -1,12 +1,32 @@
-const statuses = {
-  invalid_request: 400,
-  cross_site_request: 403,
-  not_found: 404,
-  route_not_found: 404,
-  service_unavailable: 503,
-} as const;
-
-export type ShopErrorCode = keyof typeof statuses;
+/** The answers to errors: a page for visitors. */
+export const problems = {
+  not_found: {
+    status: 404,
+    title: 'Start at the shop',
+    text: 'This browser has no verification here, or the shop was restarted since. Choose "Verify my age" again.',
+  },
+  invalid_request: {
+    status: 400,
+    title: 'We could not match your return',
+    text: 'This is not the answer that your verification waits for: it may be from an older tab. Choose "Verify my age" again.',
+  },
+  cross_site_request: {
+    status: 403,
+    title: 'We could not accept this form',
+    text: 'It was not sent from a page of this shop. Nothing has changed: please try again from here.',
+  },
+  route_not_found: {
+    status: 404,
+    title: 'There is no such page',
+    text: 'Check the address, or go back to the shop.',
+  },
+  service_unavailable: {
+    status: 503,
+    title: 'We cannot verify your age right now',
+    text: 'The shop could not reach the verification service. Nothing was lost: wait a moment and try again.',
+  },
+};
+type ShopErrorCode = keyof typeof problems;
 
 export class ShopError extends Error {
   readonly code: ShopErrorCode;
@@ -19,7 +39,7 @@ export class ShopError extends Error {
   }
 
   get status(): number {
-    return statuses[this.code];
+    return problems[this.code].status;
   }
 }
 

@@ -32,7 +32,6 @@ interface Dependencies {
   issuer: string;
 }
 
-/** The claims that the shop asks for. */
 const scope = 'age_18_plus country';
 /** The most verifications that the shop remembers. It forgets those first that no request was about for the longest time. */
 const mostKeptVerifications = 50;
@@ -45,7 +44,6 @@ const textOf = (call: Call | undefined, name: string) => {
   return typeof value === 'string' ? value : undefined;
 };
 
-/** Makes the shop's side of verifications: starts them, handles the redirect, exchanges the code, and calls the API. */
 export function createVerifications({ account, api, receiver, issuer }: Dependencies) {
   const verifications = new LRUCache<string, Verification>({ max: mostKeptVerifications });
 

@@ -7,7 +7,7 @@ import { accessOf, readLater } from './access.ts';
 import { createPresentationCheck } from './protocol/presentation.ts';
 import { accessCertificate, createTestIssuer, type TestIssuer } from './test-wallet/issuer.ts';
 import { testStatusList } from './test-wallet/status.ts';
-import { createTestIdentityWallet, type TestIdentityWallet } from './test-wallet/wallet.ts';
+import { createTestIdentityWallet } from './test-wallet/wallet.ts';
 import { type Certificate, parsePem } from './trust/certificates.ts';
 import { createStatusLists, type FetchStatusList } from './trust/status-list.ts';
 import { statusListTypes } from './trust/status-token.ts';
@@ -22,7 +22,7 @@ export { AskedByAnnexC } from './test-wallet/annex-c.ts';
 export { type Asked, pathsToShow, readLink } from './test-wallet/asked.ts';
 export { type HolderName, holders } from './test-wallet/issuer.ts';
 export { type Act, acts } from './test-wallet/wallet.ts';
-export { type FetchStatusList, type Proof, statusListTypes, type TestIdentityWallet, type Verifier };
+export { type FetchStatusList, type Proof, statusListTypes, type Verifier };
 
 interface Dependencies
   extends Pick<VerifierDependencies, 'baseUrl' | 'key' | 'requestKeys' | 'clock' | 'logger'> {

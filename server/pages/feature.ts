@@ -89,22 +89,18 @@ interface Dependencies
 
 /** The hosted flow, the session query, and the grants of codes (interface 3.1, 4.1, 4.5). */
 export function createVerification(dependencies: Dependencies) {
-  const { stores, clock, keyring, directory, limit, logger, baseUrl, imprint, claimLifetimes } = dependencies;
-  const { chargeOf, chargedCodes, eraseElsewhere, passkeyRpId, record, sharedOf } = dependencies;
-  const { onMethod, publish, moveEvents } = dependencies;
+  const { stores, clock, keyring, logger, baseUrl, imprint, claimLifetimes, passkeyRpId } = dependencies;
   const { sessions, users, enrollments } = stores;
+  const claimLifetime = longestLifetime(claimLifetimes);
   /** Most parts of this feature depend on some of these. */
-  const base = { sessions, users, enrollments, directory, keyring, clock, logger };
+  const base = { ...dependencies, sessions, users, enrollments, claimLifetime, issuer: baseUrl };
   const { origin, hostname } = new URL(baseUrl);
 
   const { verifiers, testIdentityWallet } = createIdentityWallets({
+    ...dependencies,
     settings: dependencies.identityWalletSources,
-    baseUrl,
     key: keyring.id,
     requestKeys: keyring.code,
-    clock,
-    logger,
-    fetchStatusList: dependencies.fetchStatusList,
   });
   const verifierOf = new Map(verifiers.map((verifier) => [verifier.name, verifier]));
   const allSources = [
@@ -115,14 +111,13 @@ export function createVerification(dependencies: Dependencies) {
     ),
   ];
   const sources = new Map(allSources.map((source) => [source.name, source]));
-  const overview = createSourceOverview({ sources, verifiers: verifierOf, sessions, clock });
+  const overview = createSourceOverview({ ...base, sources, verifiers: verifierOf });
 
-  const claimLifetime = longestLifetime(claimLifetimes);
-  const forgetting = createForgetting({ users, claimLifetime, clock });
+  const forgetting = createForgetting(base);
   const isFresh = createFreshness(claimLifetimes);
   const hasFreshClaims = createHasFreshClaims(isFresh, clock);
-  const findSnapshot = createSnapshots({ users, enrollments });
-  const endAccesses = createEndingOfAccesses({ ...base, endAccesses: dependencies.endAccesses });
+  const findSnapshot = createSnapshots(base);
+  const endAccesses = createEndingOfAccesses(base);
   const invalidate = createSnapshotInvalidation({ ...base, endAccesses });
   const block = createBlocking({ ...base, invalidate });
   const enrolling = createEnrolling({ ...base, findSnapshot });
@@ -131,22 +126,21 @@ export function createVerification(dependencies: Dependencies) {
   const passkeys = createPasskeys({
     store: stores.passkeys,
     users,
-    keepUser: createKeepUser({ users, enrollments, claimLifetime, clock }),
+    keepUser: createKeepUser(base),
     key: keyring.id,
     challenges: createChallenges(keyring.id, clock),
     relyingParty: createRelyingParty({ id: passkeyRpId ?? hostname, name: 'SVC Identity', origin }),
     onCeremony: dependencies.onPasskey,
     clock,
   });
-  const erasure = createErasure({ ...base, invalidate, removePasskeys: passkeys.removeAll, eraseElsewhere });
+  const erasure = createErasure({ ...base, invalidate, removePasskeys: passkeys.removeAll });
+  const holds = createHolds({ ...base, passkeys: stores.passkeys });
 
-  const { passkeys: passkeyStore } = stores;
-  const holds = createHolds({ ...base, passkeys: passkeyStore, moveEvents });
-
-  const sessionAccess = createSessionAccess({ sessions, keyring });
-  const outbox = createOutbox({ ...base, enrolling, publish });
-  const authentication = createAuthentication({ ...base, enrolling, outbox, hasFreshClaims, onMethod });
+  const sessionAccess = createSessionAccess(base);
+  const outbox = createOutbox({ ...base, enrolling });
+  const authentication = createAuthentication({ ...base, enrolling, outbox, hasFreshClaims });
   const flow = createFlow({
+    ...base,
     ...createSessionSources(sources),
     sessionAccess,
     authentication,
@@ -161,20 +155,18 @@ export function createVerification(dependencies: Dependencies) {
       hasFreshClaims,
     }),
     verify: createVerify({ ...base, findSnapshot, enrolling, invalidate, block, hasFreshClaims }),
-    completion: createCompletion({ ...base, findSnapshot, chargeOf, issuer: baseUrl }),
+    completion: createCompletion({ ...base, findSnapshot }),
     outbox,
-    keyring,
-    clock,
   });
 
-  const { startsPerMinute, hasIntegration, findLogo, partnerNames, customerHash } = dependencies;
-  const pages = createPages({ directory, baseUrl, clock, imprint, claimLifetime });
-  const withdraw = createWithdrawal({ enrollments, invalidate, clock });
+  const pages = createPages(base);
+  const withdraw = createWithdrawal({ ...base, invalidate });
 
   return {
     /** To be mounted at `/verify`, in a scope with cookies and form bodies. */
     routes: pageRoutes({
-      starts: createStart({ ...base, hasIntegration, sources, limit, startsPerMinute, issuer: baseUrl }),
+      ...base,
+      starts: createStart({ ...base, sources }),
       flow,
       identityWallets: createIdentityWalletAnswers({
         ...base,
@@ -182,28 +174,20 @@ export function createVerification(dependencies: Dependencies) {
         sessionAccess,
         authentication,
       }),
-      testIdentityWallet: { ...testIdentityWallet, baseUrl, limit },
+      testIdentityWallet,
       pairing: createPairing({ ...base, authentication }),
       pages,
-      yourData: {
-        passkeysOn,
-        limit,
-        signIn: createUserSignIn({ passkeys, store: stores.passkeys, users, clock }),
-        yourData: createYourData({ ...base, passkeys, sharedOf, withdraw, erasure, record }),
-        pages: createYourDataPages({ plain: pages.plain, imprint }),
-      },
-      findLogo,
-      findSession: sessions.find,
-      ownsSession: sessionAccess.owns,
-      formToken: sessionAccess.formToken,
-      baseUrl,
+      sessionAccess,
+      passkeysOn,
+      signIn: createUserSignIn({ ...base, passkeys, store: stores.passkeys }),
+      yourData: createYourData({ ...base, passkeys, withdraw, erasure }),
+      yourDataPages: createYourDataPages(pages.plain, imprint),
     }),
-    /** Renders the consent page of a client with the given settings. */
     previewConsent: pages.previewConsent,
     /** Sessions and claims of authorization codes, for their exchange. */
-    grants: createGrants({ sessions, findSnapshot }),
+    grants: createGrants({ ...base, findSnapshot }),
     rememberCustomer: enrollments.rememberCustomer,
-    enrolled: createEnrolledUsers({ enrollments, users, isFresh, clock }),
+    enrolled: createEnrolledUsers({ ...base, isFresh }),
     /** Finishes changes of sessions and enrollments, and deletes what has expired. */
     sweep: {
       name: 'verification events',
@@ -234,11 +218,6 @@ export function createVerification(dependencies: Dependencies) {
       erasure,
       holds,
       isFresh,
-      claimLifetime,
-      customerHash,
-      chargeOf,
-      chargedCodes,
-      partnerNames,
     }),
   };
 }

@@ -16,57 +16,26 @@ import { readTraceparent } from '../platform/telemetry/trace-context.ts';
 import { deviceName } from '../sessions/hand-off/devices.ts';
 import type { BrowserContext } from '../sessions/session-access.ts';
 import { parseState } from '../sessions/sources/authorization-request.ts';
-import type { createFlow } from './flow/flow.ts';
-import { createHostRedirect } from './flow/other-host.ts';
-import type { createStart } from './flow/start.ts';
-import { decisions } from './flow/step-table.ts';
-import type { Submitted } from './flow/submit.ts';
+import { PasskeyForm } from './flow/passkey-forms.ts';
+import { Form, type Submitted } from './flow/submit.ts';
 import { linkRoutes } from './hand-off/link-routes.ts';
-import type { Pairing } from './hand-off/pairing.ts';
-import type { IdentityWalletAnswers } from './identity-wallet/answers.ts';
 import { identityWalletReturnRoutes, identityWalletRoutes } from './identity-wallet/routes.ts';
+import { createHostRedirect } from './other-host.ts';
+import type { PageParts } from './parts.ts';
 import { testIdentityWalletRoutes } from './test-identity-wallet/routes.ts';
 import { assetRoutes } from './views/assets.ts';
-import { createResponses, type ResponseDependencies, type Responses } from './views/responses.ts';
+import { createResponses, type Responses } from './views/responses.ts';
 import { contentSecurityPolicy } from './views/security-headers.ts';
 import { yourDataRoutes } from './your-data/routes.ts';
 
-export interface PageDependencies extends ResponseDependencies {
-  starts: ReturnType<typeof createStart>;
-  flow: ReturnType<typeof createFlow>;
-  pairing: Pairing;
-  identityWallets: IdentityWalletAnswers;
-  testIdentityWallet: Parameters<typeof testIdentityWalletRoutes>[0];
-  yourData: Parameters<typeof yourDataRoutes>[0];
-  findLogo: (id: string) => Promise<Buffer | undefined>;
-}
-
 const Params = z.object({ session_id: z.string().max(64) });
-const Form = z.object({
-  step: z.string().max(32).optional(),
-  csrf: z.string().max(256).optional(),
-  decision: z.enum(decisions).optional(),
-  /** One of the people of the sandbox. */
-  person: z.string().max(64).optional(),
-  method: z.string().max(64).optional(),
-  /** `can` if the browser can make a passkey. */
-  passkey: z.string().max(8).optional(),
-});
-const PasskeyForm = Form.pick({ step: true, csrf: true }).extend({
-  credential: z.string().max(32_768).optional(),
-});
 
 /** The parameters of a request's query, with repeated and empty ones. */
 const parametersOf = ({ url }: FastifyRequest) => new URLSearchParams(queryOf(url));
 
-/** Options of a GET about a session. */
 const ofSession = { schema: { params: Params }, exposeHeadRoute: false };
 
-function deviceRoutes(
-  device: Device,
-  flow: PageDependencies['flow'],
-  responses: Responses,
-): FastifyPluginAsyncZod {
+function deviceRoutes(device: Device, flow: PageParts['flow'], responses: Responses): FastifyPluginAsyncZod {
   const { origin, browserOf, toPage, sendView } = responses;
   const sendNext = sendNextTo(flow, responses);
 
@@ -81,10 +50,8 @@ function deviceRoutes(
       const { headers, params, body } = request;
       if (!isOwnOrigin(headers, origin)) throw new ApiError('cross_site_request');
       const browser = browserOf(request, device, params.session_id);
-      const { person, ...fields } = body;
-      const input = person === undefined ? {} : { person };
-      const name = deviceName(headers['user-agent']);
-      return sendNext(reply, browser, await flow.submit(browser, { ...fields, input, deviceName: name }));
+      const form = { ...body, deviceName: deviceName(headers['user-agent']) };
+      return sendNext(reply, browser, await flow.submit(browser, form));
     });
 
     const ofReturn = {
@@ -112,7 +79,7 @@ function deviceRoutes(
  * a cookie that suppresses the question whether to save a passkey.
  */
 const sendNextTo =
-  (flow: PageDependencies['flow'], { bind, markPasskey, sendView, toPage }: Responses) =>
+  (flow: PageParts['flow'], { bind, markPasskey, sendView, toPage }: Responses) =>
   async (reply: FastifyReply, browser: BrowserContext, submitted: Submitted): Promise<FastifyReply> => {
     const { session, secret, mark } = submitted;
     if (session) notePartner(reply.request, session.partnerId);
@@ -125,7 +92,7 @@ const sendNextTo =
   };
 
 /** Passkeys in a session. The phone of a hand-off is offered none, so the routes are for the computer only. */
-function passkeyRoutes(flow: PageDependencies['flow'], responses: Responses): FastifyPluginAsyncZod {
+function passkeyRoutes(flow: PageParts['flow'], responses: Responses): FastifyPluginAsyncZod {
   const { origin, browserOf } = responses;
   const sendNext = sendNextTo(flow, responses);
   const forms = { use: flow.usePasskey, save: flow.savePasskey };
@@ -147,10 +114,7 @@ function passkeyRoutes(flow: PageDependencies['flow'], responses: Responses): Fa
 }
 
 /** `GET /verify/start`. An error is a page, or with OpenID Connect a redirect to the partner. */
-function startRoute(
-  { starts, baseUrl }: Pick<PageDependencies, 'starts' | 'baseUrl'>,
-  responses: Responses,
-): FastifyPluginAsyncZod {
+function startRoute({ starts, baseUrl }: PageParts, responses: Responses): FastifyPluginAsyncZod {
   const { origin, path, bind, sendError } = responses;
   const redirectToBaseUrl = createHostRedirect(baseUrl);
 
@@ -191,9 +155,9 @@ function startRoute(
  * phone: `p/{link}` and `phone/{id}`. For identity wallets: `wallet/{source}/{token}` and `test-wallet`. For users: `you`.
  * Expects the cookie and form body plugins in its scope.
  */
-export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZod {
-  const { flow, pairing, pages, findLogo, identityWallets, testIdentityWallet, yourData } = dependencies;
-  const responses = createResponses(dependencies);
+export function pageRoutes(parts: PageParts): FastifyPluginAsyncZod {
+  const { flow, pairing, pages, findLogo, identityWallets } = parts;
+  const responses = createResponses(parts);
   const { secure, path, sendError } = responses;
 
   return async (app) => {
@@ -217,11 +181,11 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
     }
     await app.register(passkeyRoutes(flow, responses), { prefix: '/session' });
     await app.register(identityWalletRoutes(identityWallets, responses), { prefix: '/wallet' });
-    await app.register(testIdentityWalletRoutes(testIdentityWallet), { prefix: '/test-wallet' });
-    await app.register(linkRoutes({ pairing, pages, responses }), { prefix: '/p' });
-    await app.register(yourDataRoutes(yourData, responses), { prefix: '/you' });
+    await app.register(testIdentityWalletRoutes(parts), { prefix: '/test-wallet' });
+    await app.register(linkRoutes(pairing, pages, responses), { prefix: '/p' });
+    await app.register(yourDataRoutes(parts, responses), { prefix: '/you' });
 
-    await app.register(startRoute(dependencies, responses));
+    await app.register(startRoute(parts, responses));
 
     // A source has one redirect URI for all sessions, but a session's cookie is sent to the session's own path only. So
     // the browser is redirected to that path, with the whole response.

@@ -4,7 +4,6 @@ import { endpointHeadings, endpointRow, link, type RecordPage, texts } from './o
 
 const mostRows = 50;
 
-/** Reads a bulk job, and how far it is with each API key. */
 export async function bulkPage(api: Api, bulkId: string): Promise<RecordPage> {
   const view = await api.bulk.show({ bulkId });
   return {
@@ -39,7 +38,6 @@ export async function bulkPage(api: Api, bulkId: string): Promise<RecordPage> {
   };
 }
 
-/** Reads the webhook endpoints that need attention, and the bulk jobs. */
 export async function workPage(api: Api): Promise<RecordPage> {
   const [jobs, endpoints] = await Promise.all([
     api.bulk.list({ limit: mostRows }),

@@ -1,24 +1,18 @@
 import { type ListedHealth, latestAnswer } from '../../../contracts/admin/endpoint-health.ts';
-import type { Cell } from '../portal/views/kit/page.ts';
+import type { Cell, Section } from '../portal/views/kit/page.ts';
 import { percent, text, time } from '../portal/views/kit/text.ts';
 
 /** Makes a cell with a command, which links to its guide. `rest` has the arguments of the command. */
 export type HelpWith<Command extends string> = (command: Command, rest?: string) => Cell;
 
-/** What is to be done, and the command for it. */
 export type Task = readonly [what: string, command: Cell];
 
-export interface Table {
-  title: string;
-  headings: readonly string[];
-  rows: readonly (readonly Cell[])[];
-}
+export type Table = NonNullable<Section['table']> & { title: string };
 
 export interface RecordPage {
   title: string;
-  facts: readonly (readonly [name: string, cell: Cell])[];
+  facts: NonNullable<Section['facts']>;
   tables: readonly Table[];
-  /** The actions that an operator can take, each with its command. */
   actions: readonly (readonly [what: string, command: string])[];
 }
 
@@ -40,7 +34,6 @@ export const endpointHeadings = [
   'Key',
 ];
 
-/** Makes the row of an endpoint for a table with these headings. */
 export function endpointRow(health: ListedHealth): Cell[] {
   const { keyId, state, mode, answers, failingSince, successShare, queued, cause } = health;
   const newest = latestAnswer(answers);

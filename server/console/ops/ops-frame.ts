@@ -34,7 +34,6 @@ interface Shown extends View {
   at: Date | undefined;
 }
 
-/** Returns the HTML of a page, by the templates of the portal. */
 export function render({ title, path, sections, isUrgent = false, away, at }: Shown): string {
   const figures = at
     ? `What follows is of ${timeOf(at)} UTC.`

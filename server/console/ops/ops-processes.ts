@@ -37,7 +37,6 @@ export const processTasks = (
     ),
 ];
 
-/** Says whether a process is ready. */
 function readinessText({ condition }: ProcessRecord): string {
   if (!condition) return 'unknown';
   return condition.reasons.length === 0 ? 'ready' : condition.reasons.join('; ');

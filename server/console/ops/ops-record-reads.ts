@@ -1,18 +1,12 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../platform/clock.ts';
-import type { ReadDatabaseFault } from '../../platform/database/availability.ts';
 import { createRememberedRead, type Remembered } from '../../platform/database/reads/remembered-read.ts';
 import { ApiError } from '../../platform/errors.ts';
-import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { Api } from '../portal/views/kit/page.ts';
 import type { RecordPage } from './ops-cells.ts';
 import { recordPages } from './ops-records.ts';
 
-interface Dependencies {
+interface Dependencies extends Omit<Parameters<typeof createRememberedRead>[0], 'read'> {
   api: Api;
-  databaseFault: ReadDatabaseFault;
-  clock: Pick<Clock, 'now'>;
-  log: Pick<Logger, 'warn'>;
 }
 
 /** The most pages that are remembered for the time when the database is away. */

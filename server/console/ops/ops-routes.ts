@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { EndpointHealth } from '../../../contracts/admin/endpoint-health.ts';
 import type { AdminRouter } from '../../operations/admin-router.ts';
 import type { BacklogStore } from '../../operations/metrics/backlog-store.ts';
@@ -21,7 +21,6 @@ import { createRecordReads } from './ops-record-reads.ts';
 interface Dependencies {
   authenticate: Authenticate;
   overview: Pick<OverviewStore, 'read'>;
-  /** Reads the processes of the service, and the roles that none has. */
   readProcesses: StatusSources['readProcesses'];
   backlog: Pick<BacklogStore, 'read'>;
   /** Returns the webhook endpoints in trouble, the worst first. */
@@ -31,7 +30,6 @@ interface Dependencies {
   log: Pick<Logger, 'warn'>;
   databaseFault: ReadDatabaseFault;
   router: AdminRouter;
-  /** Address of the guides, which explain the commands that the page names. */
   guides?: string;
 }
 
@@ -76,27 +74,23 @@ function createAdmission(authenticate: Authenticate) {
   };
 }
 
-interface MetricsDependencies {
-  authenticate: Authenticate;
-  contentType: string;
-  render: () => Promise<string>;
-}
-
-function metricsRoute({ authenticate, contentType, render }: MetricsDependencies): FastifyPluginAsync {
-  return async (scope) => {
-    scope.addHook('onRequest', createAdmission(authenticate));
-    scope.get('/metrics', { logLevel: 'silent' }, async (_request, reply) =>
-      reply.type(contentType).send(await render()),
-    );
-  };
+/** @param render makes the text of the metrics */
+function metricsRoute(
+  scope: FastifyInstance,
+  { authenticate, metrics }: Pick<Dependencies, 'authenticate' | 'metrics'>,
+  render: () => Promise<string>,
+): void {
+  const options = { logLevel: 'silent', onRequest: createAdmission(authenticate) } as const;
+  scope.get('/metrics', options, async (_request, reply) =>
+    reply.type(metrics.contentType).send(await render()),
+  );
 }
 
 /** Returns the route for the health listener with the metrics of this process. */
 export function processMetricsRoutes(authenticate: Authenticate, metrics: Metrics): FastifyPluginAsync {
   return async (scope) => {
     renderErrors(scope, asGeneral);
-    const { contentType, renderProcess: render } = metrics;
-    await scope.register(metricsRoute({ authenticate, contentType, render }));
+    metricsRoute(scope, { authenticate, metrics }, metrics.renderProcess);
   };
 }
 
@@ -131,7 +125,7 @@ export function opsRoutes(dependencies: Dependencies): FastifyPluginAsync {
 
   return async (scope) => {
     renderErrors(scope, asGeneral);
-    await scope.register(metricsRoute({ authenticate, contentType: metrics.contentType, render }));
+    metricsRoute(scope, dependencies, render);
     scope.get('/ops', { onRequest: createAdmission(authenticate) }, async (request, reply) => {
       // The page's link `?still` stops the reloading.
       const reloading = !Object.hasOwn(request.query as object, 'still');

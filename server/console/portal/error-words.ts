@@ -30,7 +30,6 @@ export interface ShownError {
   detail?: Fault;
 }
 
-/** The most faults of an input that an error tells. */
 const mostFaults = 10;
 
 /**

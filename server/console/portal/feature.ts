@@ -1,33 +1,18 @@
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
-import type { AdminRouter } from '../../operations/admin-router.ts';
-import { createInvitations } from '../../partners/members/invitations.ts';
-import type { MemberMail } from '../../partners/members/member-mail.ts';
-import { isMemberId, memberName } from '../../partners/members/member-name.ts';
-import type { Member } from '../../partners/members/member-store.ts';
-import { createPasskeyChanges } from '../../partners/members/passkey-changes.ts';
-import type { MembersStores } from '../../partners/members/store.ts';
-import { type AdminContext, refusalOf } from '../../platform/admin-api/procedures.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { type CallerKind, createCapacity } from '../../platform/http/limits/in-flight.ts';
-import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
-import type { Keyring } from '../../platform/keys/keyring.ts';
-import type { Logger } from '../../platform/telemetry/logging.ts';
-import { createChallenges } from '../../platform/webauthn/challenges.ts';
-import { createRelyingParty } from '../../platform/webauthn/relying-party.ts';
+import type { FastifyPluginAsync } from 'fastify';
+import { isMemberId } from '../../partners/members/member-name.ts';
+import { refusalOf } from '../../platform/admin-api/procedures.ts';
+import { createCapacity } from '../../platform/http/limits/in-flight.ts';
 import { createBrowser } from './browser.ts';
-import { createInputBinding, type FindForeign } from './calls/bind-input.ts';
-import { actorName, createMemberCalls } from './calls/member-calls.ts';
-import { memberApiRoutes } from './calls/trpc-routes.ts';
+import { actorOf, createMemberCalls } from './calls/member-calls.ts';
+import type { PortalDependencies } from './dependencies.ts';
 import { createDeviceLogins } from './device/device-logins.ts';
-import { deviceRoutes } from './device/device-routes.ts';
 import { createMemberSessions } from './member-sessions.ts';
-import { pageRoutes } from './page-routes.ts';
-import { passkeyRoutes } from './passkey-routes.ts';
+import type { PortalParts } from './parts.ts';
 import { createResponses } from './responses.ts';
 import { portalRoutes } from './routes.ts';
 import { createSignIn } from './sign-in.ts';
-import { devicePages, type NoteDevice } from './views/account/devices.ts';
-import { type ChangePasskeys, passkeyPages } from './views/account/passkeys.ts';
+import { devicePages } from './views/account/devices.ts';
+import { passkeyPages } from './views/account/passkeys.ts';
 import { bulkPages } from './views/bulk.ts';
 import { clientDocuments, clientPage } from './views/clients/client.ts';
 import { clientPages } from './views/clients/clients.ts';
@@ -35,7 +20,6 @@ import { integrationPages } from './views/clients/integrations.ts';
 import { keyPages } from './views/clients/keys.ts';
 import { logoPages } from './views/clients/logo.ts';
 import { deliveryPages } from './views/deliveries.ts';
-import type { About, PreviewConsent } from './views/kit/page.ts';
 import { logPages } from './views/log.ts';
 import { memberPages } from './views/members.ts';
 import { newsPages } from './views/news.ts';
@@ -49,28 +33,6 @@ import { walletPages } from './views/wallet/wallet.ts';
 import { warningPages } from './views/warnings.ts';
 import { endpointPages } from './views/webhooks/endpoint.ts';
 import { webhookPages } from './views/webhooks/webhooks.ts';
-
-interface Dependencies {
-  stores: MembersStores;
-  clock: Pick<Clock, 'now'>;
-  keyring: Pick<Keyring, 'id'>;
-  /** The public address of the service, without a trailing slash. */
-  baseUrl: string;
-  router: AdminRouter;
-  recordCall: NonNullable<AdminContext['recordCall']>;
-  mailMember: MemberMail['toMember'];
-  /** Tells whether a record belongs to a partner. */
-  findForeign: FindForeign;
-  environment: string;
-  /** @throws ApiError `not_found` */
-  showPartner: (partnerId: string) => Promise<{ name: string; status: string }>;
-  limit: RequestLimit;
-  logger: Pick<Logger, 'warn'>;
-  /** Called for each request that is refused because too many are in flight. */
-  onShed: (kind: CallerKind) => void;
-  previewConsent: PreviewConsent;
-  about: About;
-}
 
 /** The pages, in the order of the navigation. */
 export const pages = [
@@ -105,88 +67,69 @@ const mostInFlight = { authenticated: 64, unauthenticated: 64, user: 0, returnin
 const mostOfSharer = { authenticated: 16 };
 
 /** Makes the functions that write the audit entries of actions that are not procedures of the admin API. */
-function createActionNotes(recordCall: Dependencies['recordCall']) {
-  const note = (
-    { _id: memberId, partnerId }: Member,
-    { name: operatorName, action, input }: { name: string; action: string; input?: object },
-    { id: requestId, ip: address }: FastifyRequest,
-  ) =>
-    recordCall(
-      { operatorId: memberId, operatorName, action, requestId, address, partnerId },
-      // `input` has another `memberId` if the member has ended a login of that member.
-      { memberId, ...input },
-      { outcome: 'done', repeated: false },
-      { target: 'memberId', record: action === 'members.signIn' ? 'none' : 'several' },
-    );
-  const noteDevice: NoteDevice = (action, signedIn, { request, ...input }) =>
-    note(signedIn.member, { name: actorName(signedIn), action: `devices.${action}`, input }, request);
+function createActionNotes({
+  recordCall,
+  mailMember,
+  about,
+}: PortalDependencies): Pick<PortalParts, 'noteSignIn' | 'noteDevice' | 'changePasskeys'> {
+  const done = { outcome: 'done', repeated: false } as const;
+  const recorded = { target: 'memberId', record: 'several' } as const;
   return {
-    noteSignIn: (member: Member, request: FastifyRequest) =>
-      note(member, { name: memberName(member.role), action: 'members.signIn' }, request),
-    noteDevice,
+    noteSignIn: (member, request) =>
+      recordCall(actorOf({ member }, request, 'members.signIn'), { memberId: member._id }, done, {
+        ...recorded,
+        record: 'none',
+      }),
+
+    noteDevice: (action, signedIn, { request, memberId = signedIn.member._id, name }) =>
+      recordCall(actorOf(signedIn, request, `devices.${action}`), { memberId, name }, done, recorded),
+
+    async changePasskeys({ signedIn, request }, what, change) {
+      const { member } = signedIn;
+      const actor = actorOf(signedIn, request, `members.${what === 'added' ? 'add' : 'remove'}Passkey`);
+      const input = { memberId: member._id };
+      try {
+        await change(actor);
+      } catch (error) {
+        const refusal = refusalOf(error);
+        if (refusal) await recordCall(actor, input, refusal, recorded);
+        throw error;
+      }
+      await recordCall(actor, input, done, recorded);
+      const changed = `A passkey was ${what} ${what === 'added' ? 'to' : 'from'} your account`;
+      mailMember(member, {
+        cause: `passkey ${actor.requestId}`,
+        subject: changed,
+        text:
+          `${changed} of the partner portal, from the address ${actor.address}.\n` +
+          `If it was not you, remove the passkeys that you do not know, and tell an owner of your company or support.\n` +
+          `${about.baseUrl}/portal/passkeys\n`,
+      });
+    },
   };
 }
 
-/** Makes the function that records the changes of members to their own passkeys, and tells them by e-mail. */
-const createPasskeyChange =
-  ({
-    recordCall,
-    mailMember,
-    baseUrl,
-  }: Pick<Dependencies, 'recordCall' | 'mailMember' | 'baseUrl'>): ChangePasskeys =>
-  async (member, actor, change) => {
-    const record = (result: Parameters<typeof recordCall>[2]) =>
-      recordCall(actor, { memberId: member._id }, result, { target: 'memberId', record: 'several' });
-    try {
-      await change();
-    } catch (error) {
-      const refusal = refusalOf(error);
-      if (refusal) await record(refusal);
-      throw error;
-    }
-    await record({ outcome: 'done', repeated: false });
-    const what = actor.action === 'members.addPasskey' ? 'added to' : 'removed from';
-    mailMember(member, {
-      cause: `passkey ${actor.requestId}`,
-      subject: `A passkey was ${what} your account`,
-      text:
-        `A passkey was ${what} your account of the partner portal, from the address ${actor.address}.\n` +
-        `If it was not you, remove the passkeys that you do not know, and tell an owner of your company or support.\n` +
-        `${baseUrl}/portal/passkeys\n`,
-    });
-  };
-
 /** The portal of members, to be mounted at `/portal` of the public listener. */
-export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
-  const { stores, router, clock, keyring, baseUrl, recordCall, findForeign, limit } = dependencies;
-  const { previewConsent, about, environment, showPartner } = dependencies;
-  const browser = createBrowser(baseUrl);
-  const { hostname, origin } = new URL(baseUrl);
-  const sessions = createMemberSessions({
-    stores,
-    clock,
-    isSuspended: async (partnerId) => (await showPartner(partnerId)).status === 'suspended',
-  });
-  const signIn = createSignIn({
-    members: stores.members,
+export function createPortal(dependencies: PortalDependencies): FastifyPluginAsync {
+  const { stores, showPartner, about } = dependencies;
+  const browser = createBrowser(about.baseUrl);
+  const sessions = createMemberSessions(dependencies);
+  const parts: PortalParts = {
+    ...dependencies,
+    browser,
+    calls: createMemberCalls(dependencies, sessions, browser),
+    responses: createResponses(browser),
     sessions,
-    invitations: createInvitations(stores, clock),
-    passkeys: createPasskeyChanges(stores, clock),
-    clock,
-    challenges: createChallenges(keyring.id, clock),
-    relyingParty: createRelyingParty({ id: hostname, name: 'SVC Gateway', origin }),
-  });
-  const logins = createDeviceLogins({ stores, clock, idKey: keyring.id, sessions });
-  const bindInput = createInputBinding(findForeign);
-  const calls = createMemberCalls({ sessions, browser, limit, recordCall, bindInput });
-  const responses = createResponses(browser);
-  const partnerName = async (partnerId: string) => (await showPartner(partnerId)).name;
-  /** Returns the inviter's e-mail address. Members do not see the names of operators, and a removed member has no address. */
-  async function inviterOf({ invitedBy }: Member): Promise<string> {
-    if (!isMemberId(invitedBy)) return 'support';
-    return (await stores.members.find(invitedBy))?.email ?? invitedBy;
-  }
-  const { noteSignIn, noteDevice } = createActionNotes(recordCall);
+    signIn: createSignIn(dependencies, sessions),
+    logins: createDeviceLogins(dependencies, sessions),
+    partnerName: async (partnerId) => (await showPartner(partnerId)).name,
+    // Members do not see the names of operators, and a removed member has no address.
+    async inviterOf({ invitedBy }) {
+      if (!isMemberId(invitedBy)) return 'support';
+      return (await stores.members.find(invitedBy))?.email ?? invitedBy;
+    },
+    ...createActionNotes(dependencies),
+  };
   const capacity = createCapacity({
     most: mostInFlight,
     mostOfSharer,
@@ -195,39 +138,6 @@ export function createPortal(dependencies: Dependencies): FastifyPluginAsync {
     onInFlight: () => undefined,
     logger: dependencies.logger,
   });
-  return portalRoutes({
-    browser,
-    responses,
-    capacity,
-    api: memberApiRoutes({ router, browser, calls, environment }),
-    devices: deviceRoutes({
-      logins,
-      limit,
-      baseUrl,
-      environment,
-      clock,
-      admitToken: calls.admitToken,
-      partnerName,
-      noteEnd: (found, request) =>
-        noteDevice('end', found, { request, name: found.session.device?.name ?? '' }),
-    }),
-    pages: [
-      passkeyRoutes({ signIn, sessions, browser, calls, responses, partnerName, inviterOf, noteSignIn }),
-      pageRoutes({
-        router,
-        browser,
-        calls,
-        responses,
-        documents,
-        previewConsent,
-        about,
-        clock,
-        pages: [
-          ...pages,
-          ...devicePages({ logins, limit, noteDevice }),
-          ...passkeyPages(signIn, createPasskeyChange(dependencies)),
-        ],
-      }),
-    ],
-  });
+  const allPages = [...pages, ...devicePages(parts), ...passkeyPages(parts)];
+  return portalRoutes(parts, capacity, allPages, documents);
 }

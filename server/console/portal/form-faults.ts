@@ -55,7 +55,6 @@ export function withRefusedSearch(
   return { title, note, search: withFaults({ ...section.search, fields }, error, language) };
 }
 
-/** Whether a fault stands beside a field of the page. */
 export const hasFault = (sections: readonly Section[]): boolean =>
   sections.some(({ forms = [], search }) =>
     [...(search?.fields ?? []), ...forms.flatMap((form) => (form ? form.fields : []))].some(

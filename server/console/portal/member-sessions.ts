@@ -1,9 +1,8 @@
 import { hasPasskey } from '../../partners/members/member-passkeys.ts';
 import type { MemberSession } from '../../partners/members/member-session-store.ts';
 import type { Member } from '../../partners/members/member-store.ts';
-import type { MembersStores } from '../../partners/members/store.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { isWellFormedSecret, randomSecret, sha256 } from '../../platform/ids.ts';
+import type { PortalDependencies } from './dependencies.ts';
 
 /** The lifetime of a session of a browser or a program, in milliseconds. */
 export const sessionLifetimeMs = 12 * 3_600_000;
@@ -28,14 +27,7 @@ export interface SignedIn {
 /** The kinds of secrets that name a session: the one in the cookie of a browser, and the token of a program. */
 type SessionSecret = 'memberSession' | 'deviceToken';
 
-interface Dependencies {
-  stores: Pick<MembersStores, 'members' | 'memberSessions'>;
-  clock: Pick<Clock, 'now'>;
-  isSuspended: (partnerId: string) => Promise<boolean>;
-}
-
-/** Starts, finds and ends the sessions of members, in browsers and in programs. */
-export function createMemberSessions({ stores, clock, isSuspended }: Dependencies) {
+export function createMemberSessions({ stores, clock, showPartner }: PortalDependencies) {
   const { members, memberSessions } = stores;
 
   /** Whether a member may act by a session: the passkey that started it is the member's. A program may act only in the role in which the member let it in. */
@@ -43,7 +35,7 @@ export function createMemberSessions({ stores, clock, isSuspended }: Dependencie
     const { status, role, partnerId } = member;
     if (status !== 'active') return false;
     if (!hasPasskey(member, credentialId)) return false;
-    return !device || (role === device.role && !(await isSuspended(partnerId)));
+    return !device || (role === device.role && (await showPartner(partnerId)).status !== 'suspended');
   }
 
   return {

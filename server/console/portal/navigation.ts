@@ -5,17 +5,10 @@ import { menu } from './views/kit/menu.ts';
 import { keepMode } from './views/kit/mode-switch.ts';
 import type { Given, PageRow } from './views/kit/page.ts';
 
-/** An entry of the menu. `current` is true for the topic of the shown page. */
-export interface MenuEntry {
-  href: string;
-  text: string;
-  current: boolean;
-}
-
-/** A group of the menu. A group without a title has one entry, which stands alone. */
+/** A group of the menu. Without a title, its only entry stands alone. `current`: whether the topic of the entry is shown. */
 export interface MenuGroup {
   title?: string;
-  entries: MenuEntry[];
+  entries: { href: string; text: string; current: boolean }[];
 }
 
 // The topic is the first part of the path: `clients` for `/clients/:client`.

@@ -1,47 +1,22 @@
 import { TRPCError } from '@trpc/server';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import type { AdminRouter } from '../../operations/admin-router.ts';
 import { messageOf } from '../../platform/admin-api/procedures.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { noteFailure } from '../../platform/http/answer-log.ts';
 import { issueToken } from '../../platform/http/browser/csrf.ts';
 import { requireOnce } from '../../platform/http/parameters.ts';
-import type { Browser } from './browser.ts';
-import type { MemberCalls } from './calls/member-calls.ts';
 import { isAllowed } from './calls/scope.ts';
 import { describeError, noPageError } from './error-words.ts';
 import { hasFault, refusedFields, withFaults, withRefusedSearch } from './form-faults.ts';
 import type { SignedIn } from './member-sessions.ts';
 import { navigationOf } from './navigation.ts';
-import type { Responses } from './responses.ts';
+import type { PortalParts } from './parts.ts';
 import { errorPage, findPath, notFoundPage, placeOf } from './views/find.ts';
 import { askingView, questionOf, runOf } from './views/kit/ask.ts';
 import { foundIn } from './views/kit/list.ts';
 import { keepMode, modeIn, modeSwitch } from './views/kit/mode-switch.ts';
-import type {
-  About,
-  ActionResult,
-  DocumentRow,
-  Form,
-  Given,
-  PageContext,
-  PageRow,
-  PreviewConsent,
-  View,
-} from './views/kit/page.ts';
+import type { ActionResult, DocumentRow, Form, Given, PageContext, PageRow, View } from './views/kit/page.ts';
 import { queryOf } from './views/kit/text.ts';
-
-interface Dependencies {
-  router: AdminRouter;
-  browser: Browser;
-  calls: MemberCalls;
-  responses: Responses;
-  pages: readonly PageRow[];
-  documents: readonly DocumentRow[];
-  about: About;
-  previewConsent: PreviewConsent;
-  clock: { now(): number };
-}
 
 /** The query parameter that makes a page say that the change was made. */
 const doneParameter = 'done';
@@ -94,8 +69,12 @@ interface Outcome {
 }
 
 /** The pages of signed-in members. Each calls the scoped procedures, as `/portal/trpc` does. */
-export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
-  const { router, browser, calls, responses, pages, documents, about, previewConsent, clock } = dependencies;
+export function pageRoutes(
+  parts: PortalParts,
+  pages: readonly PageRow[],
+  documents: readonly DocumentRow[],
+): FastifyPluginAsync {
+  const { router, browser, calls, responses, about, previewConsent, clock } = parts;
   const { root } = browser;
 
   /**
@@ -136,6 +115,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       about,
       previewConsent,
       now: clock.now(),
+      path: browser.pathOf(request),
       params: textsOf(request.params),
       query,
     };
@@ -180,12 +160,12 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       // The first of these has the focus: a field with a fault, the error, the result.
       hasFault: hasFault(sections),
       csrf: issueToken(signedIn.secret),
-      path: browser.pathOf(request),
+      path: context.path,
       address: addressOf(request),
       who: { partner, email, role: m[role] },
       nav: navigationOf(pages, page, { root, role, m, query: context.query }),
       mode: modeIn(context.query),
-      modes: page.modes && modeSwitch(page.modes, browser.pathOf(request), context),
+      modes: page.modes && modeSwitch(page.modes, context),
       keep: (to: string) => keepMode(to, context.query),
       done,
       secret: result?.secret,
@@ -217,7 +197,6 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
     return `${address}${address.includes('?') ? '&' : '?'}${doneParameter}`;
   }
 
-  /** Runs the action that a form names, and shows its result or its error. */
   async function runAction(page: PageRow, request: FastifyRequest, reply: FastifyReply) {
     const call = await memberOrSignInPage(request, reply);
     if (!call) return reply;
@@ -232,7 +211,7 @@ export function pageRoutes(dependencies: Dependencies): FastifyPluginAsync {
       const context = contextOf(call);
       const question = await questionOf(action, context, given);
       if (question) {
-        const view = askingView(question, given, { m: context.m, to: browser.pathOf(request) });
+        const view = askingView(question, given, context);
         return show(page, call, { view });
       }
       result = (await runOf(action)(context, given)) ?? {};

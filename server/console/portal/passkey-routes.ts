@@ -1,28 +1,10 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import type { Member } from '../../partners/members/member-store.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
 import { issueToken } from '../../platform/http/browser/csrf.ts';
-import type { Browser } from './browser.ts';
-import type { MemberCalls } from './calls/member-calls.ts';
-import type { MemberSessions, SignedIn } from './member-sessions.ts';
-import type { Responses } from './responses.ts';
-import type { SignIn } from './sign-in.ts';
+import type { SignedIn } from './member-sessions.ts';
+import type { PortalParts } from './parts.ts';
 
-interface Dependencies {
-  signIn: SignIn;
-  sessions: MemberSessions;
-  browser: Browser;
-  calls: MemberCalls;
-  responses: Responses;
-  partnerName: (partnerId: string) => Promise<string>;
-  /** Who invited a member: an e-mail address, or `support`. */
-  inviterOf: (member: Member) => Promise<string>;
-  /** Writes the audit entry of a sign-in. */
-  noteSignIn: (member: Member, request: FastifyRequest) => Promise<void>;
-}
-
-/** The text of a field of a form or a query. */
 const text = (fields: unknown, name: string): string => {
   const value = (fields as Record<string, unknown> | undefined)?.[name];
   return typeof value === 'string' ? value : '';
@@ -51,8 +33,8 @@ const isRejection = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.code === 'unauthorized';
 
 /** Sign-in, invitation and sign-out: the pages that need no session. */
-export function passkeyRoutes(dependencies: Dependencies): FastifyPluginAsync {
-  const { signIn, sessions, browser, calls, responses, partnerName, inviterOf, noteSignIn } = dependencies;
+export function passkeyRoutes(parts: PortalParts): FastifyPluginAsync {
+  const { signIn, sessions, browser, calls, responses, partnerName, inviterOf, noteSignIn } = parts;
   const { root } = browser;
 
   /** Shows the sign-in page. @param error the rejection of a passkey, after which the page is shown again */

@@ -50,7 +50,6 @@ export function createResponses({ basePath, root }: Browser) {
     languageOf,
     messagesOf: (request: FastifyRequest) => languages[languageOf(request)],
 
-    /** Renders a template of the folder `pages`, in the language of the request. */
     send<T extends keyof Templates>(
       request: FastifyRequest,
       reply: FastifyReply,

@@ -6,26 +6,25 @@ import { codeHeader, renderErrors } from '../../platform/http/errors.ts';
 import { boundInFlight, type Capacity } from '../../platform/http/limits/in-flight.ts';
 import { acceptForms, pathOf } from '../../platform/http/parameters.ts';
 import { ownUnknownRoutes } from '../../platform/http/unknown-routes.ts';
-import type { Browser } from './browser.ts';
+import { memberApiRoutes } from './calls/trpc-routes.ts';
+import { deviceRoutes } from './device/device-routes.ts';
 import { describeError, noPageError } from './error-words.ts';
-import { assets, type Responses } from './responses.ts';
-
-interface Dependencies {
-  browser: Browser;
-  responses: Responses;
-  capacity: Capacity;
-  /** `/portal/trpc`: the admin API for members. */
-  api: FastifyPluginAsync;
-  /** `/portal/device`: sign-in of programs. */
-  devices: FastifyPluginAsync;
-  pages: readonly FastifyPluginAsync[];
-}
+import { pageRoutes } from './page-routes.ts';
+import type { PortalParts } from './parts.ts';
+import { passkeyRoutes } from './passkey-routes.ts';
+import { assets } from './responses.ts';
+import type { DocumentRow, PageRow } from './views/kit/page.ts';
 
 /** Everything below `/portal`. Expects the cookie plugin in its scope. */
-export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
-  const { browser, responses, capacity, api, devices, pages } = dependencies;
+export function portalRoutes(
+  parts: PortalParts,
+  capacity: Capacity,
+  pages: readonly PageRow[],
+  documents: readonly DocumentRow[],
+): FastifyPluginAsync {
+  const { browser, responses } = parts;
 
-  const pageRoutes: FastifyPluginAsync = async (scope) => {
+  const ofPages: FastifyPluginAsync = async (scope) => {
     acceptForms(scope);
     await scope.register(helmet, pageHeaders(browser.secure));
     scope.addHook('onRequest', async (request, reply) => {
@@ -44,7 +43,8 @@ export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
       return responses.send(request, reply, 'problem', values, { status: error.status });
     });
     ownUnknownRoutes(scope);
-    for (const page of pages) await scope.register(page);
+    await scope.register(passkeyRoutes(parts));
+    await scope.register(pageRoutes(parts, pages, documents));
   };
 
   return async (portal) => {
@@ -53,8 +53,8 @@ export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
       routeOptions.url?.includes('/assets/') ? undefined : { kind: 'unauthenticated' },
     );
     for (const asset of assets) serveAsset(portal, '/assets/', asset);
-    await portal.register(api);
-    await portal.register(devices, { prefix: '/device' });
-    await portal.register(pageRoutes);
+    await portal.register(memberApiRoutes(parts));
+    await portal.register(deviceRoutes(parts), { prefix: '/device' });
+    await portal.register(ofPages);
   };
 }

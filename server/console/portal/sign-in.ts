@@ -1,31 +1,20 @@
 import { requireReleased } from '../../partners/members/held-invitations.ts';
-import type { Invitations } from '../../partners/members/invitations.ts';
+import { createInvitations } from '../../partners/members/invitations.ts';
 import { passkeysOf } from '../../partners/members/member-passkeys.ts';
 import type { Member } from '../../partners/members/member-store.ts';
-import type { PasskeyChanges } from '../../partners/members/passkey-changes.ts';
-import type { MembersStores } from '../../partners/members/store.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { createPasskeyChanges } from '../../partners/members/passkey-changes.ts';
 import type { Actor } from '../../platform/database/audit/audit-entry.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { bytesOfId, sha256 } from '../../platform/ids.ts';
-import type { createChallenges } from '../../platform/webauthn/challenges.ts';
+import { createChallenges } from '../../platform/webauthn/challenges.ts';
 import {
-  type createRelyingParty,
+  createRelyingParty,
   type PasskeyKey,
   readAssertion,
   readCreation,
 } from '../../platform/webauthn/relying-party.ts';
+import type { PortalDependencies } from './dependencies.ts';
 import type { MemberSessions, SignedIn } from './member-sessions.ts';
-
-interface Dependencies {
-  members: MembersStores['members'];
-  sessions: MemberSessions;
-  invitations: Invitations;
-  passkeys: PasskeyChanges;
-  challenges: ReturnType<typeof createChallenges>;
-  relyingParty: ReturnType<typeof createRelyingParty>;
-  clock: Pick<Clock, 'now'>;
-}
 
 const passkeyError = () =>
   new ApiError('unauthorized', { description: 'The passkey was not accepted; try again' });
@@ -35,8 +24,16 @@ const invitationError = () =>
 /** The WebAuthn user handle of a member: 16 bytes that look random. It is never empty, because `_id` is a well-formed id. */
 const handleOf = ({ _id }: Member) => bytesOfId('member', _id)?.toString('base64url') ?? '';
 
-export function createSignIn(dependencies: Dependencies) {
-  const { members, sessions, invitations, passkeys, challenges, relyingParty, clock } = dependencies;
+export function createSignIn(
+  { stores, clock, keyring, about }: PortalDependencies,
+  sessions: MemberSessions,
+) {
+  const { members } = stores;
+  const invitations = createInvitations(stores, clock);
+  const passkeys = createPasskeyChanges(stores, clock);
+  const challenges = createChallenges(keyring.id, clock);
+  const { hostname, origin } = new URL(about.baseUrl);
+  const relyingParty = createRelyingParty({ id: hostname, name: 'SVC Gateway', origin });
   // A challenge is valid for one purpose and one browser. The cookie of that browser contains the nonce.
   const forSignIn = (nonce: string) => ['portal sign-in', sha256(nonce)];
   const forInvitation = (secret: string, nonce: string) => [

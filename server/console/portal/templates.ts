@@ -6,7 +6,7 @@ import type { Language } from '../../platform/http/browser/language.ts';
 import type { ShownError } from './error-words.ts';
 import type { Messages } from './messages/en.ts';
 import type { MenuGroup } from './navigation.ts';
-import type { ActionResult, Cell, Given, Section } from './views/kit/page.ts';
+import type { ActionResult, Given, Section, View } from './views/kit/page.ts';
 
 /** The folder of the templates, and of the files that pages load. */
 export const pages = fileURLToPath(new URL('./pages', import.meta.url));
@@ -28,7 +28,6 @@ interface Frame {
   style?: string;
   /** The style itself, in place of its address. */
   inlineStyle?: string;
-  /** The addresses of the scripts. */
   scripts?: readonly string[];
 }
 
@@ -38,8 +37,7 @@ interface ShownSection extends Section {
 }
 
 /** The values of `page.eta`, and of the layout around it. A part of the page whose value is undefined is left out. */
-interface Page {
-  title: string;
+interface Page extends Pick<View, 'title' | 'refresh' | 'done'> {
   sections: readonly ShownSection[];
   /** Adds what the next page has to keep to the address of a link. */
   keep: (to: string) => string;
@@ -47,13 +45,10 @@ interface Page {
   /** Whether the title says that something needs attention. */
   isUrgent?: boolean;
   outcome?: string | undefined;
-  /** Seconds after which the browser reloads the page. */
-  refresh?: number | undefined;
   who?: { partner: string; email: string; role: string };
   mode?: Mode | undefined;
   modes?: readonly { text: string; to: string; current: boolean }[] | undefined;
   error?: (ShownError & { again?: boolean }) | undefined;
-  done?: Pick<Cell, 'text' | 'tone'> | undefined;
   secret?: ActionResult['secret'] | undefined;
   result?: ActionResult['text'] | undefined;
   /** Whether a fault beside a field has the focus. */
@@ -62,7 +57,6 @@ interface Page {
   path?: string;
   /** The path of the page with its query. */
   address?: string;
-  /** The CSRF token of the forms. */
   csrf?: string;
   /** The values of the form that was sent. */
   given?: Given;
@@ -92,7 +86,6 @@ export interface Templates {
   'invitation-code': { csrf: string };
 }
 
-/** Returns the HTML of a page. */
 export const renderTemplate = <T extends keyof Templates>(
   template: T,
   values: Frame & Templates[T],

@@ -129,4 +129,3 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
     },
   };
 }
-export type TestIdentityWallet = ReturnType<typeof createTestIdentityWallet>;

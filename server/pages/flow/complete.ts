@@ -16,30 +16,21 @@ import { applied, completed, failed, joined, type Transition } from '../../sessi
 import { withQuery } from './redirect-uri.ts';
 import type { ClientDirectory } from './start.ts';
 
-/** The values that every redirect to the partner has. */
-interface Return {
-  redirectUri: string;
-  /** Returned to the partner unchanged. */
-  state: string;
-  /** Names this server, so that a client of several servers knows which one answers (RFC 9207). */
-  issuer: string;
-  /** Lets a partner tell the sessions of one user apart, failed ones included. */
-  sessionId: string;
-}
-
-export function successRedirect({ redirectUri, state, issuer, sessionId }: Return, code: string): string {
-  return withQuery(redirectUri, { code, state, iss: issuer, session_id: sessionId });
-}
-
-/** The redirect of a session that ends without a code (interface 7.3). */
-export function errorRedirect({ redirectUri, state, issuer, sessionId }: Return, reason: Reason): string {
-  return withQuery(redirectUri, {
-    error: reasons[reason].error,
-    error_description: describeReason(reason),
-    state,
-    iss: issuer,
-    session_id: sessionId,
-  });
+/**
+ * The redirect that ends a session (interface 7.3). By `iss`, a client of several servers knows which one answers (RFC 9207).
+ * By `session_id`, a partner can tell the sessions of one user apart, failed ones included.
+ * @param outcome the code, or the reason why there is none
+ */
+export function redirectOf(
+  { _id, state, redirectUri }: Pick<Session, '_id' | 'state' | 'redirectUri'>,
+  outcome: { code: string } | { reason: Reason },
+  issuer: string,
+): string {
+  const values =
+    'code' in outcome
+      ? outcome
+      : { error: reasons[outcome.reason].error, error_description: describeReason(outcome.reason) };
+  return withQuery(redirectUri, { ...values, state, iss: issuer, session_id: _id });
 }
 
 /**
@@ -68,17 +59,8 @@ interface Dependencies {
 
 export type Completion = ReturnType<typeof createCompletion>;
 
-/** Ends sessions: issues codes, and makes the redirects to the partner. */
 export function createCompletion(dependencies: Dependencies) {
   const { directory, keyring, findSnapshot, chargeOf, issuer, clock } = dependencies;
-
-  /** The values that every redirect of a session to the partner has. @param uri by default the session's own */
-  const returnOf = ({ _id, state, redirectUri }: Session, uri = redirectUri): Return => ({
-    redirectUri: uri,
-    state,
-    issuer,
-    sessionId: _id,
-  });
 
   /** The redirect URI of the session, or another one of its client; undefined if the client has none. */
   async function currentTarget({ clientId, redirectUri }: Session) {
@@ -98,7 +80,8 @@ export function createCompletion(dependencies: Dependencies) {
     if (step === 'over') return undefined;
     const target = await currentTarget(session);
     if (target?.isOfSession) return undefined;
-    if (target) return errorRedirect(returnOf(session, target.uri), 'invalid_redirect_uri');
+    if (target)
+      return redirectOf({ ...session, redirectUri: target.uri }, { reason: 'invalid_redirect_uri' }, issuer);
     // The page of this error says that the verification has expired.
     if (step === 'expired') throw new ApiError('session_not_found');
     throw new ApiError('invalid_redirect_uri', { description: 'This client has no redirect URI' });
@@ -165,14 +148,13 @@ export function createCompletion(dependencies: Dependencies) {
     session: Session,
     { step, isNew }: { step: Extract<Step, 'completed' | 'failed' | 'expired' | 'over'>; isNew: boolean },
   ) {
-    const back = returnOf(session);
     if (step === 'completed') {
       const code = await usableCode(session, isNew);
-      if (code) return successRedirect(back, code);
+      if (code) return redirectOf(session, { code }, issuer);
     }
     const reason = reasonAt(session, step);
     // A session that is `over` ends on our page: the user comes back too late to continue at the partner.
-    if (reason && step !== 'over') return errorRedirect(back, reason);
+    if (reason && step !== 'over') return redirectOf(session, { reason }, issuer);
     throw new ApiError('conflict', { description: 'This verification is already finished' });
   }
 

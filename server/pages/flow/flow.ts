@@ -1,23 +1,16 @@
 import type { Snapshot } from '../../people/enrollments/claims-snapshot.ts';
-import type { Enrolling } from '../../people/enrollments/enroll.ts';
-import type { Outbox } from '../../people/enrollments/outbox.ts';
 import { ApiError, unavailable } from '../../platform/errors.ts';
-import type { Keyring } from '../../platform/keys/keyring.ts';
 import { isOpen, linkAndCode } from '../../sessions/hand-off/handoff.ts';
 import { isChoosing } from '../../sessions/methods.ts';
 import type { Handoff, Methods, Session } from '../../sessions/session.ts';
-import type { BrowserContext, SessionAccess } from '../../sessions/session-access.ts';
-import type { AuthorizationRequests } from '../../sessions/sources/authorization-request.ts';
-import { type SessionSources, sourceSession } from '../../sessions/sources/session-source.ts';
+import type { BrowserContext } from '../../sessions/session-access.ts';
+import { sourceSession } from '../../sessions/sources/session-source.ts';
 import { isLive, type Step, stepOf } from '../../sessions/steps.ts';
-import type { Authentication } from './authenticate.ts';
-import type { Completion } from './complete.ts';
+import type { FlowParts } from './parts.ts';
 import { createPasskeyForms } from './passkey-forms.ts';
 import { createProviderReturn } from './provider-return.ts';
-import type { SessionPasskeys } from './session-passkeys.ts';
 import { stepTable } from './step-table.ts';
 import { createSubmit, type Submitted } from './submit.ts';
-import type { Verify } from './verify.ts';
 import type { PasskeyOptions, Renewal, View } from './view.ts';
 
 /** A session after the automatic steps. */
@@ -30,19 +23,6 @@ interface Advanced {
   isNew: boolean;
 }
 
-interface Dependencies extends SessionSources {
-  sessionAccess: SessionAccess;
-  authentication: Authentication;
-  authorizationRequests: AuthorizationRequests;
-  enrolling: Pick<Enrolling, 'idsOf'>;
-  passkeys: SessionPasskeys;
-  verify: Verify;
-  completion: Completion;
-  outbox: Outbox;
-  keyring: Pick<Keyring, 'id'>;
-  clock: { now(): number };
-}
-
 /** The steps that need no input from the user. */
 type AutomaticStep = Extract<Step, 'verify' | 'issue'>;
 
@@ -50,13 +30,13 @@ type AutomaticStep = Extract<Step, 'verify' | 'issue'>;
 const maxConflictTries = 5;
 
 /** The hosted flow: consent → authenticate → verify → redirect, at one or two devices. */
-export function createFlow(dependencies: Dependencies) {
-  const { sourceOf, hasSite, offeredTo, askedOf, sessionAccess, authentication } = dependencies;
-  const { authorizationRequests, passkeys, verify, completion, outbox, keyring, clock } = dependencies;
+export function createFlow(parts: FlowParts) {
+  const { sourceOf, hasSite, offeredTo, askedOf, sessionAccess, authentication } = parts;
+  const { authorizationRequests, passkeys, verify, completion, outbox, keyring, clock } = parts;
   const { move } = authentication;
-  const passkeyForms = createPasskeyForms(dependencies);
-  const submit = createSubmit({ ...dependencies, declinePasskey: passkeyForms.decline });
-  const handleReturn = createProviderReturn(dependencies);
+  const passkeyForms = createPasskeyForms(parts);
+  const submit = createSubmit(parts, passkeyForms.decline);
+  const handleReturn = createProviderReturn(parts);
 
   /**
    * Returns the present step if it needs no input from the user; else undefined. After a crash, a reload of the page

@@ -62,18 +62,12 @@ function startErrorOf(error: ApiError): StartError {
 /** The characters that RFC 6749 4.1.2.1 forbids in descriptions. */
 const forbidden = /[^\x20-\x7e]|["\\]/g;
 
-interface Dependencies {
-  /** Reads the records of a client from the database. */
-  readFacts: (clientId: string) => Promise<StartFacts>;
-  issuer: string;
-}
-
 /**
  * Makes the function that returns where a refused start is redirected. That is so for OpenID Connect only, and if the client and
  * its redirect URI are right (OpenID Connect Core 3.1.2.6). Undefined for a page.
  */
 export const createOpenidErrors =
-  ({ readFacts, issuer }: Dependencies) =>
+  (readFacts: (clientId: string) => Promise<StartFacts>, issuer: string) =>
   async (query: unknown, error: ApiError): Promise<string | undefined> => {
     const client = StartQuery.pick({ client_id: true, redirect_uri: true }).safeParse(query);
     const { scope, state, ...others } = query as Readonly<Record<string, unknown>>;

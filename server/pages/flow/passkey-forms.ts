@@ -1,36 +1,25 @@
-import type { Enrolling } from '../../people/enrollments/enroll.ts';
+import { z } from 'zod';
 import { ApiError } from '../../platform/errors.ts';
 import { isTokenOf } from '../../platform/http/browser/csrf.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { Session } from '../../sessions/session.ts';
-import type { BrowserContext, SessionAccess } from '../../sessions/session-access.ts';
+import type { BrowserContext } from '../../sessions/session-access.ts';
 import { formVersionOf, type Step, stepOf } from '../../sessions/steps.ts';
 import { consented, passkeyAnswered, returnedByPasskey } from '../../sessions/transitions.ts';
-import type { Authentication } from './authenticate.ts';
-import type { Completion } from './complete.ts';
-import type { SessionPasskeys } from './session-passkeys.ts';
-import type { Submission, Submitted } from './submit.ts';
+import type { FlowParts } from './parts.ts';
+import { Form, type Submitted } from './submit.ts';
 
-export interface PasskeySubmission extends Pick<Submission, 'step' | 'csrf'> {
-  /** JSON of the browser's `PublicKeyCredential`. */
-  credential?: string | undefined;
-}
-
-interface Dependencies {
-  sessionAccess: SessionAccess;
-  authentication: Pick<Authentication, 'move'>;
-  enrolling: Pick<Enrolling, 'idsOf'>;
-  passkeys: SessionPasskeys;
-  completion: Pick<Completion, 'issueWith'>;
-  clock: { now(): number };
-}
+/** `credential`: JSON of the browser's `PublicKeyCredential`. */
+export const PasskeyForm = Form.pick({ step: true, csrf: true }).extend({
+  credential: z.string().max(32_768).optional(),
+});
+type PasskeySubmission = z.infer<typeof PasskeyForm>;
 
 /** For how many days a browser is not asked again to save a passkey. */
 export const markDays = { saved: 400, declined: 30 };
 
-/** Handles the forms with which users return by a passkey, save one, or decline to save one. */
-export function createPasskeyForms(dependencies: Dependencies) {
-  const { sessionAccess, authentication, enrolling, passkeys, completion, clock } = dependencies;
+export function createPasskeyForms(parts: FlowParts) {
+  const { sessionAccess, authentication, enrolling, passkeys, completion, clock } = parts;
   const { move } = authentication;
   const now = () => new Date(clock.now());
 
@@ -99,7 +88,6 @@ export function createPasskeyForms(dependencies: Dependencies) {
       return { session: await move(session, passkeyAnswered('passkey_saved', now())), secret, mark };
     },
 
-    /** Records that the user does not want to save a passkey. */
     async decline(session: Session, secret: string): Promise<Submitted> {
       // The user was not asked, or has answered before.
       if (session.passkey !== 'offered' || !session.userId) return { session, secret };

@@ -1,27 +1,14 @@
 import { ApiError } from '../../platform/errors.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { Session } from '../../sessions/session.ts';
-import type { BrowserContext, SessionAccess } from '../../sessions/session-access.ts';
-import {
-  type AuthorizationRequest,
-  type AuthorizationRequests,
-  parseState,
-} from '../../sessions/sources/authorization-request.ts';
-import type { SessionSources } from '../../sessions/sources/session-source.ts';
+import type { BrowserContext } from '../../sessions/session-access.ts';
+import { type AuthorizationRequest, parseState } from '../../sessions/sources/authorization-request.ts';
 import { stepOf } from '../../sessions/steps.ts';
 import { returned, spentAttempts } from '../../sessions/transitions.ts';
-import type { Authentication } from './authenticate.ts';
+import type { FlowParts } from './parts.ts';
 
-interface Dependencies extends Pick<SessionSources, 'sourceOf'> {
-  sessionAccess: SessionAccess;
-  authentication: Authentication;
-  authorizationRequests: AuthorizationRequests;
-  clock: { now(): number };
-}
-
-/** Handles browsers that return from the site of a verification source. */
-export function createProviderReturn(dependencies: Dependencies) {
-  const { sessionAccess, authentication, authorizationRequests, sourceOf, clock } = dependencies;
+export function createProviderReturn(parts: FlowParts) {
+  const { sessionAccess, authentication, authorizationRequests, sourceOf, clock } = parts;
   const { move, authenticate } = authentication;
 
   /**

@@ -1,57 +1,27 @@
-import { type ClaimName, canBePositive, isClaimName } from '../../../contracts/claims.ts';
-import type { Mode } from '../../../contracts/identifiers.ts';
+import { canBePositive, isClaimName } from '../../../contracts/claims.ts';
 import { openidScope } from '../../../contracts/openid.ts';
 import type { StartQuery } from '../../../contracts/verification.ts';
 import type { Client } from '../../partners/clients/client-store.ts';
 import type { Partner } from '../../partners/partner-store.ts';
 import { describeMistake } from '../../platform/keys/credential-kinds.ts';
 import { nearestOf, showSent } from '../../platform/keys/sent-text.ts';
-
-/** The fields of a client that the checks read. */
-export type StartingClient = Pick<
-  Client,
-  | '_id'
-  | 'partnerId'
-  | 'keyId'
-  | 'mode'
-  | 'kind'
-  | 'name'
-  | 'status'
-  | 'redirectUris'
-  | 'claims'
-  | 'source'
-  | 'sources'
-  | 'brandName'
-  | 'brandColor'
-  | 'purpose'
-  | 'privacyUrl'
-  | 'passkeys'
-  | 'maxVerificationAgeSeconds'
-  | 'openid'
-  | 'defaultClaims'
->;
-export type StartingPartner = Pick<Partner, '_id' | 'name' | 'status' | 'logo' | 'brandRequest'>;
-
-interface StartingSource {
-  modes: readonly Mode[];
-  answers(claims: readonly ClaimName[]): readonly ClaimName[];
-}
+import type { VerificationSource } from '../../sessions/sources/source.ts';
 
 /** The records that the checks read. A field is absent if its record does not exist. */
 export interface StartFacts {
-  client?: StartingClient | undefined;
-  partner?: StartingPartner | undefined;
+  client?: Client | undefined;
+  partner?: Pick<Partner, 'status'> | undefined;
   key?: { status: 'active' | 'revoked' } | undefined;
   /** For storefront clients: whether an integration exchanges their codes. */
   integrated: boolean;
-  sources: ReadonlyMap<string, StartingSource>;
+  sources: ReadonlyMap<string, Pick<VerificationSource, 'modes' | 'answers'>>;
 }
 
 export type StartVerdict =
   /** `sources`: the only one, or those that the user may choose from. `isOpenid`: whether an ID token was asked for. */
   | {
       admitted: true;
-      client: StartingClient;
+      client: Client;
       sources: readonly [string, ...string[]];
       scope: string[];
       isOpenid: boolean;
@@ -66,17 +36,14 @@ export function parseScope(scope: string): string[] {
 }
 
 /** Adds the client's default claims to a scope that has `openid` and no claim, as programs send that know no claims of ours. */
-const withDefaultClaims = (scope: string[], { defaultClaims = [] }: StartingClient): string[] =>
+const withDefaultClaims = (scope: string[], { defaultClaims = [] }: Client): string[] =>
   scope.some(isClaimName) ? scope : [...scope, ...defaultClaims];
 
 /**
  * Returns why a scope is refused. Unknown identifiers are ignored; a scope that has only these is refused. Only the refusal for
  * a test client names the client's settings: the id of a live client is public, so anyone could read them.
  */
-function scopeFault(
-  scope: readonly string[],
-  { claims: permitted, mode }: StartingClient,
-): string | undefined {
+function scopeFault(scope: readonly string[], { claims: permitted, mode }: Client): string | undefined {
   const known = scope.filter(isClaimName);
   const [notPermitted] = known.filter((name) => !permitted.includes(name));
   const permittedHint = mode === 'test' ? `; permitted: ${permitted.join(' ') || 'nothing'}` : '';
@@ -90,7 +57,7 @@ function scopeFault(
 }
 
 /** Names registered URIs for test clients only, as `scopeFault` does with the client's other settings. */
-function redirectFault(sent: string, { redirectUris, mode }: StartingClient): string {
+function redirectFault(sent: string, { redirectUris, mode }: Client): string {
   const fault = 'redirect_uri: not registered for this client; it must match exactly';
   const nearest = mode === 'test' ? nearestOf(sent, redirectUris) : undefined;
   return nearest === undefined
@@ -103,7 +70,7 @@ function redirectFault(sent: string, { redirectUris, mode }: StartingClient): st
  * is used, as it is for a client that has only one source. A test client without a setting has the sandbox.
  */
 function sourcesFor(
-  { mode, source: onlySource, sources: severalSources }: StartingClient,
+  { mode, source: onlySource, sources: severalSources }: Client,
   scope: readonly string[],
   { sources: installed }: StartFacts,
 ): readonly string[] {
@@ -116,7 +83,7 @@ function sourcesFor(
 }
 
 /** A live client without a setting gets a text of its own, because the default source is the sandbox. */
-function noSourceReason({ mode, source }: StartingClient): string {
+function noSourceReason({ mode, source }: Client): string {
   if (mode === 'live' && (source === undefined || source === 'sandbox')) {
     return 'this live client has no verification source; the sandbox serves test clients only, so use one of those or have a source configured';
   }

@@ -16,7 +16,6 @@ import type { VerificationSource } from '../../sessions/sources/source.ts';
 import { createOpenidErrors, readOpenid } from './openid-start.ts';
 import { checkStart, type StartFacts } from './start-checks.ts';
 
-/** The functions of the partners' directory that the hosted flow needs. */
 export type ClientDirectory = Pick<Directory, 'client' | 'apiKey'>;
 
 export interface StartDependencies {
@@ -118,6 +117,6 @@ export function createStart(dependencies: StartDependencies) {
   return {
     start,
     /** Returns where the partner is told of a refused start; undefined if the browser gets the error. */
-    errorRedirect: createOpenidErrors({ readFacts: (id) => readFacts(id, { fresh: true }), issuer }),
+    errorRedirect: createOpenidErrors((id) => readFacts(id, { fresh: true }), issuer),
   };
 }

@@ -1,39 +1,35 @@
+import { z } from 'zod';
 import type { FailureReason } from '../../../contracts/verification.ts';
-import type { Enrolling } from '../../people/enrollments/enroll.ts';
-import type { Outbox } from '../../people/enrollments/outbox.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { isTokenOf } from '../../platform/http/browser/csrf.ts';
 import { sha256 } from '../../platform/ids.ts';
-import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { DeviceName } from '../../sessions/hand-off/devices.ts';
 import { handoffCancelled, handoffConfirmed, handoffOffered } from '../../sessions/hand-off/handoff.ts';
 import { isChoosing, methodChosen, methodLeft } from '../../sessions/methods.ts';
 import type { Session } from '../../sessions/session.ts';
-import type { BrowserContext, SessionAccess } from '../../sessions/session-access.ts';
-import { type SessionSources, sourceSession } from '../../sessions/sources/session-source.ts';
+import type { BrowserContext } from '../../sessions/session-access.ts';
+import { sourceSession } from '../../sessions/sources/session-source.ts';
 import type { Authenticated, Failed } from '../../sessions/sources/source.ts';
 import { formVersionOf, isLive, stepOf } from '../../sessions/steps.ts';
 import { consented, failed } from '../../sessions/transitions.ts';
-import type { Authentication } from './authenticate.ts';
-import type { SessionPasskeys } from './session-passkeys.ts';
-import { type Decision, type FormName, stepTable } from './step-table.ts';
+import type { FlowParts } from './parts.ts';
+import { type Decision, decisions, type FormName, stepTable } from './step-table.ts';
 
-export interface Submission {
+/** The form of a page. */
+export const Form = z.object({
   /** The version of the form. */
-  step?: string | undefined;
-  csrf?: string | undefined;
-  decision?: Decision | undefined;
+  step: z.string().max(32).optional(),
+  csrf: z.string().max(256).optional(),
+  decision: z.enum(decisions).optional(),
   /** The verification source that the user has chosen. */
-  method?: string | undefined;
-  /** The value `can` means that the browser can make a passkey. */
-  passkey?: string | undefined;
-  /** The fields of the verification source's own form. */
-  input: Readonly<Record<string, string>>;
-  /** `User-Agent` of the browser. */
-  deviceName: DeviceName;
-}
+  method: z.string().max(64).optional(),
+  /** One of the people of the sandbox. */
+  person: z.string().max(64).optional(),
+  /** `can` if the browser can make a passkey. */
+  passkey: z.string().max(8).optional(),
+});
+type Submission = z.infer<typeof Form> & { deviceName: DeviceName };
 
-/** The result of a form. */
 export interface Submitted {
   /** Undefined if another request changed the session first: it has to be read again. */
   session: Session | undefined;
@@ -47,17 +43,6 @@ export interface Submitted {
 
 type Entered = BrowserContext & { secret: string };
 type HandleForm = (session: Session, browser: Entered, form: Submission) => Promise<Submitted>;
-
-interface Dependencies extends Pick<SessionSources, 'sourceOf' | 'offeredTo'> {
-  sessionAccess: SessionAccess;
-  authentication: Authentication;
-  enrolling: Pick<Enrolling, 'idsOf'>;
-  passkeys: Pick<SessionPasskeys, 'areAllowed'>;
-  declinePasskey: (session: Session, secret: string) => Promise<Submitted>;
-  outbox: Pick<Outbox, 'drain'>;
-  keyring: Pick<Keyring, 'id'>;
-  clock: { now(): number };
-}
 
 /**
  * Some sources verify the user in the same step as they authenticate them. If such a verification fails, the step `verify` would
@@ -87,10 +72,12 @@ function refusalBy(
 const methodNotOnPage = () =>
   new ApiError('invalid_request', { description: 'method must be one of the methods on the page' });
 
-/** Handles the forms of the hosted pages. */
-export function createSubmit(dependencies: Dependencies) {
-  const { sessionAccess, authentication, sourceOf, offeredTo, enrolling } = dependencies;
-  const { passkeys, declinePasskey, outbox, keyring, clock } = dependencies;
+export function createSubmit(
+  parts: FlowParts,
+  declinePasskey: (session: Session, secret: string) => Promise<Submitted>,
+) {
+  const { sessionAccess, authentication, sourceOf, offeredTo, enrolling } = parts;
+  const { passkeys, outbox, keyring, clock } = parts;
   const { move, authenticate } = authentication;
   const now = () => new Date(clock.now());
 
@@ -179,11 +166,12 @@ export function createSubmit(dependencies: Dependencies) {
   async function authenticateByForm(
     session: Session,
     browser: Entered,
-    { csrf = '', input }: Submission,
+    { csrf = '', person }: Submission,
   ): Promise<Submitted> {
     const { authenticate: authenticateBySource } = sourceOf(session);
     if (!authenticateBySource)
       throw new ApiError('invalid_request', { description: 'This page takes no form' });
+    const input = person === undefined ? {} : { person };
     const answered = await authenticateBySource(sourceSession(session, browser.language), input);
     const outcome = failMethodEarly(session, answered);
     // The cookie's secret is rotated when the session gets its user. An attacker may have planted the cookie, and would

@@ -11,12 +11,6 @@ import type { Pages } from '../views/pages.ts';
 import type { Responses } from '../views/responses.ts';
 import type { Pairing } from './pairing.ts';
 
-interface Dependencies {
-  pairing: Pairing;
-  pages: Pages;
-  responses: Responses;
-}
-
 const Params = z.object({ token: z.string().max(64) });
 const Form = z.object({ csrf: z.string().max(256), code: z.string().max(64) });
 
@@ -29,7 +23,7 @@ const formCookie = 'svc_link';
 const usedCookie = 'svc_link_used';
 
 /** The link that a phone opens, to be mounted at `/verify/p`. */
-export function linkRoutes({ pairing, pages, responses }: Dependencies): FastifyPluginAsyncZod {
+export function linkRoutes(pairing: Pairing, pages: Pages, responses: Responses): FastifyPluginAsyncZod {
   const { origin, root, secure, languageOf, sendPage, setCookie, toPage } = responses;
   // A second tab gets the same secret, so that the form of the first one stays valid.
   const formSecretOf = nonceCookie(formCookie, {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import type { Device } from '../../../contracts/verification.ts';
 import {
   annexC,
@@ -49,14 +50,13 @@ interface Answered {
   isRefused: boolean;
 }
 
-/** The form of a page that has used the Digital Credentials API. */
-export interface DigitalAnswer {
-  csrf: string;
-  token: string;
-  /** The browser's response to the page, in JSON. */
-  data: string;
-  protocol?: string | undefined;
-}
+/** The form of a page that has used the Digital Credentials API. `data`: the browser's response to the page, in JSON. */
+export const DigitalAnswer = z.object({
+  csrf: z.string().max(256),
+  token: z.string().max(128),
+  data: z.string().min(1).max(65_536),
+  protocol: z.string().max(32).optional(),
+});
 
 /** SHA-256 of the secret in the cookie of the session's browser at this device. Requests are bound to it. */
 const bindingOf = ({ browserHash, handoff }: Session, device: Device): string | undefined =>
@@ -66,7 +66,6 @@ const bindingOf = ({ browserHash, handoff }: Session, device: Device): string | 
 const isActiveDevice = ({ handoff }: Session, device: Device): boolean =>
   device === (handoff?.state === 'claimed' ? 'phone' : 'computer');
 
-/** Handles the responses of identity wallets, and the browsers that return after them. */
 export function createIdentityWalletAnswers(dependencies: Dependencies) {
   const { verifiers, sessions, sessionAccess, authentication, clock, logger } = dependencies;
   const now = () => new Date(clock.now());
@@ -188,7 +187,8 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
      * @returns the secret that the browser's cookie must hold from now on
      * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that this browser was not shown
      */
-    async present(browser: BrowserContext, { csrf, token, data, protocol }: DigitalAnswer): Promise<string> {
+    async present(browser: BrowserContext, form: z.infer<typeof DigitalAnswer>): Promise<string> {
+      const { csrf, token, data, protocol } = form;
       const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, csrf);
       // The same form was handled before, and has rotated the secret.
       if (!isCurrent) return secret;

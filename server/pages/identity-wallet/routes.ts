@@ -6,7 +6,7 @@ import { ApiError, generalBody } from '../../platform/errors.ts';
 import { isOwnOrigin } from '../../platform/http/browser/csrf.ts';
 import { renderErrors } from '../../platform/http/errors.ts';
 import type { Responses } from '../views/responses.ts';
-import type { IdentityWalletAnswers } from './answers.ts';
+import { DigitalAnswer, type IdentityWalletAnswers } from './answers.ts';
 
 const Params = z.object({ source: z.string().max(64), token: z.string().max(128) });
 const Nonce = z.object({ wallet_nonce: z.string().max(256).optional() }).nullish();
@@ -52,14 +52,6 @@ export function identityWalletRoutes(
   };
 }
 
-const Digital = z.object({
-  csrf: z.string().max(256),
-  token: z.string().max(128),
-  data: z.string().min(1).max(65_536),
-  /** Absent from pages of older builds, which know only OpenID4VP. */
-  protocol: z.string().max(32).optional(),
-});
-
 /** Receives returning browsers, and the responses that pages post. Each device (computer or phone) has these routes beside its pages. */
 export function identityWalletReturnRoutes(
   device: Device,
@@ -76,7 +68,7 @@ export function identityWalletReturnRoutes(
       return toPage(reply, browser, await answers.handleReturn(browser, request.query.response_code));
     });
 
-    app.post('/:session_id/wallet', { schema: { params, body: Digital } }, async (request, reply) => {
+    app.post('/:session_id/wallet', { schema: { params, body: DigitalAnswer } }, async (request, reply) => {
       if (!isOwnOrigin(request.headers, origin)) throw new ApiError('cross_site_request');
       const browser = browserOf(request, device, request.params.session_id);
       return toPage(reply, browser, await answers.present(browser, request.body));

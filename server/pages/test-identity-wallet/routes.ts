@@ -11,22 +11,13 @@ import {
   PresentationRefused,
   pathsToShow,
   readLink,
-  type TestIdentityWallet,
 } from '../../identity-wallet/port.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { subscriberOf } from '../../platform/http/limits/client-network.ts';
-import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
+import type { PageParts } from '../parts.ts';
 import { assetAddresses, eta } from '../views/assets.ts';
 import { contentSecurityPolicy } from '../views/security-headers.ts';
 import { testWalletMessages as messages } from './messages.ts';
-
-interface Dependencies {
-  wallet: () => TestIdentityWallet;
-  statusList: () => Promise<{ type: string; body: Uint8Array }>;
-  /** Root of all links, without a trailing slash. */
-  baseUrl: string;
-  limit: RequestLimit;
-}
 
 const Query = z.object({ request: z.string().max(12_000).optional() });
 const Holder = z.enum(Object.keys(holders) as [HolderName, ...HolderName[]]).default('adult');
@@ -98,14 +89,15 @@ async function post(app: FastifyInstance, path: string, fields: Record<string, s
  * An identity wallet with made-up people, to be mounted at `/verify/test-wallet`. It uses the public endpoints as any
  * other identity wallet does. Its attestations are accepted in test mode only.
  */
-export function testIdentityWalletRoutes(dependencies: Dependencies): FastifyPluginAsyncZod {
-  const { wallet, statusList, baseUrl, limit } = dependencies;
+export function testIdentityWalletRoutes(parts: PageParts): FastifyPluginAsyncZod {
+  const { baseUrl, limit } = parts;
+  const { wallet, statusList } = parts.testIdentityWallet;
   const root = `${new URL(baseUrl).pathname.replace(/\/$/, '')}/verify`;
   const { style, icon } = assetAddresses(`${root}/assets`);
   // The answer may redirect to the partner, and partners of test clients may run on the developer's machine.
   const policy = contentSecurityPolicy({ leadsTo: 'http' });
 
-  const render = (data: object): string => eta.render('/test-wallet', { style, icon, t: messages, ...data });
+  const render = (data: object): string => eta.render('/test-wallet', { style, icon, ...messages, ...data });
 
   /** The text for the user about an error. An unforeseen one is for the developer who tests, so its own message is shown. */
   function faultInWords(error: unknown): string {

@@ -81,7 +81,6 @@ export function paletteOf(color: Color, scheme: 'light' | 'dark'): Palette {
   };
 }
 
-/** Writes a colour as `#rrggbb`. */
 const hexOf = (color: Color) => `#${color.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 
 const kebabCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,6 +1,5 @@
 import { logoFor } from '../../../contracts/admin/brands.ts';
-import type { ClaimName } from '../../../contracts/claims.ts';
-import type { Mode } from '../../../contracts/identifiers.ts';
+import type { ClientView } from '../../../contracts/admin/clients.ts';
 import type { Device } from '../../../contracts/verification.ts';
 import type { Imprint } from '../../platform/config/imprint.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
@@ -19,7 +18,7 @@ import { type ProblemContext, problemOf } from './problems.ts';
 import { usesOf } from './purpose.ts';
 import type { PageContent } from './security-headers.ts';
 import { timeLeft } from './time-left.ts';
-import { deviceInWords, refreshOf, viewModelOf } from './view-models.ts';
+import { deviceInWords, type RequestContext, refreshOf, viewModelOf } from './view-models.ts';
 
 interface Dependencies {
   directory: Pick<ClientDirectory, 'client'>;
@@ -31,17 +30,12 @@ interface Dependencies {
   claimLifetime: number;
 }
 
-export interface PageContext {
-  action: string;
-  /** The CSRF token of the page's form. */
+export interface PageContext extends Pick<RequestContext, 'action' | 'language' | 'onPhone'> {
   csrf: string;
-  language: Language;
   /** The relative address of this page in another language. The code of the language has to be appended. */
   choiceAddress: string;
   /** Which of the session's devices the page is for. */
   device: Device;
-  /** Whether this browser is on a phone already. */
-  onPhone: boolean;
 }
 
 /** The phone's part ends with the confirmation, the computer's with the return to the partner. */
@@ -59,19 +53,11 @@ interface Failure extends ProblemContext, Pick<PageContext, 'language' | 'choice
 }
 
 /** The partner and the settings of its client that the hosted pages show. */
-interface PartnerSettings {
+interface PartnerSettings
+  extends Partial<Pick<ClientView, 'brandName' | 'brandColor' | 'purpose' | 'privacyUrl'>> {
   name: string;
-  logo?: string | null | undefined;
-  brandName?: string | null | undefined;
-  brandColor?: string | null | undefined;
-  purpose?: string | null | undefined;
-  privacyUrl?: string | null | undefined;
+  logo: string | null | undefined;
   redirectUri: string;
-}
-
-interface PreviewedConsent extends PartnerSettings {
-  claims: readonly ClaimName[];
-  mode: Mode;
 }
 
 export interface Page extends PageContent {
@@ -186,7 +172,10 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
     },
 
     /** The consent page as users of a client would see it, from the same template, without a session. */
-    previewConsent: ({ claims, mode, ...settings }: PreviewedConsent, language: Language): string =>
+    previewConsent: (
+      { claims, mode, ...settings }: PartnerSettings & Pick<ClientView, 'claims' | 'mode'>,
+      language: Language,
+    ): string =>
       eta.render('/steps/consent', {
         ...common({ language, choiceAddress: '' }),
         ...present(settings, language),

@@ -9,20 +9,11 @@ import { codeHeader } from '../../platform/http/errors.ts';
 import { pathOf, queryOf } from '../../platform/http/parameters.ts';
 import { isPhone } from '../../sessions/hand-off/devices.ts';
 import type { Session } from '../../sessions/session.ts';
-import type { BrowserContext, SessionAccess } from '../../sessions/session-access.ts';
+import type { BrowserContext } from '../../sessions/session-access.ts';
 import type { View } from '../flow/view.ts';
-import type { Page, PageContext, Pages } from './pages.ts';
+import type { PageParts } from '../parts.ts';
+import type { Page, PageContext } from './pages.ts';
 import { contentSecurityPolicy } from './security-headers.ts';
-
-export interface ResponseDependencies {
-  pages: Pages;
-  /** For the pages about errors. */
-  findSession: (id: string) => Promise<Session | undefined>;
-  ownsSession: SessionAccess['owns'];
-  formToken: SessionAccess['formToken'];
-  /** Root of all links, without a trailing slash. */
-  baseUrl: string;
-}
 
 /** One cookie for each session and device, so that two sessions in one browser are independent. */
 const cookieNames = { computer: (id: string) => `svc_${id}`, phone: (id: string) => `svc_${id}_phone` };
@@ -42,14 +33,7 @@ function languageOf(request: FastifyRequest, session: Session | undefined): Lang
   return languageAsked(asked) ?? languageAccepted(headers['accept-language']);
 }
 
-/** Makes the functions that answer requests of the hosted pages: cookies, headers, pages, redirects, errors. */
-export function createResponses({
-  pages,
-  findSession,
-  ownsSession,
-  formToken,
-  baseUrl,
-}: ResponseDependencies) {
+export function createResponses({ pages, sessions, sessionAccess, baseUrl }: PageParts) {
   const { origin, pathname, protocol } = new URL(baseUrl);
   const secure = protocol === 'https:';
   const basePath = pathname.replace(/\/$/, '');
@@ -162,7 +146,7 @@ export function createResponses({
       notePartner(reply.request, view.session.partnerId);
       if (view.kind === 'leave' && !view.viaPage) return reply.redirect(view.url, 303);
       const { request } = reply;
-      const csrf = formToken(browser);
+      const csrf = sessionAccess.formToken(browser);
       setCookie(reply, { name: formCookieOf(browser.sessionId), value: csrf, at: path(browser) });
       const context: PageContext = {
         action: path(browser),
@@ -183,10 +167,10 @@ export function createResponses({
       const { session_id: sessionId } = request.params as { session_id?: string };
       // After a 5xx, the database may be unreachable: the user does not wait for it a second time.
       const mayRead = sessionId !== undefined && error.status < 500;
-      const found = mayRead ? await findSession(sessionId).catch(() => undefined) : undefined;
+      const found = mayRead ? await sessions.find(sessionId).catch(() => undefined) : undefined;
       if (found) notePartner(request, found.partnerId);
       // A browser that has only the session's id must learn nothing about the session.
-      const isOwn = found && device && ownsSession(found, browserOf(request, device, found._id));
+      const isOwn = found && device && sessionAccess.owns(found, browserOf(request, device, found._id));
       const session = isOwn ? found : undefined;
       const html = await pages.error(error, {
         language: languageOf(request, session),

@@ -77,7 +77,6 @@ function sourcePage(view: Extract<View, { kind: 'begin' }>, context: RequestCont
   }
 }
 
-/** A method as the list names it. */
 function methodInWords(method: Method, { methods: m }: Messages): { label: string; text: string } {
   if (method.kind === 'people') return { label: m.people.title, text: m.people.text };
   return {

@@ -18,16 +18,10 @@ export const yourDataMessages: Record<Language, YourDataMessages> = { en, de, fr
 /** For each client of a partner, the page lists at most so many of the times at which claims were shared with it. */
 const mostListed = 10;
 
-interface Dependencies {
-  plain: Pages['plain'];
-  imprint: Imprint;
-}
-
 /** The browser and address that a page is rendered for. */
 export interface PlainContext extends Pick<PageContext, 'language' | 'choiceAddress'> {
   /** The path of `/verify/you`. */
   root: string;
-  /** The CSRF token of the page's forms. */
   csrf: string;
 }
 
@@ -40,7 +34,7 @@ export type Ending =
 /** Why the sign-in before was refused, or has ended. */
 export type SignInFault = 'refused' | 'unknown' | 'ended';
 
-export function createYourDataPages({ plain, imprint }: Dependencies) {
+export function createYourDataPages(plain: Pages['plain'], imprint: Imprint) {
   /** Markup of a time, which templates and texts must not escape again. */
   const time = (language: Language, at: Date, words = dayInWords) =>
     `<time datetime="${at.toISOString()}">${words(language, at)}</time>`;

@@ -7,20 +7,12 @@ import { issueToken, nonceCookie, requireOwn } from '../../platform/http/browser
 import { choiceAddress } from '../../platform/http/browser/language-choice.ts';
 import { codeHeader } from '../../platform/http/errors.ts';
 import { subscriberOf } from '../../platform/http/limits/client-network.ts';
-import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
+import type { PageParts } from '../parts.ts';
 import type { Page } from '../views/pages.ts';
 import type { Responses } from '../views/responses.ts';
-import type { Ending, PlainContext, SignInFault, YourDataPages } from './pages.ts';
-import { type SignedIn, signInLifetimeMs, type UserSignIn } from './sign-in.ts';
-import type { YourData, YourDataOfUser } from './your-data.ts';
-
-interface Dependencies {
-  passkeysOn: boolean;
-  signIn: UserSignIn;
-  yourData: YourDataOfUser;
-  pages: YourDataPages;
-  limit: RequestLimit;
-}
+import type { Ending, PlainContext, SignInFault } from './pages.ts';
+import { type SignedIn, signInLifetimeMs } from './sign-in.ts';
+import type { YourData } from './your-data.ts';
 
 const signInCookie = 'svc_you';
 /** Binds challenges, and forms before the sign-in, to the browser. */
@@ -35,8 +27,8 @@ const signInLimit = { perMinute: 30, refusal: 'Too many requests' };
 const userLimit = { perMinute: 60, refusal: 'Too many requests' };
 
 /** The pages of a user's own data, to be mounted at `/verify/you`. */
-export function yourDataRoutes(dependencies: Dependencies, responses: Responses): FastifyPluginAsyncZod {
-  const { passkeysOn, signIn, yourData, pages, limit } = dependencies;
+export function yourDataRoutes(parts: PageParts, responses: Responses): FastifyPluginAsyncZod {
+  const { passkeysOn, signIn, yourData, yourDataPages: pages, limit } = parts;
   const { origin, secure, sendPage, languageOf, setCookie, forgetPasskeyMark } = responses;
   const root = `${responses.root}/you`;
 

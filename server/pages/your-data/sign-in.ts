@@ -12,13 +12,11 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** How long a user stays signed in. */
 export const signInLifetimeMs = 15 * 60_000;
 
 export interface SignedIn {
   user: User;
   passkey: Passkey;
-  /** The value of the browser's cookie. */
   cookie: string;
   /** After so many seconds, the sign-in has ended. */
   secondsLeft: number;

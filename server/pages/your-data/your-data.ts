@@ -1,8 +1,7 @@
-import { type ClaimName, isClaimName } from '../../../contracts/claims.ts';
+import { isClaimName } from '../../../contracts/claims.ts';
 import type { Enrollment, EnrollmentStore } from '../../people/enrollments/enrollment-store.ts';
 import type { Erasure, Traces } from '../../people/erasure/erasure.ts';
 import type { Withdraw } from '../../people/erasure/withdrawal.ts';
-import type { Passkey } from '../../people/passkeys/passkey-store.ts';
 import type { Passkeys } from '../../people/passkeys/passkeys.ts';
 import { isHeld, type User } from '../../people/users/user.ts';
 import { groupBy } from '../../platform/batching/group-by.ts';
@@ -32,30 +31,6 @@ export interface YourDataDependencies {
   clock: { now(): number };
 }
 
-/** A client that a user is enrolled with. */
-interface ClientShare {
-  name: string;
-  /** The claims that the client may read now. */
-  claims: readonly ClaimName[];
-  since: Date;
-  withdrawnAt: Date | undefined;
-  /** The newest first. */
-  shared: { at: Date; claims: readonly ClaimName[] }[];
-}
-
-export interface PartnerShare {
-  partnerId: string;
-  name: string;
-  canRead: boolean;
-  clients: ClientShare[];
-}
-
-/** The data of a user besides the user's own record. */
-export interface YourData {
-  partners: PartnerShare[];
-  passkeys: Passkey[];
-}
-
 /** The request of a user's action, for the audit log. */
 export type UserCall = Pick<Actor, 'requestId'>;
 
@@ -68,7 +43,6 @@ const actorOf = (userId: string, action: string, { requestId }: UserCall): Actor
   address: '',
 });
 
-/** Makes the functions by which a signed-in user sees their data, and ends their use. */
 export function createYourData(dependencies: YourDataDependencies) {
   const { enrollments, sessions, directory, passkeys, sharedOf, withdraw, erasure, record, clock } =
     dependencies;
@@ -80,8 +54,9 @@ export function createYourData(dependencies: YourDataDependencies) {
     const newestFirst = shared
       .filter(({ enrollmentId }) => enrollmentId === _id)
       .sort((one, other) => other.at.getTime() - one.at.getTime());
-    const client: ClientShare = {
+    const client = {
       name: settings?.brandName ?? partner?.name ?? clientId,
+      // The claims that the client may read now.
       claims: consentedClaims,
       since: createdAt,
       withdrawnAt,
@@ -90,7 +65,7 @@ export function createYourData(dependencies: YourDataDependencies) {
     return { partnerId, partnerName: partner?.name ?? partnerId, client };
   }
 
-  async function partnersOf(userId: string): Promise<PartnerShare[]> {
+  async function partnersOf(userId: string) {
     const [enrolled, userSessions] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
     const shared = await sharedOf({
       codes: codesOf(userSessions),
@@ -106,7 +81,7 @@ export function createYourData(dependencies: YourDataDependencies) {
   }
 
   return {
-    async of({ _id }: User): Promise<YourData> {
+    async of({ _id }: User) {
       const [partners, userPasskeys] = await Promise.all([partnersOf(_id), passkeys.ofUser(_id)]);
       return { partners, passkeys: userPasskeys };
     },
@@ -136,3 +111,6 @@ export function createYourData(dependencies: YourDataDependencies) {
   };
 }
 export type YourDataOfUser = ReturnType<typeof createYourData>;
+/** The data of a user besides the user's own record. */
+export type YourData = Awaited<ReturnType<YourDataOfUser['of']>>;
+export type PartnerShare = YourData['partners'][number];

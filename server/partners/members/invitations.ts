@@ -72,4 +72,3 @@ export function createInvitations(
     },
   };
 }
-export type Invitations = ReturnType<typeof createInvitations>;

@@ -61,4 +61,3 @@ export function createPasskeyChanges(
     },
   };
 }
-export type PasskeyChanges = ReturnType<typeof createPasskeyChanges>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { barsOf } from '../../../server/console/portal/usage.ts';
+import { barsOf } from '../../../server/console/portal/views/wallet/usage.ts';
 
 describe('the usage chart', () => {
   it('draws bars within its width and height, and the bar of the most charges is the highest', () => {

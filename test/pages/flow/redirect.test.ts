@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Reason, reasons } from '../../../contracts/reasons.ts';
 import { FailureReason } from '../../../contracts/verification.ts';
-import { errorRedirect, redirectTarget, successRedirect } from '../../../server/pages/flow/complete.ts';
+import { redirectOf, redirectTarget } from '../../../server/pages/flow/complete.ts';
 
 const issuer = 'https://verify.example';
 const sessionId = 'ses_0000000000000000000000';
@@ -20,7 +20,7 @@ describe('the redirect to the partner', () => {
   it('begins with the registered redirect URI, and contains the state unchanged', () => {
     fc.assert(
       fc.property(uris, states, (redirectUri, state) => {
-        const location = successRedirect({ redirectUri, state, issuer, sessionId }, 'svc_code_x');
+        const location = redirectOf({ _id: sessionId, state, redirectUri }, { code: 'svc_code_x' }, issuer);
         expect(location.startsWith(redirectUri)).toBe(true);
         const added = location.slice(redirectUri.length).replace(/^[?&]/, '');
         const [code, sent, iss, session] = added
@@ -33,9 +33,10 @@ describe('the redirect to the partner', () => {
   });
 
   it('contains an error and its description in place of a code after a failure', () => {
-    const location = errorRedirect(
-      { redirectUri: 'https://a.example/?x=1', state: 's&t', issuer, sessionId },
-      'consent_declined',
+    const location = redirectOf(
+      { _id: sessionId, state: 's&t', redirectUri: 'https://a.example/?x=1' },
+      { reason: 'consent_declined' },
+      issuer,
     );
     const parameters = Object.fromEntries(new URL(location).searchParams);
     expect(Object.keys(parameters)).toEqual([
@@ -58,10 +59,8 @@ describe('the redirect to the partner', () => {
   it.each(Object.keys(reasons) as Reason[])(
     'contains the error code of the failure %s, and a description that begins with its name',
     (reason) => {
-      const location = errorRedirect(
-        { redirectUri: 'https://a.example', state: 's', issuer, sessionId },
-        reason,
-      );
+      const session = { _id: sessionId, state: 's', redirectUri: 'https://a.example' };
+      const location = redirectOf(session, { reason }, issuer);
       const { error, error_description: text = '' } = Object.fromEntries(new URL(location).searchParams);
       expect(error).toBe(reasons[reason].error);
       expect(text.startsWith(`${reason}: `)).toBe(true);

@@ -20,14 +20,15 @@ const facts = (mode: Mode, source?: string): StartFacts => ({
       status: 'active',
     },
     ...{ redirectUris: [query.redirect_uri], claims: ['age_18_plus'], ...(source && { source }) },
+    ...{ secrets: [], createdAt: new Date(0), revision: 1, audit: [] },
   },
-  partner: { _id: 'ptr_1', name: 'Shop', status: 'active' },
+  partner: { status: 'active' },
   key: { status: 'active' },
   integrated: false,
   sources: new Map([
-    ['sandbox', { modes: ['test'], answers: (claims) => claims }],
-    ['bank', { modes: ['live'], answers: (claims) => claims }],
-    ['ministry', { modes: ['test', 'live'], answers: (claims) => claims }],
+    ['sandbox', { modes: ['test'], answers: (claims) => [...claims] }],
+    ['bank', { modes: ['live'], answers: (claims) => [...claims] }],
+    ['ministry', { modes: ['test', 'live'], answers: (claims) => [...claims] }],
   ]),
 });
 
@@ -61,8 +62,7 @@ it.each(['pending', 'suspended'] as const)(
   'the check of /verify/start refuses a client of a %s partner with "the partner account is not active"',
   (status) => {
     const known = facts('test');
-    const partner = { _id: 'ptr_1', name: 'Shop', status };
-    expect(checkStart(query, { ...known, partner })).toEqual({
+    expect(checkStart(query, { ...known, partner: { status } })).toEqual({
       admitted: false,
       because: 'client_id: the partner account is not active',
     });

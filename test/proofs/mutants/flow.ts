@@ -152,7 +152,7 @@ export const flow = [
     ['pages/flow/redirect'],
     [
       ['if (registered.includes(redirectUri)) return', 'if (registered.length > 0) return'],
-      ['{ code, state, iss: issuer, session_id', '{ code, state, session_id'],
+      ['{ ...values, state, iss: issuer, session_id', '{ ...values, state, session_id'],
     ],
   ),
   ...inFile(

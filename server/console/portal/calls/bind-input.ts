@@ -3,7 +3,6 @@ import { ApiError } from '../../../platform/errors.ts';
 import { isObject } from '../../../platform/http/parameters.ts';
 import { identifyingFields, type OwnedKind, type ScopeRow, scope } from './scope.ts';
 
-/** The facts about a caller on which the decision depends. */
 export interface Caller {
   memberId: string;
   partnerId: string;
@@ -103,4 +102,3 @@ export function createInputBinding(findForeign: FindForeign) {
     return { ...bound, filter: { ...filter, partnerId } };
   };
 }
-export type BindInput = ReturnType<typeof createInputBinding>;

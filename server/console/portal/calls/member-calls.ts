@@ -1,34 +1,42 @@
 import type { FastifyRequest } from 'fastify';
 import { memberName } from '../../../partners/members/member-name.ts';
 import type { AdminContext } from '../../../platform/admin-api/procedures.ts';
+import type { Actor } from '../../../platform/database/audit/audit-entry.ts';
 import { noteFailure } from '../../../platform/http/answer-log.ts';
 import { subscriberOf } from '../../../platform/http/limits/client-network.ts';
 import { admitAuthenticated, leavePlace } from '../../../platform/http/limits/in-flight.ts';
-import type { RequestLimit } from '../../../platform/http/limits/request-limits.ts';
 import type { Browser } from '../browser.ts';
+import type { PortalDependencies } from '../dependencies.ts';
 import type { MemberSessions, SignedIn } from '../member-sessions.ts';
-import type { BindInput } from './bind-input.ts';
+import { createInputBinding } from './bind-input.ts';
 
 /** The most requests in a minute: of a member, and of an address without a signed-in member. */
 export const requestsPerMinute = { member: 240, address: 60 };
 
-interface Dependencies {
-  sessions: Pick<MemberSessions, 'find'>;
-  browser: Browser;
-  bindInput: BindInput;
-  limit: RequestLimit;
-  recordCall: NonNullable<AdminContext['recordCall']>;
-}
-
 /** The name in the audit log of a member who acts in the portal or by the program `svc`. */
-export const actorName = ({ member: { role }, session }: Pick<SignedIn, 'member' | 'session'>): string =>
-  `${memberName(role)}${session.device ? ' by svc' : ''}`;
+const actorName = ({ member: { role }, session }: Acting): string =>
+  `${memberName(role)}${session?.device ? ' by svc' : ''}`;
+
+type Acting = Pick<SignedIn, 'member'> & Partial<Pick<SignedIn, 'session'>>;
+
+/** A member as the actor of an audit entry. A member who signs in has no session yet. */
+export const actorOf = (acting: Acting, { id, ip }: FastifyRequest, action: string): Actor => ({
+  operatorId: acting.member._id,
+  operatorName: actorName(acting),
+  partnerId: acting.member.partnerId,
+  action,
+  requestId: id,
+  address: ip,
+});
 
 export type MemberCalls = ReturnType<typeof createMemberCalls>;
 
-/** Admits the requests of members, and makes the context of their calls. */
-export function createMemberCalls(dependencies: Dependencies) {
-  const { sessions, browser, bindInput, limit, recordCall } = dependencies;
+export function createMemberCalls(
+  { limit, recordCall, findForeign }: PortalDependencies,
+  sessions: MemberSessions,
+  browser: Browser,
+) {
+  const bindInput = createInputBinding(findForeign);
 
   /**
    * Counts a request against the limit of its member, or against the limit of its address if no member sent it. The request of a

@@ -52,9 +52,7 @@ const allow = (roles: readonly MemberRole[], fields: string, cursorKind?: OwnedK
   needsFreshPasskey: false,
   ...(cursorKind ? { cursorKind } : {}),
 });
-/** Makes the row of a procedure that needs a fresh use of the passkey. */
 const allowFresh: typeof allow = (...row) => ({ ...allow(...row), needsFreshPasskey: true });
-/** Makes the row of a mutation that does no harm with a stolen cookie. */
 const allowHarmless = (harmless: string, ...row: Parameters<typeof allow>): ScopeRow => ({
   ...allow(...row),
   harmless,
@@ -66,7 +64,6 @@ const listAndCount = (topic: string, roles: readonly MemberRole[], filter: strin
   [`${topic}.count`]: allow(roles, filter),
 });
 
-/** The settings of a client that members may set. */
 const clientSettings =
   'brandName brandColor purpose privacyUrl passkeys maxVerificationAgeSeconds openid defaultClaims idTokenAlg';
 

@@ -1,23 +1,14 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { environmentHeader } from '../../../../contracts/environment-header.ts';
-import type { AdminRouter } from '../../../operations/admin-router.ts';
 import { trpcRoutes } from '../../../platform/admin-api/mount.ts';
 import type { AdminContext } from '../../../platform/admin-api/procedures.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import { bearerToken } from '../../../platform/http/bearer.ts';
-import type { Browser } from '../browser.ts';
 import type { SignedIn } from '../member-sessions.ts';
-import type { MemberCalls } from './member-calls.ts';
-
-interface Dependencies {
-  router: AdminRouter;
-  browser: Browser;
-  calls: MemberCalls;
-  environment: string;
-}
+import type { PortalParts } from '../parts.ts';
 
 /** The admin API for members, at `/portal/trpc`. */
-export function memberApiRoutes({ router, browser, calls, environment }: Dependencies): FastifyPluginAsync {
+export function memberApiRoutes({ router, browser, calls, about }: PortalParts): FastifyPluginAsync {
   /** The member of a program, which sends a bearer token. */
   async function requireLogin(request: FastifyRequest, token: string): Promise<SignedIn> {
     const login = await calls.admitToken(request, token);
@@ -43,7 +34,7 @@ export function memberApiRoutes({ router, browser, calls, environment }: Depende
 
   return async (scope) => {
     scope.addHook('onRequest', async (_request, reply) => {
-      void reply.header(environmentHeader, environment);
+      void reply.header(environmentHeader, about.environment);
     });
     await scope.register(trpcRoutes(router, contextOf));
   };

@@ -4,10 +4,10 @@ import type {
   DeviceRequest,
 } from '../../../partners/members/device-request-store.ts';
 import type { DeviceSession } from '../../../partners/members/member-session-store.ts';
-import type { MembersStores } from '../../../partners/members/store.ts';
 import { isDuplicateKey } from '../../../platform/database/failures.ts';
 import { ApiError } from '../../../platform/errors.ts';
 import { isWellFormedSecret, randomSecret, sha256 } from '../../../platform/ids.ts';
+import type { PortalDependencies } from '../dependencies.ts';
 import type { MemberSessions, SignedIn } from '../member-sessions.ts';
 import { randomUserCode, readUserCode, shownUserCode, userCodeDigest } from './user-code.ts';
 
@@ -17,14 +17,6 @@ export const requestLifetimeMs = 10 * 60_000;
 export const pollInterval = 5;
 /** The most logins that a member may have at a time. */
 export const mostLogins = 20;
-
-interface Dependencies {
-  stores: Pick<MembersStores, 'memberSessions' | 'deviceRequests'>;
-  clock: { now(): number };
-  /** The HMAC key for user codes, of which only digests are stored. */
-  idKey: Uint8Array;
-  sessions: Pick<MemberSessions, 'start'>;
-}
 
 export type DeviceLogins = ReturnType<typeof createDeviceLogins>;
 
@@ -41,14 +33,14 @@ export const endedLoginError = () => new ApiError('not_found', { description: 'T
  * types that code in the portal and confirms the request. The program polls with the device code until it gets a token.
  * The methods throw ApiError.
  */
-export function createDeviceLogins({ stores, clock, idKey, sessions }: Dependencies) {
+export function createDeviceLogins({ stores, clock, keyring }: PortalDependencies, sessions: MemberSessions) {
   const { memberSessions, deviceRequests } = stores;
 
   /** The digest under which the request of a user code is stored. @throws ApiError `not_found` if the text is no user code */
   function digestOf(typedCode: string): string {
     const code = readUserCode(typedCode);
     if (code === undefined) throw userCodeError();
-    return userCodeDigest(idKey, code);
+    return userCodeDigest(keyring.id, code);
   }
 
   /** Starts the session of a program. @throws ApiError `device_login_denied` if the member has changed since the confirmation */
@@ -84,7 +76,7 @@ export function createDeviceLogins({ stores, clock, idKey, sessions }: Dependenc
         try {
           await deviceRequests.insert({
             _id: sha256(deviceCode),
-            userCode: userCodeDigest(idKey, userCode),
+            userCode: userCodeDigest(keyring.id, userCode),
             status: 'pending',
             name,
             address,

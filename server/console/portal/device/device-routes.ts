@@ -15,28 +15,14 @@ import { notePartner } from '../../../platform/http/answer-log.ts';
 import { bearerChallenge, bearerToken } from '../../../platform/http/bearer.ts';
 import { codeHeader, type ErrorRendering, renderErrors } from '../../../platform/http/errors.ts';
 import { subscriberOf } from '../../../platform/http/limits/client-network.ts';
-import type { RequestLimit } from '../../../platform/http/limits/request-limits.ts';
 import { acceptForms, requireOnce, withoutEmpty } from '../../../platform/http/parameters.ts';
 import { ownUnknownRoutes } from '../../../platform/http/unknown-routes.ts';
 import { freshUntil, type SignedIn } from '../member-sessions.ts';
-import { type DeviceLogins, pollInterval, requestLifetimeMs } from './device-logins.ts';
+import type { PortalParts } from '../parts.ts';
+import { pollInterval, requestLifetimeMs } from './device-logins.ts';
 
 /** Limits a minute for one address: new logins, and polls. */
 export const devicesPerMinute = { logins: 10, polls: 60 };
-
-interface Dependencies {
-  logins: DeviceLogins;
-  limit: RequestLimit;
-  /** The public address of the service, without a trailing slash. */
-  baseUrl: string;
-  environment: string;
-  clock: { now(): number };
-  partnerName: (partnerId: string) => Promise<string>;
-  /** Finds the member of a token, and counts the request. */
-  admitToken: (request: FastifyRequest, token: string) => Promise<SignedIn | undefined>;
-  /** Writes the audit entry of a login that its program has ended. */
-  noteEnd: (found: SignedIn, request: FastifyRequest) => Promise<void>;
-}
 
 /**
  * The `error` of the codes that RFC 8628 3.5 adds. In our error table, `access_denied` is about users and has another status. So a
@@ -64,8 +50,9 @@ const asDeviceError: ErrorRendering = (error, _request, reply) => {
 const nameOf = (given: string | undefined): string => given?.replace(/\p{C}/gu, ' ').trim() || 'svc';
 
 /** The endpoints by which programs sign a member in (RFC 8628), at `/portal/device`. */
-export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
-  const { logins, limit, baseUrl, environment, clock, partnerName, admitToken, noteEnd } = dependencies;
+export function deviceRoutes(parts: PortalParts): FastifyPluginAsync {
+  const { logins, limit, clock, partnerName, calls, noteDevice } = parts;
+  const { baseUrl, environment } = parts.about;
 
   /** Counts a request against the limit of its address, or of its IPv6 network. @throws ApiError `rate_limited` */
   async function requireAllowance(
@@ -83,7 +70,7 @@ export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
     let login: SignedIn | undefined;
     // Each request counts against a limit: with a token in `admitToken`, without one here, like a poll.
     if (token === undefined) await requireAllowance('polls', request);
-    else login = await admitToken(request, token);
+    else login = await calls.admitToken(request, token);
     if (login) return login;
     const description = 'The login has ended, or was never made';
     throw new ApiError('invalid_token', {
@@ -173,7 +160,7 @@ export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
       const found = await requireLogin(request);
       notePartner(request, found.member.partnerId);
       await logins.end(found.session._id, found.member._id);
-      await noteEnd(found, request);
+      await noteDevice('end', found, { request, name: found.session.device?.name ?? '' });
       return reply.status(204).send();
     });
   };

@@ -18,7 +18,6 @@ export const resendSpan: Action = async ({ api, partnerId, m }, given) => {
   return job ? { to: `/bulk/${job.id}` } : { text: { label: m.resendSpan, value: m.nothingFound } };
 };
 
-/** The input that names the bulk job of the page's path. */
 const bulkReference = ({ params }: PageContext) => ({ bulkId: params['bulk'] ?? '' });
 
 async function showBulk(context: PageContext): Promise<View> {

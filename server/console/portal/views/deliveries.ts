@@ -12,7 +12,7 @@ import {
   spanIn,
   withoutResult,
 } from './kit/forms.ts';
-import { listView, pageSize } from './kit/list.ts';
+import { listView, pageOf } from './kit/list.ts';
 import type { Action, PageContext, PageRow, Question, Section, View } from './kit/page.ts';
 import { anyOption, english, link, linkIfAny, options, text, time, toned, utcText } from './kit/text.ts';
 
@@ -22,7 +22,6 @@ type Attempt = Delivery['attempts'][number];
 /** The statuses that a search offers. `waiting` means pending and already due. */
 const statuses = ['pending', 'in_flight', 'delivered', 'failed', 'skipped', 'waiting'];
 
-/** The input that names the delivery of the page's path. */
 const deliveryReference = ({ params }: PageContext) => ({ deliveryId: params['delivery'] ?? '' });
 
 function toneOf(status: string): 'bad' | 'good' | undefined {
@@ -41,25 +40,21 @@ const toneOfAnswer = (status: number | null) =>
   status !== null && status >= 200 && status < 300 ? ('good' as const) : ('bad' as const);
 
 async function list(context: PageContext): Promise<View> {
-  const { api, m, partnerId, query } = context;
-  const { key, status, event, since, until, eventId, after } = query;
+  const { api, m, query } = context;
+  const { key, status, event, since, until, eventId } = query;
   const [deliveries, keys] = await Promise.all([
     api.deliveries.list({
-      partnerId,
+      ...pageOf(context),
       keyId: key,
       mode: modeOf(query),
       status: checkedByProcedure(status),
       event: checkedByProcedure(event),
       ...spanIn(query),
       eventId,
-      after,
-      limit: pageSize,
     }),
     keyOptions(context),
   ]);
-  return listView(context, {
-    path: '/deliveries',
-    title: m.deliveries,
+  return listView(context, 'deliveries', {
     empty: m.emptyDeliveries,
     search: [
       select('key', m.key, [anyOption, ...keys], key),

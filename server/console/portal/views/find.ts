@@ -19,7 +19,6 @@ const pathOfKind: Partial<Record<IdentifierKind, string>> = {
   member: '/members',
 };
 
-/** Why a kind of ids has no page. */
 const reasonOfKind: Partial<Record<IdentifierKind, keyof Messages>> = {
   // The id of a user is the same for all partners. With pages about it, two partners could find out which users they share.
   user: 'isUserOfOperator',

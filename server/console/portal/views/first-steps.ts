@@ -22,19 +22,13 @@ export const envOf = (
  * The steps from a new account to the first claim, with the variables that an integration needs. Secrets are shown only when they
  * are made, so they are left empty.
  */
-export async function firstSteps({
-  api,
-  m,
-  role,
-  partnerId,
-  about,
-}: PageContext): Promise<Section | undefined> {
+export async function firstSteps(context: PageContext): Promise<Section | undefined> {
+  const { api, m, role, partnerId, about } = context;
   // Only roles that make keys and clients take these steps.
   if (!isAllowed(role, 'clients.create')) return undefined;
-  const [[key], [client], keys, { rows }] = await Promise.all([
-    api.keys.list({ partnerId, status: 'active', ...one }),
-    api.clients.list({ partnerId, status: 'active', ...one }),
+  const [keys, [client], { rows }] = await Promise.all([
     api.keys.list({ partnerId, status: 'active' }),
+    api.clients.list({ partnerId, status: 'active', ...one }),
     api.sessions.list({ partnerId, status: 'complete', ...one }),
   ]);
   const endpoint = keys.find(({ webhookUrl }) => webhookUrl !== null);
@@ -42,7 +36,7 @@ export async function firstSteps({
   return {
     title: m.firstSteps,
     facts: [
-      [m.key, linkIfAny(key?.id, '/keys')],
+      [m.key, linkIfAny(keys[0]?.id, '/keys')],
       [m.client, linkIfAny(client?.id, '/clients')],
       [m.webhooks, endpoint ? link(endpoint.id, `/webhooks/${endpoint.id}`) : text(null)],
       [m.firstClaim, session ? link(session.id, `/sessions/${session.id}`) : toned('–', 'bad')],

@@ -1,4 +1,4 @@
-import { listView, pageSize } from './kit/list.ts';
+import { listView, pageOf } from './kit/list.ts';
 import type { PageContext, PageRow, View } from './kit/page.ts';
 import { text, time } from './kit/text.ts';
 import { emailsOfMembers } from './members.ts';
@@ -20,14 +20,9 @@ function changeOf(before: Fields, after: Fields): string {
 }
 
 async function view(context: PageContext): Promise<View> {
-  const { api, m, partnerId, query } = context;
-  const [entries, emails] = await Promise.all([
-    api.members.acts({ partnerId, after: query['after'], limit: pageSize }),
-    emailsOfMembers(context),
-  ]);
-  return listView(context, {
-    path: '/log',
-    title: m.auditLog,
+  const { api, m } = context;
+  const [entries, emails] = await Promise.all([api.members.acts(pageOf(context)), emailsOfMembers(context)]);
+  return listView(context, 'auditLog', {
     empty: m.none,
     note: m.auditNote,
     rows: entries,

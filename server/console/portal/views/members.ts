@@ -2,11 +2,10 @@ import { MemberRole } from '../../../../contracts/admin/members.ts';
 import { identifierKind } from '../../../../contracts/identifiers.ts';
 import { asking } from './kit/ask.ts';
 import { checkedByProcedure, select, withoutResult } from './kit/forms.ts';
-import { listView, pageSize } from './kit/list.ts';
+import { listView, pageOf } from './kit/list.ts';
 import type { Action, PageContext, PageRow, Question, View } from './kit/page.ts';
 import { link, tableOf, text, time } from './kit/text.ts';
 
-/** The input that names the member of the page's path. */
 const memberReference = ({ params }: PageContext) => ({ memberId: params['member'] ?? '' });
 const roleField = ({ m }: PageContext, chosen: MemberRole) => {
   const roles = MemberRole.options.map((role) => ({ value: role, text: m[role] }));
@@ -23,12 +22,10 @@ export async function emailsOfMembers({ api, partnerId }: PageContext): Promise<
 }
 
 async function list(context: PageContext): Promise<View> {
-  const { api, m, partnerId, query } = context;
-  const members = await api.members.list({ partnerId, after: query['after'], limit: pageSize });
+  const { api, m } = context;
+  const members = await api.members.list(pageOf(context));
   const held = members.filter(({ heldUntil }) => heldUntil !== null);
-  return listView(context, {
-    path: '/members',
-    title: m.members,
+  return listView(context, 'members', {
     empty: m.none,
     rows: members,
     columns: [

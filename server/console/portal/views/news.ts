@@ -1,7 +1,6 @@
 import type { PageContext, PageRow, View } from './kit/page.ts';
 import { text } from './kit/text.ts';
 
-/** The version of the service, and links to its news. */
 async function view({ m, about }: PageContext): Promise<View> {
   const { contract, version, environment, baseUrl } = about;
   return {

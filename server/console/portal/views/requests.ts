@@ -1,28 +1,24 @@
 import { errorExplanations } from '../../../../contracts/error-explanations.ts';
 import { errorAnchor, isErrorCode } from '../../../../contracts/errors.ts';
 import { spanFields, spanIn } from './kit/forms.ts';
-import { listView, pageSize } from './kit/list.ts';
+import { listView, pageOf } from './kit/list.ts';
 import type { PageContext, PageRow, Section, View } from './kit/page.ts';
 import { english, link, linkIfAny, text, time, toned } from './kit/text.ts';
 
 async function list(context: PageContext): Promise<View> {
-  const { api, m, partnerId, query } = context;
-  const { id, status, error, client, session, since, until, after } = query;
+  const { api, m, query } = context;
+  const { id, status, error, client, session, since, until } = query;
   const { rows, stoppedAfter, sampledSince } = id
     ? await findById(api, id)
     : await api.requests.list({
-        partnerId,
+        ...pageOf(context),
         status,
         error,
         clientId: client,
         sessionId: session,
         ...spanIn(query),
-        after,
-        limit: pageSize,
       });
-  return listView(context, {
-    path: '/requests',
-    title: m.requests,
+  return listView(context, 'requests', {
     empty: m.emptyRequests,
     search: [
       { name: 'id', sets: ['requestId'], label: 'X-Request-Id', value: id, placeholder: 'req_…' },

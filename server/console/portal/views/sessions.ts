@@ -1,5 +1,5 @@
 import { checkedByProcedure, modeOf, select } from './kit/forms.ts';
-import { listView, pageSize } from './kit/list.ts';
+import { listView, pageOf } from './kit/list.ts';
 import type { PageContext, PageRow, View } from './kit/page.ts';
 import {
   anyOption,
@@ -18,22 +18,18 @@ import { entryPage } from './wallet/entry.ts';
 const states = ['open', 'complete', 'failed', 'expired', 'pending', 'authenticated', 'verified'];
 
 async function list(context: PageContext): Promise<View> {
-  const { api, m, partnerId, query } = context;
-  const { id, reference, status, client, after } = query;
+  const { api, m, query } = context;
+  const { id, reference, status, client } = query;
   const { rows, stoppedAfter } = id
     ? { rows: [await api.sessions.show({ sessionId: id })], stoppedAfter: null }
     : await api.sessions.list({
-        partnerId,
+        ...pageOf(context),
         clientReferenceId: reference,
         status: checkedByProcedure(status),
         clientId: client,
         mode: modeOf(query),
-        after,
-        limit: pageSize,
       });
-  return listView<(typeof rows)[number]>(context, {
-    path: '/sessions',
-    title: m.sessions,
+  return listView<(typeof rows)[number]>(context, 'sessions', {
     empty: m.emptySessions,
     search: [
       { name: 'id', label: m.id, value: id, placeholder: 'ses_…' },

@@ -1,18 +1,16 @@
-import { listView, pageSize } from './kit/list.ts';
+import { listView, pageOf } from './kit/list.ts';
 import type { PageContext, PageRow, View } from './kit/page.ts';
 import { link, tableOf, text, time, toned } from './kit/text.ts';
 
 const mostShown = 20;
 
 async function list(context: PageContext): Promise<View> {
-  const { api, m, partnerId, query } = context;
-  const { id, sub, after } = query;
+  const { api, m, query } = context;
+  const { id, sub } = query;
   const users = id
     ? [await api.enrollments.show({ enrollmentId: id })]
-    : await api.enrollments.list({ partnerId, sub, after, limit: pageSize });
-  return listView(context, {
-    path: '/users',
-    title: m.users,
+    : await api.enrollments.list({ ...pageOf(context), sub });
+  return listView(context, 'users', {
     empty: m.emptyUsers,
     note: m.usersNote,
     search: [

@@ -46,7 +46,6 @@ const aboutOf = (warning: Warning): Cell => {
   return link(about, pathOf(warning), about === mode ? undefined : mode);
 };
 
-/** A problem of a partner that needs attention. */
 export interface Problem {
   text: string;
   isEnglish?: boolean;

@@ -1,10 +1,9 @@
-import type { FastifyRequest } from 'fastify';
 import type { DeviceSession } from '../../../../partners/members/member-session-store.ts';
 import { ApiError } from '../../../../platform/errors.ts';
-import type { RequestLimit } from '../../../../platform/http/limits/request-limits.ts';
-import { type DeviceLogins, endedLoginError } from '../../device/device-logins.ts';
+import { endedLoginError } from '../../device/device-logins.ts';
 import { readUserCode, shownUserCode } from '../../device/user-code.ts';
 import { freshUntil, type SignedIn } from '../../member-sessions.ts';
+import type { PortalParts } from '../../parts.ts';
 import { hidden } from '../kit/forms.ts';
 import type { Action, Given, PageContext, PageRow, Section } from '../kit/page.ts';
 import { link, text, time } from '../kit/text.ts';
@@ -12,19 +11,6 @@ import { emailsOfMembers } from '../members.ts';
 
 /** The most codes that a member may try in a minute. A code lives 10 minutes: 50 tries cannot guess one of 20^8 codes. */
 export const codesPerMinute = 5;
-
-/** Writes the audit entry of a member's action on a login. `name`: the program's machine. `memberId`: the login's member. */
-export type NoteDevice = (
-  action: 'confirm' | 'deny' | 'allow' | 'end',
-  signedIn: SignedIn,
-  about: { request: FastifyRequest; name: string; memberId?: string },
-) => Promise<void>;
-
-interface Dependencies {
-  logins: DeviceLogins;
-  limit: RequestLimit;
-  noteDevice: NoteDevice;
-}
 
 /** The message that describes what a program may do in each role. */
 const roleMessages = {
@@ -57,7 +43,7 @@ function loginSection(login: DeviceSession, email: string, { m, now, memberId }:
 }
 
 /** `/portal/devices`: a member confirms, sees and ends logins of `svc`. Owners can also end logins of other members. */
-export function devicePages({ logins, limit, noteDevice }: Dependencies): PageRow[] {
+export function devicePages({ logins, limit, noteDevice }: PortalParts): PageRow[] {
   /** Finds the login request of a typed code. Each try counts, also with a wrong code, so that codes cannot be guessed. */
   async function findRequest({ signedIn }: PageContext, { code = '' }: Given) {
     await limit('portal user code', signedIn.member._id, { perMinute: codesPerMinute });
@@ -106,7 +92,6 @@ export function devicePages({ logins, limit, noteDevice }: Dependencies): PageRo
     return { sections: [section] };
   };
 
-  /** Makes the action that decides on a login request. */
   const decision =
     (action: 'confirm' | 'deny', decide: (code: string, signedIn: SignedIn) => Promise<void>): Action =>
     async (context, given) => {
@@ -127,7 +112,6 @@ export function devicePages({ logins, limit, noteDevice }: Dependencies): PageRo
     return undefined;
   };
 
-  /** Ends a login. Owners can also end logins of other members. */
   const end: Action = async (context, given) => {
     const { signedIn, request } = context;
     const endable = [...(await ownLogins(context)), ...(await loginsOfOthers(context))];

@@ -1,27 +1,11 @@
 import { DisplayName } from '../../../../../contracts/display-text.ts';
 import { type MemberPasskey, passkeysOf } from '../../../../partners/members/member-passkeys.ts';
-import type { Member } from '../../../../partners/members/member-store.ts';
-import type { Actor } from '../../../../platform/database/audit/audit-entry.ts';
 import { ApiError } from '../../../../platform/errors.ts';
-import { actorName } from '../../calls/member-calls.ts';
-import type { SignIn } from '../../sign-in.ts';
+import type { PortalParts } from '../../parts.ts';
 import { asking } from '../kit/ask.ts';
-import { hidden } from '../kit/forms.ts';
+import { hidden, withoutResult } from '../kit/forms.ts';
 import type { Action, Given, PageContext, PageRow, Question, Section } from '../kit/page.ts';
 import { text, time } from '../kit/text.ts';
-
-/** The member as the actor of an audit entry. */
-const actorOf = ({ memberId, partnerId, signedIn, request }: PageContext, action: string): Actor => ({
-  operatorId: memberId,
-  operatorName: actorName(signedIn),
-  partnerId,
-  action,
-  requestId: request.id,
-  address: request.ip,
-});
-
-/** Runs a change of a member's own passkeys, writes its audit entry, also of a refusal, and tells the member by e-mail. */
-export type ChangePasskeys = (member: Member, actor: Actor, change: () => Promise<void>) => Promise<void>;
 
 /** Shows one passkey. Without a name, it is the one that the member made with the invitation. */
 function passkeySection(
@@ -44,26 +28,20 @@ function passkeySection(
 }
 
 /** `/portal/passkeys`: a member sees, adds and removes the own passkeys. */
-export function passkeyPages(
-  signIn: Pick<SignIn, 'secondOptions' | 'addPasskey' | 'removePasskey'>,
-  changePasskeys: ChangePasskeys,
-): PageRow[] {
+export function passkeyPages({ signIn, changePasskeys }: PortalParts): PageRow[] {
   const add: Action = async (context, { answer = '', name: typed = '' }) => {
     const { data: name } = DisplayName.safeParse(typed);
     if (!name)
       throw new ApiError('bad_input', { description: 'Give the passkey a name of up to 120 characters' });
-    const { signedIn } = context;
-    const actor = actorOf(context, 'members.addPasskey');
-    await changePasskeys(signedIn.member, actor, () => signIn.addPasskey(signedIn, answer, { name, actor }));
+    await changePasskeys(context, 'added', (actor) =>
+      signIn.addPasskey(context.signedIn, answer, { name, actor }),
+    );
     return undefined;
   };
 
-  const remove: Action = async (context, { passkey = '' }) => {
-    const { signedIn } = context;
-    const actor = actorOf(context, 'members.removePasskey');
-    await changePasskeys(signedIn.member, actor, () => signIn.removePasskey(signedIn, passkey, actor));
-    return undefined;
-  };
+  const remove = withoutResult((context, { passkey = '' }) =>
+    changePasskeys(context, 'removed', (actor) => signIn.removePasskey(context.signedIn, passkey, actor)),
+  );
 
   /** Asks before a passkey ends. What the removal refuses is not asked. */
   const askToRemove = (context: PageContext, { passkey }: Given): Question | undefined => {

@@ -1,12 +1,11 @@
-import { claimsIn, endsAtOnce, keepOldForADay } from '../kit/forms.ts';
+import { claimsIn } from '../kit/forms.ts';
 import type { Given, PageContext, Question } from '../kit/page.ts';
 import { text, time } from '../kit/text.ts';
 
-/** The input that names the client of the page's path. */
 export const clientReference = ({ params }: PageContext) => ({ clientId: params['client'] ?? '' });
 
 /** The client, if it is live: name, id, last use of a secret, and the key. */
-async function liveClient(context: PageContext) {
+export async function liveClient(context: PageContext) {
   const { api, m } = context;
   const client = await api.clients.show(clientReference(context));
   const [secret] = client.secrets;
@@ -18,15 +17,6 @@ async function liveClient(context: PageContext) {
   ];
   return client.mode === 'live' ? { client, facts } : undefined;
 }
-
-export const askToRotate = async (context: PageContext, given: Given): Promise<Question | undefined> => {
-  const { m } = context;
-  const { facts } = (await liveClient(context)) ?? {};
-  if (!facts) return undefined;
-  return endsAtOnce(given)
-    ? { facts, text: m.endsSecret, gentle: keepOldForADay(m) }
-    : { facts, text: m.keepsOld };
-};
 
 /** Asks before users of a live client cannot start, or cannot return to an address. */
 export const askToEnd =

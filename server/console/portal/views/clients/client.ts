@@ -9,16 +9,14 @@ import {
   claimFields,
   claimsIn,
   isOn,
-  keepOldField,
-  keepOldOf,
   keyOptions,
-  noteOnOld,
   select,
   withoutResult,
 } from '../kit/forms.ts';
 import type { Action, DocumentRow, Field, Given, PageContext, PageRow, Section, View } from '../kit/page.ts';
+import { rotation, rotationForm } from '../kit/rotation.ts';
 import { link, options, queryOf, tableOf, text, time, toned, wordsOf } from '../kit/text.ts';
-import { askToChange, askToEnd, askToEndOpenid, askToRotate, clientReference } from './client-questions.ts';
+import { askToChange, askToEnd, askToEndOpenid, clientReference, liveClient } from './client-questions.ts';
 import { integrate, integrationsOf } from './integrations.ts';
 
 type Client = Awaited<ReturnType<PageContext['api']['clients']['show']>>;
@@ -160,7 +158,7 @@ function secretsOf(client: Client, { m }: PageContext): Section {
       [m.lastUsed, ({ lastUsedAt }) => time(lastUsedAt)],
       [m.expires, ({ expiresAt }) => (expiresAt ? time(expiresAt) : text(m.never))],
     ]),
-    forms: [{ act: 'rotate', fields: [keepOldField(m)], submit: m.rotateSecret }],
+    forms: [rotationForm(m, m.rotateSecret)],
   };
 }
 
@@ -265,14 +263,11 @@ export const clientPage: readonly PageRow[] = [
         withoutResult((context) => context.api.clients.disable(clientReference(context))),
       ),
       enable: withoutResult((context) => context.api.clients.enable(clientReference(context))),
-      rotate: asking('clients.rotateSecret', askToRotate, async (context, given) => {
-        const { m, api } = context;
-        const { clientSecret, secrets } = await api.clients.rotateSecret({
-          ...clientReference(context),
-          ...keepOldOf(given),
-        });
-        const [, old] = secrets;
-        return { secret: { label: m.secret, value: clientSecret, note: noteOnOld(m, old?.expiresAt) } };
+      rotate: rotation('clients.rotateSecret', liveClient, async (context, keepOld) => {
+        const reference = clientReference(context);
+        const rotated = await context.api.clients.rotateSecret({ ...reference, ...keepOld });
+        const { clientSecret: value, secrets } = rotated;
+        return { label: context.m.secret, value, oldUntil: secrets[1]?.expiresAt };
       }),
     },
   },

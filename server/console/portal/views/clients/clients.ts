@@ -1,7 +1,7 @@
 import type { ClaimName } from '../../../../../contracts/claims.ts';
 import { envOf } from '../first-steps.ts';
 import { checkedByProcedure, claimFields, claimsIn, keyOptions, modeOf, select } from '../kit/forms.ts';
-import { listView, pageSize } from '../kit/list.ts';
+import { listView, pageOf } from '../kit/list.ts';
 import type { Action, PageContext, PageRow, View } from '../kit/page.ts';
 import { anyOption, link, options, text, time, wordsOf } from '../kit/text.ts';
 
@@ -9,22 +9,18 @@ const statuses = ['active', 'disabled'];
 const proposedClaims: readonly ClaimName[] = ['age_18_plus'];
 
 async function list(context: PageContext): Promise<View> {
-  const { api, m, partnerId, query } = context;
-  const { key, status, after } = query;
+  const { api, m, query } = context;
+  const { key, status } = query;
   const [clients, keys] = await Promise.all([
     api.clients.list({
-      partnerId,
+      ...pageOf(context),
       keyId: key,
       mode: modeOf(query),
       status: checkedByProcedure(status),
-      after,
-      limit: pageSize,
     }),
     keyOptions(context),
   ]);
-  return listView(context, {
-    path: '/clients',
-    title: m.clients,
+  return listView(context, 'clients', {
     empty: m.emptyClients,
     search: [
       select('key', m.key, [anyOption, ...keys], key),

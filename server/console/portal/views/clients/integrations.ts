@@ -1,23 +1,13 @@
 import type { UpdateIntegration } from '../../../../../contracts/admin/integrations.ts';
 import { asking } from '../kit/ask.ts';
-import {
-  endsAtOnce,
-  keepOldField,
-  keepOldForADay,
-  keepOldOf,
-  noteOnOld,
-  secretTable,
-  select,
-  withoutResult,
-} from '../kit/forms.ts';
+import { select, withoutResult } from '../kit/forms.ts';
 import type { Action, Given, PageContext, PageRow, Question, Section, View } from '../kit/page.ts';
+import { rotation, rotationForm, secretTable } from '../kit/rotation.ts';
 import { link, options, tableOf, text, time, wordsOf } from '../kit/text.ts';
 
 const mostShown = 50;
-/** The input that names the integration of the page's path. */
 const integrationReference = ({ params }: PageContext) => ({ integrationId: params['integration'] ?? '' });
 
-/** The integrations of a storefront client, with a form for another one. */
 export async function integrationsOf({ api, m, partnerId }: PageContext, clientId: string): Promise<Section> {
   const integrations = await api.integrations.list({ partnerId, clientId, limit: mostShown });
   return {
@@ -85,7 +75,7 @@ async function show(context: PageContext): Promise<View> {
       {
         title: m.secrets,
         table: secretTable(m, integration, oldSecret ? [oldSecret] : []),
-        forms: [isActive && { act: 'rotate', fields: [keepOldField(m)], submit: m.rotateSecret }],
+        forms: [isActive && rotationForm(m, m.rotateSecret)],
       },
     ],
   };
@@ -97,22 +87,26 @@ const update = (changesIn: (given: Given) => Omit<UpdateIntegration, 'integratio
     context.api.integrations.update({ ...integrationReference(context), ...changesIn(given) }),
   );
 
-/** Asks before a shop, an integration or a secret in live mode ends. */
+/** What uses a live integration, or one shop of it. */
+async function usesOf(context: PageContext, shop?: string): Promise<Pick<Question, 'facts'> | undefined> {
+  const { api, m } = context;
+  const { id, mode, shops, lastUsedAt } = await api.integrations.show(integrationReference(context));
+  if (mode !== 'live') return undefined;
+  return {
+    facts: [
+      [m.integration, { text: id }],
+      [m.shops, { text: shop ?? shops.join(' ') }],
+      [m.lastUsed, time(lastUsedAt)],
+    ],
+  };
+}
+
+/** Asks before a shop or an integration in live mode ends. */
 const askToEnd =
-  (text: 'endsShop' | 'endsIntegration' | 'endsSecret') =>
-  async (context: PageContext, given: Given): Promise<Question | undefined> => {
-    const { api, m } = context;
-    const shown = await api.integrations.show(integrationReference(context));
-    if (shown.mode !== 'live') return undefined;
-    const facts: Question['facts'] = [
-      [m.integration, { text: shown.id }],
-      [m.shops, { text: given['shop'] ?? shown.shops.join(' ') }],
-      [m.lastUsed, time(shown.lastUsedAt)],
-    ];
-    if (text !== 'endsSecret') return { text: m[text], facts };
-    return endsAtOnce(given)
-      ? { text: m.endsSecret, facts, gentle: keepOldForADay(m) }
-      : { text: m.keepsOld, facts };
+  (text: 'endsShop' | 'endsIntegration') =>
+  async (context: PageContext, { shop }: Given): Promise<Question | undefined> => {
+    const uses = await usesOf(context, shop);
+    return uses && { ...uses, text: context.m[text] };
   };
 
 export const integrationPages: readonly PageRow[] = [
@@ -133,15 +127,11 @@ export const integrationPages: readonly PageRow[] = [
         askToEnd('endsIntegration'),
         withoutResult((context) => context.api.integrations.disable(integrationReference(context))),
       ),
-      rotate: asking('integrations.rotateSecret', askToEnd('endsSecret'), async (context, given) => {
-        const { m, api } = context;
-        const { integrationSecret, oldSecret } = await api.integrations.rotateSecret({
-          ...integrationReference(context),
-          ...keepOldOf(given),
-        });
-        return {
-          secret: { label: m.secret, value: integrationSecret, note: noteOnOld(m, oldSecret?.expiresAt) },
-        };
+      rotate: rotation('integrations.rotateSecret', usesOf, async (context, keepOld) => {
+        const reference = integrationReference(context);
+        const rotated = await context.api.integrations.rotateSecret({ ...reference, ...keepOld });
+        const { integrationSecret: value, oldSecret } = rotated;
+        return { label: context.m.secret, value, oldUntil: oldSecret?.expiresAt };
       }),
     },
   },

@@ -1,33 +1,16 @@
 import { asking } from '../kit/ask.ts';
-import {
-  endsAtOnce,
-  keepOldField,
-  keepOldForADay,
-  keepOldOf,
-  modeField,
-  modeOf,
-  noteOnOld,
-  secretTable,
-  withoutResult,
-} from '../kit/forms.ts';
-import { listView, pageSize } from '../kit/list.ts';
-import type { Action, Given, PageContext, PageRow, Question, View } from '../kit/page.ts';
+import { modeField, modeOf, withoutResult } from '../kit/forms.ts';
+import { listView, pageOf, pageSize } from '../kit/list.ts';
+import type { Action, PageContext, PageRow, Question, View } from '../kit/page.ts';
+import { keepOldForADay, rotation, rotationForm, secretTable } from '../kit/rotation.ts';
 import { link, tableOf, text, time } from '../kit/text.ts';
 
-/** The input that names the API key of the page's path. */
 const keyReference = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
 
 async function list(context: PageContext): Promise<View> {
-  const { api, m, partnerId, query } = context;
-  const keys = await api.keys.list({
-    partnerId,
-    mode: modeOf(query),
-    after: query['after'],
-    limit: pageSize,
-  });
-  return listView(context, {
-    path: '/keys',
-    title: m.keys,
+  const { api, m, query } = context;
+  const keys = await api.keys.list({ ...pageOf(context), mode: modeOf(query) });
+  return listView(context, 'keys', {
     empty: m.emptyKeys,
     rows: keys,
     columns: [
@@ -70,10 +53,7 @@ async function show(context: PageContext): Promise<View> {
         table: secretTable(m, key, key.oldSecrets),
         note: m.leakNote,
         forms: isActive
-          ? [
-              { act: 'rotate', fields: [keepOldField(m)], submit: m.rotateKey },
-              { act: 'revoke', fields: [], submit: m.revoke, danger: true },
-            ]
+          ? [rotationForm(m, m.rotateKey), { act: 'revoke', fields: [], submit: m.revoke, danger: true }]
           : [],
       },
     ],
@@ -104,25 +84,10 @@ async function usesOf(context: PageContext): Promise<Pick<Question, 'facts' | 't
   };
 }
 
-const askToRotate = async (context: PageContext, given: Given): Promise<Question | undefined> => {
-  const { m } = context;
-  const uses = await usesOf(context);
-  if (!uses) return undefined;
-  if (endsAtOnce(given)) return { ...uses, text: m.endsSecret, gentle: keepOldForADay(m) };
-  return { ...uses, text: m.keepsOld };
-};
-
 const askToRevoke = async (context: PageContext): Promise<Question | undefined> => {
   const { m } = context;
   const uses = await usesOf(context);
   return uses && { ...uses, text: m.endsKey, gentle: { ...keepOldForADay(m), act: 'rotate' } };
-};
-
-const rotate: Action = async (context, given) => {
-  const { api, m } = context;
-  const { apiKey, oldSecrets } = await api.keys.rotate({ ...keyReference(context), ...keepOldOf(given) });
-  const [old] = oldSecrets;
-  return { secret: { label: m.key, value: apiKey, note: noteOnOld(m, old?.expiresAt) } };
 };
 
 const revoke = withoutResult((context) => context.api.keys.revoke(keyReference(context)));
@@ -143,7 +108,13 @@ export const keyPages: readonly PageRow[] = [
     changes: 'keys.rotate',
     view: show,
     actions: {
-      rotate: asking('keys.rotate', askToRotate, rotate),
+      rotate: rotation('keys.rotate', usesOf, async (context, keepOld) => {
+        const { apiKey, oldSecrets } = await context.api.keys.rotate({
+          ...keyReference(context),
+          ...keepOld,
+        });
+        return { label: context.m.key, value: apiKey, oldUntil: oldSecrets[0]?.expiresAt };
+      }),
       revoke: asking('keys.revoke', askToRevoke, revoke),
     },
   },

@@ -2,7 +2,6 @@ import { TRPCError } from '@trpc/server';
 import { dryRunnable } from '../../../../platform/admin-api/dry-runs.ts';
 import { DryRunEnd } from '../../../../platform/database/audit/dry-run.ts';
 import { requirePermission } from '../../calls/bind-input.ts';
-import type { Messages } from '../../messages/en.ts';
 import { hidden } from './forms.ts';
 import type { Action, AskingAction, Form, Given, PageContext, Question, View } from './page.ts';
 
@@ -63,7 +62,7 @@ const again = (given: Given, form: Pick<Form, 'act' | 'submit' | 'danger'>): For
 export function askingView(
   { text: consequence, isOfCompany = false, facts = [], table, gentle }: Question,
   given: Given,
-  { m, to }: { m: Messages; to: string },
+  { m, path }: PageContext,
 ): View {
   const { act = '' } = given;
   return {
@@ -75,7 +74,7 @@ export function askingView(
         note: isOfCompany ? consequence : `${m.askLive} ${consequence}`,
         facts,
         ...(table ? { table } : {}),
-        links: [{ text: m.goBack, to }],
+        links: [{ text: m.goBack, to: path }],
         forms: [
           gentle !== undefined &&
             again({ ...given, ...gentle.given }, { act: gentle.act ?? act, submit: gentle.submit }),

@@ -1,4 +1,3 @@
-import type { OldSecret } from '../../../../../contracts/admin/keys.ts';
 import { beginsWithDay } from '../../../../../contracts/calendar.ts';
 import { type ClaimName, claimNames } from '../../../../../contracts/claims.ts';
 import { Mode } from '../../../../../contracts/identifiers.ts';
@@ -6,8 +5,8 @@ import { ApiError } from '../../../../platform/errors.ts';
 import { withAsciiDigits } from '../../../../platform/typed-digits.ts';
 import { FieldFault } from '../../fault-words.ts';
 import type { Messages } from '../../messages/en.ts';
-import type { Action, Field, Given, PageContext, Section } from './page.ts';
-import { options, tableOf, text, time, utcText } from './text.ts';
+import type { Action, Field, Given, PageContext } from './page.ts';
+import { options } from './text.ts';
 
 type Options = NonNullable<Field['options']>;
 
@@ -21,13 +20,11 @@ export const select = (name: string, label: string, choices: Options, value?: st
 });
 export const hidden = (name: string, value: string): Field => ({ name, label: '', kind: 'hidden', value });
 
-/** Makes the fields for the start and the end of a time span. */
 export const spanFields = (m: Messages, since?: string, until?: string): Field[] => [
   { name: 'since', label: `${m.from} (UTC)`, value: since, placeholder: '2026-07-01 09:00' },
   { name: 'until', label: `${m.until} (UTC)`, value: until, placeholder: '2026-07-01 12:00' },
 ];
 
-/** The refusal of what was typed into a field. */
 export const fieldError = (name: string, description: string): ApiError =>
   new ApiError('bad_input', { description, cause: new FieldFault(name) });
 
@@ -42,7 +39,6 @@ export function choiceIn<T>(given: Given, name: string, choices: Readonly<Record
   return choices[value] as T;
 }
 
-/** Whether an option is `on`, and not `off`. */
 export const isOn = (given: Given, name: string): boolean => choiceIn(given, name, { on: true, off: false });
 
 /** Whether a check box is checked. A browser does not send the field of one that is not. */
@@ -67,34 +63,6 @@ export function timeAfter(now: number, hours: number): string {
   return Number.isNaN(at.getTime()) ? '' : at.toISOString();
 }
 
-const oneDay = '86400';
-/** A field that asks how long the old secret stays valid after a rotation. */
-export const keepOldField = (m: Messages): Field => ({
-  ...select(
-    'keepOld',
-    m.keepOld,
-    [
-      { value: oneDay, text: m.day },
-      { value: '3600', text: m.hour },
-      { value: '604800', text: m.week },
-      { value: '0', text: m.notAtAll },
-    ],
-    oneDay,
-  ),
-  sets: ['keepOldSeconds'],
-});
-/** The gentler answer to that field. */
-export const keepOldForADay = (m: Messages) => ({ given: { keepOld: oneDay }, submit: m.keepDay });
-/** The answer to that field in a form: 0 if the old secret ends immediately. */
-export const keepOldOf = ({ keepOld }: Given) => ({ keepOldSeconds: numberIn(keepOld) });
-
-/** Says after a rotation until when the old secret is accepted. @param expiresAt absent if it has ended */
-export const noteOnOld = (m: Messages, expiresAt: string | null | undefined): string =>
-  expiresAt ? `${m.oldUntil} ${utcText(expiresAt)}.` : m.oldEnded;
-
-/** Whether the old secret would end with the rotation. */
-export const endsAtOnce = ({ keepOld }: Given): boolean => keepOld === '0';
-
 export const modeOptions = options(Mode.options);
 export const modeField = (m: Messages, value?: string): Field => select('mode', m.mode, modeOptions, value);
 
@@ -111,21 +79,6 @@ export async function keyOptions({ api, partnerId }: Pick<PageContext, 'api' | '
   const keys = await api.keys.list({ partnerId, status: 'active', limit: mostKeys });
   return keys.map(({ id, mode, last4 }) => ({ value: id, text: `${mode} …${last4}` }));
 }
-
-/** Makes the table of a record's secrets: the current one, which has no expiry, and the old ones. */
-export const secretTable = (
-  m: Messages,
-  { last4, lastUsedAt }: { last4: string | null; lastUsedAt: string | null },
-  oldSecrets: readonly OldSecret[],
-): NonNullable<Section['table']> =>
-  tableOf(
-    [{ last4, lastUsedAt, expiresAt: null }, ...oldSecrets],
-    [
-      [m.secret, (secret) => text(secret.last4 && `…${secret.last4}`)],
-      [m.lastUsed, (secret) => time(secret.lastUsedAt)],
-      [m.expires, ({ expiresAt }) => (expiresAt ? time(expiresAt) : text(m.never))],
-    ],
-  );
 
 /**
  * Reads a time in UTC, such as `2026-07-01` or `2026-07-01 09:00`. Returns any other text as it is, so that the procedure refuses

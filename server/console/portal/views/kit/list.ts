@@ -1,14 +1,11 @@
+import type { MenuItem } from './menu.ts';
 import type { Field, PageContext, Section, View } from './page.ts';
 import { type Columns, queryOf, tableOf } from './text.ts';
 
-/** The most records that one page of a list shows. */
 export const pageSize = 50;
 
 interface List<Row> extends Pick<Section, 'note' | 'links'> {
-  path: string;
-  title: string;
   search?: readonly Field[];
-  /** The records of this page. */
   rows: readonly Row[];
   /** The last record that was read, if a search stopped early to save time. */
   stoppedAfter?: string | null;
@@ -17,6 +14,13 @@ interface List<Row> extends Pick<Section, 'note' | 'links'> {
   empty: string;
   below?: readonly Section[];
 }
+
+/** The part of the input that the procedures of all lists have: the partner, and the page of the list. */
+export const pageOf = ({ partnerId, query: { after } }: PageContext) => ({
+  partnerId,
+  after,
+  limit: pageSize,
+});
 
 /** Says what a search has found, or a further page of it; undefined if nothing was searched. */
 export function foundIn(
@@ -29,9 +33,14 @@ export function foundIn(
   return count === 0 ? (empty ?? m.nothingMatches) : `${m.results}: ${count}${next ? '+' : ''}`;
 }
 
-/** Makes the view of one page of a list, with a link to the next page, which keeps the search. The last page has no link. */
-export function listView<Row extends { id: string }>({ m, query }: PageContext, list: List<Row>): View {
-  const { path, title, search, rows, stoppedAfter, columns, empty, below = [], ...section } = list;
+/** Makes the view of one page of a list, with a link to the next page, which keeps the search. @param nav the list's entry in the menu */
+export function listView<Row extends { id: string }>(
+  { m, path, query }: PageContext,
+  nav: MenuItem,
+  list: List<Row>,
+): View {
+  const { search, rows, stoppedAfter, columns, empty, below = [], ...section } = list;
+  const title = m[nav];
   const isFull = rows.length === pageSize;
   const narrowing = ['mode', ...(search ?? []).map(({ name }) => name)];
   const isSearched = narrowing.some((name) => query[name] !== undefined);

@@ -12,8 +12,8 @@ export function keepMode(to: string, query: Given): string {
   return `${to}${to.includes('?') ? '&' : '?'}mode=${mode}`;
 }
 
-/** The links of the switch, each to the first page of the same list. @param path the path of the shown page */
-export function modeSwitch(modes: NonNullable<PageRow['modes']>, path: string, { query, m }: PageContext) {
+/** The links of the switch, each to the first page of the same list. */
+export function modeSwitch(modes: NonNullable<PageRow['modes']>, { path, query, m }: PageContext) {
   const chosen = modeIn(query) ?? (modes === 'one' ? 'live' : undefined);
   const choices = [...(modes === 'one' ? [] : [undefined]), ...Mode.options.toReversed()];
   return choices.map((mode) => {

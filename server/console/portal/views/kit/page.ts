@@ -1,13 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import type { MemberRole } from '../../../../../contracts/admin/members.ts';
-import type { ClaimName } from '../../../../../contracts/claims.ts';
-import type { Mode } from '../../../../../contracts/identifiers.ts';
 import type { AdminRouter } from '../../../../operations/admin-router.ts';
 import type { Language } from '../../../../platform/http/browser/language.ts';
+import type { PortalDependencies } from '../../dependencies.ts';
 import type { Fault } from '../../fault-words.ts';
 import type { SignedIn } from '../../member-sessions.ts';
 import type { Messages } from '../../messages/en.ts';
-import type { barsOf } from '../../usage.ts';
+import type { barsOf } from '../wallet/usage.ts';
 import type { MenuItem } from './menu.ts';
 
 /** A text of a page, which may lead to another page of the portal. */
@@ -104,41 +103,15 @@ export interface Section {
   next?: string | undefined;
 }
 
-/** The content of a page. */
 export interface View {
   title: string;
   sections: readonly Section[];
   /** Seconds after which the browser reloads the page. With scripts, it does not while the member is at a link or a field. */
   refresh?: number | undefined;
   /** What the page says instead of `done` to the member whose action led to it. `bad`: what was asked for has failed. */
-  done?: Pick<Cell, 'text' | 'tone'>;
+  done?: Pick<Cell, 'text' | 'tone'> | undefined;
   /** The HTTP status, if it is not 200. */
   status?: number;
-}
-
-/** Renders the consent page of a client with these settings. */
-export type PreviewConsent = (
-  wanted: {
-    name: string;
-    logo: string | null;
-    brandName: string | null;
-    brandColor: string | null;
-    purpose: string | null;
-    privacyUrl: string | null;
-    claims: readonly ClaimName[];
-    redirectUri: string;
-    mode: Mode;
-  },
-  language: Language,
-) => string;
-
-/** What the page about the service shows. */
-export interface About {
-  version: string;
-  /** Version of the interface that partners integrate against. */
-  contract: string;
-  environment: string;
-  baseUrl: string;
 }
 
 export type Api = ReturnType<AdminRouter['createCaller']>;
@@ -147,7 +120,7 @@ export type Api = ReturnType<AdminRouter['createCaller']>;
 export type Given = Readonly<Record<string, string>>;
 
 /** The context in which a page is rendered, and its actions run. */
-export interface PageContext {
+export interface PageContext extends Pick<PortalDependencies, 'about' | 'previewConsent'> {
   /** The procedures of the admin API. Members may call only those of `scope.ts`, for their own partner. */
   api: Api;
   /** The same procedures, whose changes are only checked: one that passes throws `DryRunEnd`. */
@@ -160,8 +133,8 @@ export interface PageContext {
   partnerId: string;
   signedIn: SignedIn;
   request: FastifyRequest;
-  about: About;
-  previewConsent: PreviewConsent;
+  /** The path of the page below the root of the portal. */
+  path: string;
   /** The parameters of the route. */
   params: Given;
   /** The search, without surrounding space. A field that was left empty is absent. */
@@ -196,12 +169,10 @@ export interface Document {
 export type Action = (context: PageContext, given: Given) => Promise<ActionResult | undefined>;
 
 /** What a member reads before something live ends: the consequence, what is concerned, and a gentler way. */
-export interface Question {
+export interface Question extends Pick<Section, 'facts' | 'table'> {
   text: string;
   /** Whether it is about no mode, such as a member. */
   isOfCompany?: boolean;
-  facts?: Section['facts'];
-  table?: Section['table'];
   /** Other values of the form, or another action of the page, which do not end it yet. */
   gentle?: { given?: Given; act?: string; submit: string };
 }

@@ -54,7 +54,6 @@ export function queryOf(values: Readonly<Record<string, string | null | undefine
   return query.toString();
 }
 
-/** Splits a text at spaces, commas and line breaks. */
 export const wordsOf = (value: string | undefined): string[] =>
   (value ?? '').split(/[\s,]+/).filter((word) => word !== '');
 

@@ -2,7 +2,6 @@ import { renderClosing, renderEntries, renderOpening } from '../../../../../cont
 import { dollars } from '../../../../../contracts/amounts.ts';
 import type { Mode } from '../../../../../contracts/identifiers.ts';
 import { isAllowed } from '../../calls/scope.ts';
-import { afterFirst } from '../../document-parts.ts';
 import { modeOf, timeIn } from '../kit/forms.ts';
 import type { Document, DocumentRow, Field, Given, PageContext, Section } from '../kit/page.ts';
 import { link, linkIfAllowed, queryOf, tableOf, text, time } from '../kit/text.ts';
@@ -30,7 +29,6 @@ async function* readParts({ api }: PageContext, wanted: StatementRequest) {
   }
 }
 
-/** The period in a form or a query. */
 const periodOf = ({ from, to }: Given) => ({ from: timeIn(from), to: timeIn(to) });
 
 /** The mode of the shown wallet: live if none was chosen. */
@@ -115,6 +113,16 @@ export async function statement(context: PageContext, mode: Mode): Promise<Secti
   };
 }
 
+/** Returns the same parts, after the first one was made. So a fault of the first part is answered with a status of its own. */
+async function afterFirst(parts: AsyncGenerator<string>): Promise<AsyncIterable<string>> {
+  const first = await parts.next();
+  return (async function* () {
+    if (first.done) return;
+    yield first.value;
+    yield* parts;
+  })();
+}
+
 const linesOf = (lines: readonly string[]) => lines.map((line) => `${line}\r\n`).join('');
 
 /** Makes the same file as `svc statement --csv`, part by part, so that its length has no limit. */
@@ -138,7 +146,6 @@ async function csv(context: PageContext): Promise<Document> {
   };
 }
 
-/** The name of a saved statement, with its mode and its days. */
 const fileName = (context: PageContext, type: string): string => {
   const { from = '', to = '' } = context.query;
   const days = [from, to].filter((day) => plainDay.test(day));

@@ -1,12 +1,12 @@
 import { dollars } from '../../../../../contracts/amounts.ts';
 import { BillableKind } from '../../../../../contracts/charge.ts';
 import type { Mode } from '../../../../../contracts/identifiers.ts';
-import { barsOf } from '../../usage.ts';
 import { asking } from '../kit/ask.ts';
 import { checkedByProcedure, hidden, numberIn } from '../kit/forms.ts';
 import type { Action, Given, PageContext, PageRow, Question, Section, View } from '../kit/page.ts';
 import { tableOf, text, utcText } from '../kit/text.ts';
 import { shownMode, statement } from './statement.ts';
+import { barsOf } from './usage.ts';
 
 const chartDays = 30;
 /** The size of the chart of usage, in units of its view box. */

@@ -12,7 +12,6 @@ import {
 import type { Action, Given, PageContext, PageRow, Question, Section, View } from '../kit/page.ts';
 import { options, percent, tableOf, text, time, toned } from '../kit/text.ts';
 
-/** The input that names the API key of the page's path. */
 const keyReference = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
 /** The lengths of a pause that the form offers: up to 7 days. */
 const pauseHours = ['1', '4', '24', '168'];

@@ -1,25 +1,17 @@
 import { modeOf } from '../kit/forms.ts';
-import { listView, pageSize } from '../kit/list.ts';
+import { listView, pageOf, pageSize } from '../kit/list.ts';
 import type { PageContext, PageRow, View } from '../kit/page.ts';
 import { link, text } from '../kit/text.ts';
 
 async function list(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
   const [keys, health] = await Promise.all([
-    api.keys.list({
-      partnerId,
-      status: 'active',
-      mode: modeOf(query),
-      after: query['after'],
-      limit: pageSize,
-    }),
+    api.keys.list({ ...pageOf(context), status: 'active', mode: modeOf(query) }),
     api.webhooks.health({ partnerId, mode: modeOf(query), limit: pageSize }),
   ]);
   // A key without a URL has no state. One call returns 50 endpoints at most, so keys on later pages may show none either.
   const stateOf = (keyId: string) => health.find((endpoint) => endpoint.keyId === keyId)?.state;
-  return listView(context, {
-    path: '/webhooks',
-    title: m.webhooks,
+  return listView(context, 'webhooks', {
     empty: m.emptyWebhooks,
     rows: keys,
     columns: [

@@ -1,4 +1,4 @@
-import type { UsageView } from '../../../contracts/admin/wallets.ts';
+import type { UsageView } from '../../../../../contracts/admin/wallets.ts';
 
 type DayOfUse = UsageView['days'][number];
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHostRedirect } from '../../../server/pages/flow/other-host.ts';
-import { baseUrl, type Hosted, onboard, startHosted, startQuery } from '../hosted.ts';
+import { createHostRedirect } from '../../server/pages/other-host.ts';
+import { baseUrl, type Hosted, onboard, startHosted, startQuery } from './hosted.ts';
 
 describe('the host name of a start', () => {
   const url = '/verify/start?client_id=c&state=%C3%A4%26';
