@@ -208,7 +208,7 @@ describe('the poll for changes of partners and clients', () => {
 });
 
 describe('the directory of partners in a process', () => {
-  const elsewherePorts = { clock: { now: Date.now }, onSecretUsed: () => undefined };
+  const elsewherePorts = { clock: { now: Date.now }, used: { apiKey: () => undefined } };
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer();

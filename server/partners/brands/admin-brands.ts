@@ -9,38 +9,17 @@ import {
 } from '../../../contracts/admin/brands.ts';
 import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
 import { viewAs } from '../../platform/admin-api/view.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { Actor } from '../../platform/database/audit/audit-entry.ts';
-import { type PartnerNames, withPartnerName } from '../../platform/database/partner-names.ts';
+import { withPartnerName } from '../../platform/database/partner-names.ts';
 import type { AuditedRecord } from '../../platform/database/records.ts';
-import type { Client, ClientStore } from '../clients/client-store.ts';
-import { createCachedChange, type Directory } from '../directory/directory.ts';
-import type { Partner, PartnerStore } from '../partner-store.ts';
+import type { Client } from '../clients/client-store.ts';
+import type { PartnersContext } from '../context.ts';
+import { createCachedChange } from '../directory/directory.ts';
+import type { Partner } from '../partner-store.ts';
 import { type Branded, presentBrand, requireWaiting, storedRequest } from './brand-requests.ts';
 import type { LogoStore } from './logo-store.ts';
 
 const brandMutation = mutation({ target: 'brandId', record: 'several' });
-
-/** The decision about a member's change of a live brand, for the member who asked for it. */
-export interface BrandDecision {
-  /** The client, or the partner of a logo. */
-  id: string;
-  partnerId: string;
-  memberId: string;
-  /** Why it was refused; undefined if it was approved. */
-  reason?: string | undefined;
-}
-
-interface Dependencies {
-  clients: ClientStore;
-  partners: PartnerStore;
-  logos: LogoStore;
-  clock: Pick<Clock, 'now'>;
-  directory: Pick<Directory, 'changed'>;
-  partnerNames: PartnerNames;
-  logoAddress: (id: string) => string;
-  onDecided: (decision: BrandDecision) => Promise<void>;
-}
 
 const picturesOf = (partner: Branded | undefined): string[] =>
   [
@@ -59,8 +38,9 @@ export async function removeUnused(
 }
 
 /** Makes the procedures of `svcadmin brands`, by which operators decide about changes of live brands that members asked for. */
-export function createBrandProcedures(dependencies: Dependencies) {
-  const { clients, partners, logos, clock, directory, partnerNames, logoAddress, onDecided } = dependencies;
+export function createBrandProcedures(context: PartnersContext) {
+  const { stores, clock, directory, partnerNames, logoAddress, onBrandDecided } = context;
+  const { clients, partners, logos } = stores;
   const changeClient = createCachedChange(clients, clock, directory);
   const changePartner = createCachedChange(partners, clock, directory);
   const isPartner = (id: string) => id.startsWith('ptr_');
@@ -114,7 +94,7 @@ export function createBrandProcedures(dependencies: Dependencies) {
     if (isPartner(brandId)) await removeUnused(logos, before, after);
     if (!decided) throw new Error('a change without a decision');
     const partnerId = 'partnerId' in after ? after.partnerId : after._id;
-    await onDecided({ id: brandId, partnerId, memberId: decided.requestedBy, reason });
+    await onBrandDecided({ id: brandId, partnerId, memberId: decided.requestedBy, reason });
     return decided;
   }
 

@@ -4,11 +4,12 @@ import type { Actor } from '../../platform/database/audit/audit-entry.ts';
 import { createAuditedChange, type Decide } from '../../platform/database/audit/audited-change.ts';
 import type { AuditedRecord, RecordStore } from '../../platform/database/records.ts';
 import { isWellFormedSecret, sameText, sha256 } from '../../platform/ids.ts';
-import type { Client, ClientStore } from '../clients/client-store.ts';
-import type { ApiKey, KeyStore } from '../keys/key-store.ts';
+import type { Client } from '../clients/client-store.ts';
+import type { ApiKey } from '../keys/key-store.ts';
+import type { SecretUses } from '../keys/secret-uses.ts';
 import { isLive } from '../keys/secrets.ts';
-import type { Partner, PartnerStore } from '../partner-store.ts';
-import type { ChangeStore } from './change-store.ts';
+import type { Partner } from '../partner-store.ts';
+import type { PartnersStores } from '../store.ts';
 import { createChangeWatch } from './change-watch.ts';
 import { createDirectoryCache } from './directory-cache.ts';
 
@@ -42,22 +43,14 @@ export interface Directory {
   changed(id: string): Promise<void>;
 }
 
-interface Stores {
-  partners: Pick<PartnerStore, 'findTogether'>;
-  keys: Pick<KeyStore, 'findTogether' | 'findByHashes' | 'statuses'>;
-  clients: Pick<ClientStore, 'findAll'>;
-  changes: ChangeStore;
-}
-
 interface Dependencies {
-  stores: Stores;
+  stores: PartnersStores;
   clock: Pick<Clock, 'now'>;
-  /** Called when the secret with this hash has identified an active API key. */
-  onSecretUsed: (key: ApiKey, hash: string) => void;
+  used: Pick<SecretUses, 'apiKey'>;
 }
 
 /** Makes the directory. Simultaneous reads of one kind share a round trip to the database (`createGroupCommit`). */
-export function createDirectory({ stores, clock, onSecretUsed }: Dependencies): Directory {
+export function createDirectory({ stores, clock, used }: Dependencies): Directory {
   const { partners, keys, clients, changes } = stores;
   const partnerCache = createDirectoryCache(createGroupCommit({ run: partners.findTogether }));
   const clientCache = createDirectoryCache(createGroupCommit({ run: clients.findAll }));
@@ -109,7 +102,7 @@ export function createDirectory({ stores, clock, onSecretUsed }: Dependencies): 
       // The database also finds a key by an old secret that has expired.
       if (!key || !(isAccepted(key) || key.oldSecrets?.some(isAccepted))) return undefined;
       // The use of a revoked key is refused by the caller, so it is not noted.
-      if (key.status === 'active') onSecretUsed(key, hash);
+      if (key.status === 'active') used.apiKey(key, hash);
       return key;
     },
 

@@ -88,7 +88,6 @@ export function createServices(foundation: Foundation) {
   const partners = createPartnersFeature({
     ...common,
     stores: stores.partners,
-    onSecretUsed: used,
     openWallets: upward.openWallets,
     findReplaced: stores.admin.audit.findReplacedSecrets,
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
