@@ -1,3 +1,4 @@
+import { sealedFields } from '../operations/schema/collections.ts';
 import { createDatabaseClock, type DatabaseClock } from '../platform/clock.ts';
 import type { Config } from '../platform/config/config.ts';
 import { masterKeysOf } from '../platform/config/local-secrets.ts';
@@ -12,7 +13,6 @@ import type { Logger } from '../platform/telemetry/logging.ts';
 import { createProcessMetrics } from '../platform/telemetry/process-metrics.ts';
 import { startTracing } from '../platform/telemetry/tracing.ts';
 import { openDatabases } from './databases.ts';
-import { sealedFields } from './wiring/sealed-fields.ts';
 
 interface Options {
   schema: Schema;

@@ -1,4 +1,4 @@
-import { indexes } from '../operations/schema/collections.ts';
+import { indexes, sealedFields } from '../operations/schema/collections.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
 import { outdatedBy, type Schema } from '../platform/database/schema/schema.ts';
 import { expiredReads, sweepExpired } from '../platform/database/sweep.ts';
@@ -11,7 +11,6 @@ import { checkMasterKeys } from '../platform/keys/sealed-values.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import type { DatabaseParts } from './database-parts.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { sealedFields } from './wiring/sealed-fields.ts';
 import type { Services } from './wiring/services.ts';
 
 /** Milliseconds between two checks that this process has every master key that the database needs. */

@@ -1,4 +1,4 @@
-import type { FindSecret } from '../../../contracts/admin/secrets.ts';
+import type { FindSecret, SecretOwner } from '../../../contracts/admin/secrets.ts';
 import { sealedOldSecret, sealedSecret } from '../../partners/integrations/integration-store.ts';
 import { type ApiKey, sealedPreparedSecret, sealedSigningSecret } from '../../partners/keys/key-store.ts';
 import { statusOf } from '../../partners/partner-store.ts';
@@ -8,9 +8,17 @@ import { sameText, sha256 } from '../../platform/ids.ts';
 import { findSealed, type SealedField } from '../../platform/keys/sealed-values.ts';
 import type { Sealing } from '../../platform/keys/sealing.ts';
 import type { Stores } from '../stores.ts';
-import type { FoundSecret } from './secrets.ts';
 
-interface Dependencies {
+/** The owner and the state of a secret that was found by its hash. */
+export interface FoundSecret extends Pick<SecretOwner, 'id' | 'partnerId' | 'partnerName' | 'mode'> {
+  /** Why the secret does not work now; undefined if it works. */
+  inactiveReason: string | undefined;
+  /** Whether the secret can never work again. */
+  ended: boolean;
+  expiresAt?: Date | undefined;
+}
+
+export interface SecretOwnerDependencies {
   db: Database['db'];
   stores: Pick<Stores, 'partners' | 'storefront' | 'admin' | 'members'>;
   sealing: Pick<Sealing, 'open'>;
@@ -31,7 +39,7 @@ const revokedFault = ({ status }: Pick<ApiKey, 'status'>): Fault =>
   permanentFault(status === 'revoked', 'the API key is revoked');
 
 /** Returns a function that finds the owner of a secret by its hash, in the stores of all features. */
-export function createSecretOwners({ db, stores, sealing, clock }: Dependencies) {
+export function createSecretOwners({ db, stores, sealing, clock }: SecretOwnerDependencies) {
   const { partners, keys, clients } = stores.partners;
   const { integrations } = stores.storefront;
   const { members, memberSessions, deviceRequests } = stores.members;
