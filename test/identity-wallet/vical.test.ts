@@ -5,7 +5,7 @@ import { KeyUsageFlags } from '@peculiar/asn1-x509';
 import { encode, Tagged } from 'cborg';
 import { describe, expect, it } from 'vitest';
 import { deriveKeyPair } from '../../server/identity-wallet/protocol/derived-key.ts';
-import { signEs256 } from '../../server/identity-wallet/test-wallet/attestations.ts';
+import { signEs256 } from '../../server/identity-wallet/formats/cbor.ts';
 import { buildCertificate, toPem } from '../../server/identity-wallet/test-wallet/certificate-builder.ts';
 import { parsePem } from '../../server/identity-wallet/trust/certificates.ts';
 import { checkEveryMs, createTrust } from '../../server/identity-wallet/trust/trust.ts';
