@@ -5,7 +5,7 @@ import { ApiError } from '../../errors.ts';
 import type { Processes } from '../../jobs/processes.ts';
 import type { Sweep } from '../event-draft.ts';
 import { dropIndex } from './indexes.ts';
-import { createMigrator, isFinal, type MigrationState } from './migrations.ts';
+import { createMigrator, type MigrationState } from './migrations.ts';
 import {
   endUpgrade,
   raisedSchemaRead,
@@ -54,8 +54,8 @@ export type Upgrade = ReturnType<typeof createUpgrade>;
 export function createUpgrade({ db, maintenance, schema, processes, clock }: Settings) {
   const { version: newest, migrations } = schema;
   const migrator = createMigrator({ db: maintenance, clock });
-  const online = migrations.filter((migration) => !isFinal(migration));
-  const final = migrations.filter(isFinal);
+  const online = migrations.filter(({ isFinal }) => !isFinal);
+  const final = migrations.filter(({ isFinal }) => isFinal);
   const retired = migrations.flatMap(({ retiredIndexes = [] }) => retiredIndexes);
 
   /**
