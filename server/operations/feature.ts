@@ -31,7 +31,13 @@ export function createAdmin(foundation: Foundation, { stores, metrics, partnerNa
   const about = { version, contract: '0.8.0', environment, baseUrl };
   const upgrade = createUpgrade(foundation);
   const rotation = createKeyRotation({ ...foundation, fields: sealedFields });
-  const { observe, flush } = createRequestLog({ stores, metrics, clock, log, flushEvery: pace.requestsEvery });
+  const { observe, flush } = createRequestLog({
+    stores,
+    metrics,
+    clock,
+    log,
+    flushEvery: pace.requestsEvery,
+  });
 
   return {
     about,

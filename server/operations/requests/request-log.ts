@@ -77,7 +77,10 @@ export function createRequestLog({ stores, metrics, clock, log, flushEvery }: De
   /** Writes the requests that name a known client, key, integration or session. */
   async function write(batch: readonly Noted[]): Promise<void> {
     if (batch.length === 0) return;
-    const owners = await existingNames(stores, batch.map(({ names }) => names));
+    const owners = await existingNames(
+      stores,
+      batch.map(({ names }) => names),
+    );
     await requests.add(
       batch.flatMap(({ names, record }) => {
         const owner = ownerOf(names, owners);

@@ -40,7 +40,11 @@ const viewRequest = (role: Role, record: RequestRecord): RequestView =>
 const RefusalWithoutName = RefusedView.omit({ partnerName: true, sampledSince: true });
 
 /** The procedures of `svcadmin request ID`, `svcadmin requests …` and `svcadmin tail`. */
-export function createRequestProcedures(stores: Stores, clock: Pick<Clock, 'now'>, partnerNames: PartnerNames) {
+export function createRequestProcedures(
+  stores: Stores,
+  clock: Pick<Clock, 'now'>,
+  partnerNames: PartnerNames,
+) {
   const { requests, gaps, audit } = stores.admin;
   const findInactive = createFindInactive(stores);
 

@@ -26,31 +26,19 @@ interface ClientWithPartner {
   partner: Partner;
 }
 
-/**
- * Finds partners, clients and API keys. Partners and clients are cached. This process learns within 2 s of the changes that other
- * processes make. API keys are never cached.
- */
-export interface Directory {
-  client(clientId: string, options?: Reading<ClientWithPartner>): Promise<ClientWithPartner | undefined>;
-  partner(partnerId: string, options?: Reading<Partner>): Promise<Partner | undefined>;
-  /** Returns an API key, also if it is revoked. */
-  apiKey(keyId: string): Promise<ApiKey | undefined>;
-  /** Returns the present status of an API key, from the database. */
-  keyStatus(keyId: string): Promise<ApiKey['status'] | undefined>;
-  /** Returns the API key that accepts this secret now, also if it is revoked. A malformed secret never reaches the database. */
-  apiKeyBySecret(secret: string): Promise<ApiKey | undefined>;
-  /** Makes all processes read a client or partner again. Call this after a change of the record. */
-  changed(id: string): Promise<void>;
-}
-
 interface Dependencies {
   stores: PartnersStores;
   clock: Pick<Clock, 'now'>;
   used: Pick<SecretUses, 'apiKey'>;
 }
 
-/** Makes the directory. Simultaneous reads of one kind share a round trip to the database (`createGroupCommit`). */
-export function createDirectory({ stores, clock, used }: Dependencies): Directory {
+export type Directory = ReturnType<typeof createDirectory>;
+
+/**
+ * Finds partners, clients and API keys. Partners and clients are cached. This process learns within 2 s of the changes that other
+ * processes make. API keys are never cached. Simultaneous reads of one kind share a round trip to the database.
+ */
+export function createDirectory({ stores, clock, used }: Dependencies) {
   const { partners, keys, clients, changes } = stores;
   const partnerCache = createDirectoryCache(createGroupCommit({ run: partners.findTogether }));
   const clientCache = createDirectoryCache(createGroupCommit({ run: clients.findAll }));
@@ -84,15 +72,20 @@ export function createDirectory({ stores, clock, used }: Dependencies): Director
   const readKeyByHash = createGroupCommit({ run: keys.findByHashes });
 
   return {
-    client: (clientId, options) => readWith((fresh) => readClient(clientId, fresh), options),
+    client: (clientId: string, options?: Reading<ClientWithPartner>) =>
+      readWith((fresh) => readClient(clientId, fresh), options),
 
-    partner: (partnerId, options) => readWith((fresh) => partnerCache.read(partnerId, fresh), options),
+    partner: (partnerId: string, options?: Reading<Partner>) =>
+      readWith((fresh) => partnerCache.read(partnerId, fresh), options),
 
+    /** Returns an API key, also if it is revoked. */
     apiKey: createGroupCommit({ run: keys.findTogether }),
 
+    /** Returns the present status of an API key. */
     keyStatus: createGroupCommit({ run: keys.statuses }),
 
-    async apiKeyBySecret(text) {
+    /** Returns the API key that accepts this secret now, also if it is revoked. A malformed secret never reaches the database. */
+    async apiKeyBySecret(text: string): Promise<ApiKey | undefined> {
       if (!isWellFormedSecret('testKey', text) && !isWellFormedSecret('liveKey', text)) return undefined;
       const hash = sha256(text);
       const key = await readKeyByHash(hash);
@@ -106,7 +99,8 @@ export function createDirectory({ stores, clock, used }: Dependencies): Director
       return key;
     },
 
-    async changed(id) {
+    /** Makes all processes read a client or partner again. Call this after a change of the record. */
+    async changed(id: string): Promise<void> {
       // This process drops the record immediately, the others when they read the list of changes.
       forget(id);
       await changes.add(id);
