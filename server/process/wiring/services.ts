@@ -169,7 +169,7 @@ export function createServices(foundation: Foundation) {
   const integrations = createIntegrations({
     ...common,
     store: stores.storefront.integrations,
-    findClient: (clientId) => directory.client(clientId, { fresh: true }),
+    directory,
   });
 
   const personAccesses = createPersonAccesses({
