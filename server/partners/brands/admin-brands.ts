@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import {
-  type BrandChanges,
   BrandReference,
   BrandRequest,
   ListBrands,
@@ -16,7 +15,8 @@ import type { Client } from '../clients/client-store.ts';
 import type { PartnersContext } from '../context.ts';
 import { createCachedChange } from '../directory/directory.ts';
 import type { Partner } from '../partner-store.ts';
-import { type Branded, presentBrand, requireWaiting, storedRequest } from './brand-requests.ts';
+import { presentValues, storedForm } from '../settings.ts';
+import { type Branded, requireWaiting, storedRequest } from './brand-requests.ts';
 import type { LogoStore } from './logo-store.ts';
 
 const brandMutation = mutation({ target: 'brandId', record: 'several' });
@@ -53,7 +53,7 @@ export function createBrandProcedures(context: PartnersContext) {
       {
         id,
         partnerId: 'partnerId' in record ? record.partnerId : id,
-        present: presentBrand(record, changes),
+        present: presentValues(record, changes),
         changes,
         logoUrl: changes.logo ? logoAddress(changes.logo) : null,
         requestedAt: requestedAt.toISOString(),
@@ -75,7 +75,7 @@ export function createBrandProcedures(context: PartnersContext) {
       before = current;
       const request = requireWaiting(current, brandId, requestedAt);
       decided = viewAs(BrandRequest, { ...request, reason });
-      const present = presentBrand(current, request.changes);
+      const present = presentValues(current, request.changes);
       if (reason !== undefined)
         return {
           set: storedRequest({ ...request, status: 'refused', reason }),
@@ -83,7 +83,7 @@ export function createBrandProcedures(context: PartnersContext) {
           after: { refused: request.changes, reason },
         };
       return {
-        set: { ...settingsOf(request.changes), ...storedRequest(undefined) },
+        set: { ...storedForm(request.changes), ...storedRequest(undefined) },
         before: present,
         after: request.changes,
       };
@@ -131,7 +131,3 @@ export function createBrandProcedures(context: PartnersContext) {
     ),
   });
 }
-
-/** The fields of a record for changes; null, the default, removes a field. */
-const settingsOf = (changes: BrandChanges) =>
-  Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, value ?? undefined]));

@@ -30,6 +30,7 @@ import { createCachedChange } from '../directory/directory.ts';
 import { assertActive } from '../keys/admin-keys.ts';
 import type { ApiKey } from '../keys/key-store.ts';
 import { keptSecrets, newClientSecret } from '../keys/secrets.ts';
+import { presentValues, storedForm } from '../settings.ts';
 import { viewClient } from '../views.ts';
 import { type Client, collection as clientCollection, sourcesOf } from './client-store.ts';
 import { redirectUriFault } from './redirect-uris.ts';
@@ -85,19 +86,10 @@ const storedSources = (names: readonly string[] | null) => ({
   sources: names && names.length > 1 ? [...names] : undefined,
 });
 
-/** Returns the change of the record for new settings. The field of a setting of null is removed, which means the default. */
-function storedSettings({ sources, ...settings }: Settings): Change<Client>['set'] {
-  const fields = Object.entries(settings).map(([name, value]) => [name, value ?? undefined]);
-  const changed: Change<Client>['set'] = Object.fromEntries(fields);
-  return sources === undefined ? changed : { ...changed, ...storedSources(sources) };
-}
-
-/** Returns the present values of the settings that an update changes, for the audit log. */
-function previousSettings(client: Client, changed: Settings): Record<string, unknown> {
-  // A client with one source has no field `sources`.
-  const present: Record<string, unknown> = { ...client, sources: sourcesOf(client) };
-  return Object.fromEntries(Object.keys(changed).map((name) => [name, present[name] ?? null]));
-}
+const storedSettings = ({ sources, ...settings }: Settings): Change<Client>['set'] => ({
+  ...storedForm(settings),
+  ...(sources === undefined ? {} : storedSources(sources)),
+});
 
 /** Makes the procedures of `svcadmin clients`. A client has the mode of its API key. */
 export function createClientProcedures(context: PartnersContext) {
@@ -218,7 +210,8 @@ export function createClientProcedures(context: PartnersContext) {
         const asked = waits ? { brandRequest: request?.changes ?? null } : {};
         return {
           set: { ...storedSettings(after), ...storedRequest(request) },
-          before: previousSettings(current, after),
+          // A client with one source has no field `sources`.
+          before: presentValues({ ...current, sources: sourcesOf(current) }, after),
           after: { ...after, ...asked },
         };
       });
