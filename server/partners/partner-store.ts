@@ -54,7 +54,6 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { name: 1 } },
   { collection, key: { contacts: 1 }, sparse: true },
   { collection, key: { brandWaitsSince: 1, _id: 1 }, sparse: true },
-  // For `withLowBalance`.
   { collection, key: { 'warnings.lowBalance': 1 }, sparse: true },
 ];
 

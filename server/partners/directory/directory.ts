@@ -81,7 +81,6 @@ export function createDirectory({ stores, clock, used }: Dependencies) {
     /** Returns an API key, also if it is revoked. */
     apiKey: createGroupCommit({ run: keys.findTogether }),
 
-    /** Returns the present status of an API key. */
     keyStatus: createGroupCommit({ run: keys.statuses }),
 
     /** Returns the API key that accepts this secret now, also if it is revoked. A malformed secret never reaches the database. */

@@ -56,7 +56,6 @@ interface Refused {
   error: ApiError;
   /** The beginning of the request, as it was received. */
   head: string;
-  /** Further headers of the response. */
   further: Readonly<Record<string, string>>;
 }
 
