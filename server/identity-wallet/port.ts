@@ -59,7 +59,7 @@ function testSettings(): IdentityWalletSettings[] {
  * Makes a verifier for each source, and the test identity wallet. The rest of the server imports no other file of this folder.
  */
 export function createIdentityWallets(dependencies: Dependencies) {
-  const { settings, baseUrl, key, requestKeys, clock, logger, fetchStatusList } = dependencies;
+  const { settings, baseUrl, key, clock, fetchStatusList } = dependencies;
   const testIdentityWallet = `${baseUrl}/verify/test-wallet`;
   const statusUri = `${testIdentityWallet}/status`;
 
@@ -83,11 +83,7 @@ export function createIdentityWallets(dependencies: Dependencies) {
 
   const lists = createStatusLists((uri) => (uri === statusUri ? statusList() : fetchStatusList(uri)));
   const verifierDependencies: VerifierDependencies = {
-    baseUrl,
-    key,
-    requestKeys,
-    clock,
-    logger,
+    ...dependencies,
     check: createPresentationCheck(lists),
     testAnchors: () => issuerOfToday().anchors,
   };
