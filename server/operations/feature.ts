@@ -41,7 +41,7 @@ export function createAdmin(foundation: Foundation, { stores, metrics, partnerNa
 
   return {
     about,
-    auditLog: createAuditLog({ store: audit, clock, log }),
+    auditLog: createAuditLog(audit, clock, log),
     authenticate: createAuthentication({
       ...{ store: operators, firstToken: adminToken },
       ...{ clock, log, databaseFault },

@@ -24,19 +24,16 @@ export interface StatusSources {
   readQueue: () => Promise<{ pending: number; oldestDueAt?: Date | undefined }>;
   /** Reads the processes that reported lately, and the roles that none has. Rejects if the database is away. */
   readProcesses: Processes['survey'];
+  databaseFault: ReadDatabaseFault;
+  log: Pick<Logger, 'warn'>;
 }
 
 type Figures = {
   [Name in 'processes' | 'missingRoles' | 'differingSettings' | 'queue']: NonNullable<StatusView[Name]>;
 };
 
-interface Dependencies extends StatusSources {
-  databaseFault: ReadDatabaseFault;
-  log: Pick<Logger, 'warn'>;
-}
-
 /** The procedure of `svcadmin status`. It answers even if the database is away. */
-export function createStatusProcedure(dependencies: Dependencies) {
+export function createStatusProcedure(dependencies: StatusSources) {
   const { about, clock, readQueue, readProcesses } = dependencies;
 
   async function read(): Promise<Figures> {

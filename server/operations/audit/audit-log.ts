@@ -22,12 +22,6 @@ import { actionsNamed } from './audit-actions.ts';
 import { isOfPartners, type NewEntry, type StoredEntry } from './audit-entries.ts';
 import { type AuditStore, auditSources, waitingReads } from './audit-store.ts';
 
-interface Dependencies {
-  store: AuditStore;
-  clock: Pick<Clock, 'now'>;
-  log: Pick<Logger, 'error'>;
-}
-
 export interface AuditLog extends Sweep {
   /**
    * Copies the entries that a call wrote, by the rule of its procedure. If the call was refused, or changed no record that carries entries, an entry of the
@@ -75,7 +69,11 @@ function outcomeOf({ record }: AuditRule, result: CallResult): Pick<NewEntry, 'o
   return record === 'none' ? {} : { outcome: 'unchanged' };
 }
 
-export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
+export function createAuditLog(
+  store: AuditStore,
+  clock: Pick<Clock, 'now'>,
+  log: Pick<Logger, 'error'>,
+): AuditLog {
   /**
    * Copies the entries that wait in some collections, and returns the ids of their requests. Calls that arrive during a drain
    * share the next one.

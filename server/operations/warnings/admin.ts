@@ -15,12 +15,6 @@ import { type PartnerNames, withPartnerName } from '../../platform/database/part
 import type { Warning } from './warning.ts';
 import type { WarningStore } from './warning-store.ts';
 
-interface Dependencies {
-  store: Pick<WarningStore, 'list' | 'count'>;
-  settings: PartnersFeature['warningSettings'];
-  partnerNames: PartnerNames;
-}
-
 const view = (warning: Warning): WarningView =>
   viewAs(WarningView, {
     ...warning,
@@ -30,7 +24,11 @@ const view = (warning: Warning): WarningView =>
   });
 
 /** Makes the procedures that `svcadmin warnings` calls. */
-export const createWarningProcedures = ({ store, settings, partnerNames }: Dependencies) =>
+export const createWarningProcedures = (
+  store: Pick<WarningStore, 'list' | 'count'>,
+  settings: PartnersFeature['warningSettings'],
+  partnerNames: PartnerNames,
+) =>
   router({
     list: query(ListWarnings, z.array(ListedWarning), async (input) =>
       withPartnerName((await store.list(input)).map(view), partnerNames),

@@ -53,7 +53,7 @@ export function createWarnings(dependencies: Dependencies) {
 
   const sender = createWarningSender({ store, findRecipients, publish, send, links: config });
   return {
-    procedures: createWarningProcedures({ store, settings, partnerNames }),
+    procedures: createWarningProcedures(store, settings, partnerNames),
     sweep: createWarningWatch({ store, sources: createWarningSources(stores, clock), sender, clock, logger }),
   };
 }

@@ -70,11 +70,7 @@ export function createServices(foundation: Foundation) {
 
   const upward = createUpwardCalls();
   const scheduler = createScheduler({ db, background, logger, processEvery: pace.jobsEvery });
-  const metrics = createMetrics({
-    process: processMetrics,
-    tickAge: scheduler.tickAge,
-    certificates: upward.certificates,
-  });
+  const metrics = createMetrics(processMetrics, scheduler.tickAge, upward.certificates);
 
   const status = createStatusFeature({
     ...common,
