@@ -50,8 +50,19 @@ export function createSecretOwners({ db, stores, sealing, clock }: SecretOwnerDe
 
   const isPast = (time: Date | undefined) => time !== undefined && time.getTime() <= clock.now();
 
+  /** @param faults the most important one first. It tells why the secret does not work now, a permanent one that it never will */
+  function describe(
+    owner: Pick<FoundSecret, 'id' | 'partnerId' | 'partnerName' | 'mode'>,
+    expiresAt: Date | undefined,
+    faults: readonly Fault[],
+  ): FoundSecret {
+    const found = faults.filter((fault) => fault !== undefined);
+    const ended = found.some(({ isPermanent }) => isPermanent);
+    return { ...owner, inactiveReason: found[0]?.text, ended, expiresAt };
+  }
+
   /**
-   * Describes a secret of a partner. `inactiveReason` is why it does not work now, `ended` whether it never will.
+   * Describes a secret of a partner.
    * @param expiresAt when an old secret expires; undefined for the present secret, which does not expire
    * @param faults the faults of the secret's record, the most important one first
    */
@@ -67,16 +78,9 @@ export function createSecretOwners({ db, stores, sealing, clock }: SecretOwnerDe
       `the partner is ${partner ? statusOf(partner) : 'unknown'}`,
     );
     const expiredFault = permanentFault(isPast(expiresAt), 'the secret was rotated, and has expired');
-    const found = [expiredFault, ...faults, partnerFault].filter((fault) => fault !== undefined);
-    return {
-      id: owner._id,
-      partnerId: owner.partnerId,
-      partnerName: partner?.name ?? null,
-      mode: owner.mode,
-      inactiveReason: found[0]?.text,
-      ended: found.some((fault) => fault.isPermanent),
-      expiresAt,
-    };
+    const { _id: id, partnerId, mode } = owner;
+    const named = { id, partnerId, partnerName: partner?.name ?? null, mode };
+    return describe(named, expiresAt, [expiredFault, ...faults, partnerFault]);
   }
 
   async function findClientSecret(hash: string): Promise<FoundSecret | undefined> {
@@ -94,11 +98,10 @@ export function createSecretOwners({ db, stores, sealing, clock }: SecretOwnerDe
     const operator = await stores.admin.operators.findByHash(hash);
     if (!operator) return undefined;
     const { _id: id, status, expiresAt } = operator;
-    const fault =
-      permanentFault(status !== 'active', 'the operator is revoked') ??
-      permanentFault(isPast(expiresAt), 'the token has expired');
-    const noPartner = { partnerId: null, partnerName: null, mode: null };
-    return { id, ...noPartner, inactiveReason: fault?.text, ended: fault !== undefined, expiresAt };
+    return describe({ id, partnerId: null, partnerName: null, mode: null }, expiresAt, [
+      permanentFault(status !== 'active', 'the operator is revoked'),
+      permanentFault(isPast(expiresAt), 'the token has expired'),
+    ]);
   }
 
   async function findIntegrationSecret(hash: string): Promise<FoundSecret | undefined> {
@@ -134,18 +137,10 @@ export function createSecretOwners({ db, stores, sealing, clock }: SecretOwnerDe
     const member = memberId === undefined ? undefined : await members.find(memberId);
     const { partnerId = null } = member ?? {};
     const partner = partnerId === null ? undefined : await partners.find(partnerId);
+    const id = memberId ?? 'a program that no member has let in';
     const expired = permanentFault(isPast(expiresAt), 'it has expired');
-    const found = [expired, ...faults].filter((fault) => fault !== undefined);
-    return {
-      id: memberId ?? 'a program that no member has let in',
-      partnerId,
-      partnerName: partner?.name ?? null,
-      mode: null,
-      inactiveReason: found[0]?.text,
-      // Nothing has to be ended before a member has confirmed the program.
-      ended: memberId === undefined || found.some((fault) => fault.isPermanent),
-      expiresAt,
-    };
+    const owner = { id, partnerId, partnerName: partner?.name ?? null, mode: null };
+    return describe(owner, expiresAt, [expired, ...faults]);
   }
 
   async function findInvitation(hash: string): Promise<FoundSecret | undefined> {
@@ -169,7 +164,8 @@ export function createSecretOwners({ db, stores, sealing, clock }: SecretOwnerDe
     const { status, confirmation, expiresAt } = request;
     return describeMemberSecret({ memberId: confirmation?.memberId, expiresAt }, [
       permanentFault(status === 'used' || status === 'denied', `the login was ${status}`),
-      temporaryFault(status === 'pending', 'no member has let the program in'),
+      // Nothing has to be ended before a member has confirmed the program.
+      permanentFault(status === 'pending', 'no member has let the program in'),
     ]);
   }
 
