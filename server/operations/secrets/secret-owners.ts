@@ -169,27 +169,18 @@ export function createSecretOwners({ db, stores, sealing, clock }: SecretOwnerDe
     ]);
   }
 
-  /** @returns undefined if no record has the secret */
-  return async function find({ kind, hash }: FindSecret): Promise<FoundSecret | undefined> {
-    switch (kind) {
-      case 'testKey':
-      case 'liveKey':
-        return findApiKey(hash);
-      case 'clientSecret':
-        return findClientSecret(hash);
-      case 'webhookSecret':
-        return findSigningSecret(hash);
-      case 'integrationSecret':
-        return findIntegrationSecret(hash);
-      case 'operatorToken':
-        return findOperatorToken(hash);
-      case 'invitation':
-        return findInvitation(hash);
-      case 'memberSession':
-      case 'deviceToken':
-        return findMemberSession(hash);
-      case 'deviceCode':
-        return findDeviceCode(hash);
-    }
+  const finders: Record<FindSecret['kind'], (hash: string) => Promise<FoundSecret | undefined>> = {
+    testKey: findApiKey,
+    liveKey: findApiKey,
+    clientSecret: findClientSecret,
+    webhookSecret: findSigningSecret,
+    integrationSecret: findIntegrationSecret,
+    operatorToken: findOperatorToken,
+    invitation: findInvitation,
+    memberSession: findMemberSession,
+    deviceToken: findMemberSession,
+    deviceCode: findDeviceCode,
   };
+  /** @returns undefined if no record has the secret */
+  return ({ kind, hash }: FindSecret) => finders[kind](hash);
 }
