@@ -61,8 +61,14 @@ export type PartnerStore = ReturnType<typeof createPartnerStore>;
 
 export function createPartnerStore(db: Db, read = createJointReads(db)) {
   const partners = db.collection<Partner>(collection);
+  const records = createRecordStore<Partner>(db, collection, 'partner');
   return {
-    ...createRecordStore<Partner>(db, collection, 'partner'),
+    ...records,
+    /** Reads the names of partners by their ids. Ids that do not exist are left out. */
+    async names(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const found = await records.findAll(ids);
+      return new Map(found.flatMap((partner) => (partner ? [[partner._id, partner.name] as const] : [])));
+    },
     findTogether: createFindTogether<Partner>(read, collection),
     /** The partners whose logo has a waiting change, the longest waiting first. */
     brandsWaiting: (partnerId: string | undefined, page: BrandPage): Promise<Partner[]> =>

@@ -2,9 +2,9 @@ import { type LedgerEntry, ownerOfWallet } from '../../billing/ledger/ledger-pag
 import { createLedgerStore, type LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import type { StoredEntry } from '../../operations/audit/audit-entries.ts';
 import { createAuditStore } from '../../operations/audit/audit-store.ts';
-import { createStores } from '../../operations/stores.ts';
-import { createPartnerNames } from '../../partners/partner-names.ts';
+import { createPartnerStore } from '../../partners/partner-store.ts';
 import { connect, type Database, longestScanMs } from '../../platform/database/connect.ts';
+import { withPartnerName } from '../../platform/database/partner-names.ts';
 
 /** Something of the old database that the restored one lacks: a change from the audit log, or a ledger entry. */
 export interface Lost {
@@ -137,9 +137,7 @@ export async function compareRestored({ old, restored, embedded }: Addresses): P
       ...(await lostLedger(createLedgerStore(first.db), createLedgerStore(second.db))),
       ...(await lostChanges(first.db, second.db)),
     ].toSorted(inOrder);
-    const ids = [...new Set(lost.flatMap(({ partnerId }) => partnerId ?? []))];
-    const names = await createPartnerNames(createStores(first.db).partners.partners)(ids);
-    return lost.map((row) => ({ ...row, partnerName: names.get(row.partnerId ?? '') ?? null }));
+    return await withPartnerName(lost, createPartnerStore(first.db).names);
   } finally {
     await Promise.all([first.client.close(), second.client.close()]);
   }

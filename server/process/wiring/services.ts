@@ -19,7 +19,6 @@ import { createIntegrations } from '../../partners/integrations/admin-integratio
 import { customerHash } from '../../partners/integrations/customer-hash.ts';
 import { createSecretUses } from '../../partners/keys/secret-uses.ts';
 import { createMemberMail } from '../../partners/members/member-mail.ts';
-import { createPartnerNames } from '../../partners/partner-names.ts';
 import { createPersonAccesses } from '../../people/erasure/person-accesses.ts';
 import { version } from '../../platform/config/version.ts';
 import { createCapacity } from '../../platform/http/limits/in-flight.ts';
@@ -55,7 +54,7 @@ export function createServices(foundation: Foundation) {
   const stores = { ...createStores(db, maintenance), ...foundation.stores };
   const limit = createRequestLimit({ db, clock, key: keyring.id });
   const publicGet = createPublicGet();
-  const partnerNames = createPartnerNames(stores.partners.partners);
+  const partnerNames = stores.partners.partners.names;
   const lastUses = createLastUses({ db, clock, logger, flushEvery: pace.usesEvery });
   const used = createSecretUses(lastUses);
   const worker = config.roles.has('worker');
