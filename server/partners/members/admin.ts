@@ -18,7 +18,7 @@ import { viewAs } from '../../platform/admin-api/view.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
 import { createAuditedChange, type Decide } from '../../platform/database/audit/audited-change.ts';
-import { isDuplicateKey } from '../../platform/database/failures.ts';
+import { unlessDuplicate } from '../../platform/database/failures.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { deriveId, randomSecret, sha256 } from '../../platform/ids.ts';
 import { heldUntil, invitationTimes, isByMember } from './held-invitations.ts';
@@ -130,18 +130,10 @@ export function createMemberProcedures(dependencies: Dependencies) {
   }
 
   /** Adds a member; undefined if a member with this id exists. */
-  async function add(
-    member: Parameters<typeof members.insert>[0],
-    actor: Actor,
-  ): Promise<Member | undefined> {
+  function add(member: Parameters<typeof members.insert>[0], actor: Actor): Promise<Member | undefined> {
     const { _id: id, role } = member;
     const entry = auditEntry(actor, { id, at: clock.now() }, { after: { role, status: 'invited' } });
-    try {
-      return await members.insert(member, entry);
-    } catch (error) {
-      if (isDuplicateKey(error)) return undefined;
-      throw error;
-    }
+    return unlessDuplicate(members.insert(member, entry));
   }
 
   /** Decides about a held invitation for an owner. @param next the invitation afterwards; undefined ends it */

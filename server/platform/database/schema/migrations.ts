@@ -1,5 +1,5 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
-import { isDuplicateKey } from '../failures.ts';
+import { unlessDuplicate } from '../failures.ts';
 import { metaCollection } from '../meta.ts';
 
 /** A change of documents. */
@@ -59,18 +59,15 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
   async function lease(migration: Migration): Promise<Progress | undefined> {
     const now = clock.now();
     const free = { _id: idOf(migration), leasedUntil: { $lte: new Date(now) }, doneAt: { $exists: false } };
-    try {
-      const leased = await meta.findOneAndUpdate(
+    // The filter excludes a leased or finished migration. The upsert then tries to insert a second document with its `_id`.
+    const leased = await unlessDuplicate(
+      meta.findOneAndUpdate(
         free,
         { $set: { leasedUntil: new Date(now + leaseMs) }, $setOnInsert: { changed: 0 } },
         { upsert: true, returnDocument: 'after' },
-      );
-      return leased ?? undefined;
-    } catch (error) {
-      // The filter excludes a leased or finished migration. The upsert then tries to insert a second document with its `_id`.
-      if (isDuplicateKey(error)) return undefined;
-      throw error;
-    }
+      ),
+    );
+    return leased ?? undefined;
   }
 
   /** Changes the next page. `lastId`: the last `_id` of the page; undefined if no page follows. */
