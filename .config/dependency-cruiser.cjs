@@ -65,7 +65,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(server|cli|contracts)/',
-        pathNot: '^server/process/(databases|backup/backup)\\.ts$',
+        pathNot: '^server/process/(database-parts|backup/backup)\\.ts$',
       },
       to: { path: '^embedded-database/' },
     },

@@ -25,6 +25,7 @@ export const SchemaView = z.strictObject({
     }),
   ),
 });
+export type SchemaView = z.infer<typeof SchemaView>;
 
 /** The differences between the actual and the expected shard keys of a sharded cluster. */
 export const ShardsView = z.strictObject({
@@ -49,3 +50,4 @@ export const FinishedSchema = z.strictObject({
   /** The number of documents in the form of the version before. */
   left: z.number().int(),
 });
+export type FinishedSchema = z.infer<typeof FinishedSchema>;

@@ -10,26 +10,6 @@ export interface RelyingPartyAccess {
   certificates: readonly Certificate[];
 }
 
-/** Returns an access that is read when one of its fields is first used. */
-export function readLater(read: () => RelyingPartyAccess): RelyingPartyAccess {
-  let access: RelyingPartyAccess | undefined;
-  const known = () => {
-    access ??= read();
-    return access;
-  };
-  return {
-    get clientId() {
-      return known().clientId;
-    },
-    get key() {
-      return known().key;
-    },
-    get certificates() {
-      return known().certificates;
-    },
-  };
-}
-
 /** Reads the access certificate. @throws Error if it does not name the host, which the client id `x509_san_dns` requires */
 export function accessOf(
   given: NonNullable<IdentityWalletSettings['access']>,

@@ -3,7 +3,7 @@ import {
   IdentityWallet as SourceSchema,
   testIdentityWalletSources,
 } from '../../contracts/identity-wallet-sources.ts';
-import { accessOf, readLater } from './access.ts';
+import { accessOf, type RelyingPartyAccess } from './access.ts';
 import { createPresentationCheck } from './protocol/presentation.ts';
 import { accessCertificate, createTestIssuer, type TestIssuer } from './test-wallet/issuer.ts';
 import { testStatusList } from './test-wallet/status.ts';
@@ -59,7 +59,7 @@ function testSettings(): IdentityWalletSettings[] {
  * Makes a verifier for each source, and the test identity wallet. The rest of the server imports no other file of this folder.
  */
 export function createIdentityWallets(dependencies: Dependencies) {
-  const { settings, baseUrl, key, requestKeys, clock, logger, fetchStatusList } = dependencies;
+  const { settings, baseUrl, key, clock, fetchStatusList } = dependencies;
   const testIdentityWallet = `${baseUrl}/verify/test-wallet`;
   const statusUri = `${testIdentityWallet}/status`;
 
@@ -78,31 +78,29 @@ export function createIdentityWallets(dependencies: Dependencies) {
   /** The status list of the test issuer. A process does not fetch it from itself. */
   async function statusList() {
     const { signer } = testIssuer();
-    return { type: statusListTypes.jwt, body: await testStatusList(signer, statusUri, clock.now()) };
+    return { type: statusListTypes.jwt, body: testStatusList(signer, statusUri, clock.now()) };
   }
 
   const lists = createStatusLists((uri) => (uri === statusUri ? statusList() : fetchStatusList(uri)));
   const verifierDependencies: VerifierDependencies = {
-    baseUrl,
-    key,
-    requestKeys,
-    clock,
-    logger,
+    ...dependencies,
     check: createPresentationCheck(lists),
     testAnchors: () => issuerOfToday().anchors,
   };
   // To make and read the certificate takes 10 % of a server's start. The first presentation, list of sources or reading of
   // /metrics needs it.
-  const testAccess = readLater(() =>
-    accessOf({ ...accessCertificate(key, clock.now()), clientId: 'x509_hash' }, baseUrl),
-  );
+  let testAccess: RelyingPartyAccess | undefined;
+  const accessOfTests = (): RelyingPartyAccess => {
+    testAccess ??= accessOf({ ...accessCertificate(key, clock.now()), clientId: 'x509_hash' }, baseUrl);
+    return testAccess;
+  };
   const builtIn = testSettings().map((source) =>
-    createVerifier(source, isProofOfAge(source) ? {} : { access: testAccess }, verifierDependencies),
+    createVerifier(source, isProofOfAge(source) ? {} : { access: accessOfTests }, verifierDependencies),
   );
   const configured = settings.map((source) => {
-    const { trustAnchors, access } = source;
-    const identity = { trustAnchors, access: access && accessOf(access, baseUrl) };
-    return createVerifier(source, identity, verifierDependencies);
+    const { trustAnchors } = source;
+    const access = source.access && accessOf(source.access, baseUrl);
+    return createVerifier(source, { trustAnchors, access: access && (() => access) }, verifierDependencies);
   });
 
   return {

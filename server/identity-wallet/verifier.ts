@@ -33,7 +33,8 @@ export interface VerifierDependencies {
 /** Whom a verifier trusts, and how it identifies itself. */
 interface VerifierIdentity {
   trustAnchors?: TrustAnchors;
-  access?: RelyingPartyAccess | undefined;
+  /** Returns its access. A function, because the one of the built-in sources is made when it is first used. */
+  access?: (() => RelyingPartyAccess) | undefined;
 }
 
 /** The result of a valid presentation. `subject` is undefined if the attestation has no number for the person. */
@@ -119,7 +120,7 @@ export function createVerifier(
 
     certificates: () => [
       ...trust.anchors().map((certificate) => ({ use: 'trust anchor' as const, certificate })),
-      ...(access?.certificates ?? []).map((certificate) => ({ use: 'access' as const, certificate })),
+      ...(access?.().certificates ?? []).map((certificate) => ({ use: 'access' as const, certificate })),
     ],
     /** Returns why the verifier cannot work; undefined if it can. Built-in sources have no trust anchors with a fault. */
     fault: (now: number) => (trustAnchors === undefined ? undefined : trust.fault(now)),

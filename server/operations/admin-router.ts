@@ -12,44 +12,30 @@ interface AdminParts {
   partners: PartnersFeature['procedures'];
   wallets: WalletsFeature['procedures'];
   verification: ReturnType<typeof createVerificationProcedures>;
-  integrations: Integrations['procedures'];
   webhooks: ReturnType<typeof createWebhookProcedures>;
-  members: ReturnType<typeof createMemberProcedures>;
-  warnings: ReturnType<typeof createWarningProcedures>;
   admin: Admin['procedures'];
+  /** Routers of rooms that have one. */
+  others: {
+    integrations: Integrations['procedures'];
+    members: ReturnType<typeof createMemberProcedures>;
+    warnings: ReturnType<typeof createWarningProcedures>;
+  };
 }
 
-/** Makes the whole admin API. The procedure `partners.create` is the command `svcadmin partners create`. */
-export function createAdminRouter({ partners, wallets, verification, admin, ...parts }: AdminParts) {
-  const { webhooks } = parts;
+/**
+ * Makes the whole admin API. The rooms name their procedures as the commands: `partners.create` is the command
+ * `svcadmin partners create`.
+ */
+export function createAdminRouter({ partners, wallets, verification, webhooks, admin, others }: AdminParts) {
   return router({
-    partners: partners.partners,
-    brands: partners.brands,
-    keys: partners.keys,
-    clients: partners.clients,
+    ...partners,
+    ...wallets,
+    ...verification,
+    ...webhooks,
+    ...admin,
+    ...others,
+    // An endpoint is a part of its API key, so some of its procedures are those of partners.
     webhooks: mergeRouters(partners.webhooks, webhooks.webhooks),
-    integrations: parts.integrations,
-    wallets: wallets.wallets,
-    limits: wallets.limits,
-    prices: wallets.prices,
-    revenue: wallets.revenue,
-    sources: verification.sources,
-    sessions: verification.sessions,
-    enrollments: verification.enrollments,
-    users: verification.users,
-    events: webhooks.events,
-    deliveries: webhooks.deliveries,
-    bulk: webhooks.bulk,
-    jobs: webhooks.jobs,
-    members: parts.members,
-    operators: admin.operators,
-    keyring: admin.keyring,
-    auditLog: admin.auditLog,
-    requests: admin.requests,
-    warnings: parts.warnings,
-    schema: admin.schema,
-    secrets: admin.secrets,
-    status: admin.status,
   });
 }
 

@@ -1,61 +1,65 @@
-import type { ShardsView } from '../../contracts/admin/schema.ts';
-import type { Clock } from '../platform/clock.ts';
+import { version } from '../platform/config/version.ts';
 import type { PartnerNames } from '../platform/database/partner-names.ts';
-import type { Upgrade } from '../platform/database/schema/upgrade.ts';
-import type { KeyRotation } from '../platform/keys/key-rotation.ts';
-import type { Logger } from '../platform/telemetry/logging.ts';
+import { createUpgrade } from '../platform/database/schema/upgrade.ts';
+import { createKeyRotation } from '../platform/keys/key-rotation.ts';
 import { createAuditLog, createAuditLogProcedures } from './audit/audit-log.ts';
+import type { Foundation } from './foundation.ts';
 import { createKeyringProcedures } from './keyring.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { type AuthenticationDependencies, createAuthentication } from './operators/authentication.ts';
+import { createAuthentication } from './operators/authentication.ts';
 import { createOperatorProcedures } from './operators/operators.ts';
-import { createRequestLog, type RequestLogDependencies } from './requests/request-log.ts';
-import { createRequestProcedures, type RequestDependencies } from './requests/request-queries.ts';
+import { createRequestLog } from './requests/request-log.ts';
+import { createRequestProcedures } from './requests/request-queries.ts';
 import { createSchemaProcedures } from './schema/admin-schema.ts';
-import { createSecretProcedures, type SecretDependencies } from './secrets/secrets.ts';
+import { sealedFields } from './schema/collections.ts';
+import { createSecretProcedures } from './secrets/secrets.ts';
 import { createStatusProcedure, type StatusSources } from './status.ts';
-import type { AdminStores } from './store.ts';
+import type { Stores } from './stores.ts';
 
-interface Dependencies
-  extends Pick<AuthenticationDependencies, 'firstToken' | 'databaseFault'>,
-    Pick<RequestLogDependencies, 'flushEvery' | 'existing'>,
-    Pick<RequestDependencies, 'findInactive'>,
-    Pick<SecretDependencies, 'findSecret'> {
-  stores: AdminStores;
-  clock: Clock;
-  log: Logger;
+interface Parts {
+  stores: Stores;
   metrics: Metrics;
   partnerNames: PartnerNames;
-  status: Omit<StatusSources, 'clock'>;
-  rotation: KeyRotation;
-  upgrade: Upgrade;
-  /** Returns how the collections of a sharded cluster differ from what they should be. */
-  shards: () => Promise<ShardsView>;
-  /** Returns the ids of a user and the user's enrollments, which are targets of audit entries. */
-  recordsOfUser: (user: string) => Promise<string[]>;
+  readQueue: StatusSources['readQueue'];
 }
 
 /** Makes what operators see of all features: the audit log, requests, the keyring and the status. */
-export function createAdmin(dependencies: Dependencies) {
-  const { stores, clock, status } = dependencies;
-  const auditLog = createAuditLog({ ...dependencies, store: stores.audit });
-  const procedures = {
-    operators: createOperatorProcedures(stores.operators, clock),
-    keyring: createKeyringProcedures(dependencies.rotation, clock),
-    auditLog: createAuditLogProcedures(stores.audit, dependencies.recordsOfUser, stores.operators.exists),
-    requests: createRequestProcedures({ ...dependencies, ...stores }),
-    schema: createSchemaProcedures(dependencies.upgrade, dependencies.shards),
-    secrets: createSecretProcedures(dependencies),
-    status: createStatusProcedure({ ...dependencies, ...status }),
-  };
-  const authenticate = createAuthentication({ ...dependencies, store: stores.operators });
-  const { observe, flush } = createRequestLog({ ...dependencies, store: stores.requests, gaps: stores.gaps });
+export function createAdmin(foundation: Foundation, { stores, metrics, partnerNames, readQueue }: Parts) {
+  const { config, db, clock, processes, logger: log, adminToken, databaseFault, pace } = foundation;
+  const { environment, baseUrl } = config;
+  const { audit, operators } = stores.admin;
+  const about = { version, contract: '0.8.0', environment, baseUrl };
+  const upgrade = createUpgrade(foundation);
+  const rotation = createKeyRotation({ ...foundation, fields: sealedFields });
+  const { observe, flush } = createRequestLog({
+    stores,
+    metrics,
+    clock,
+    log,
+    flushEvery: pace.requestsEvery,
+  });
 
   return {
+    about,
+    auditLog: createAuditLog(audit, clock, log),
+    authenticate: createAuthentication({
+      ...{ store: operators, firstToken: adminToken },
+      ...{ clock, log, databaseFault },
+    }),
+    upgrade,
     /** The procedures of this feature in the admin API. */
-    procedures,
-    auditLog,
-    authenticate,
+    procedures: {
+      operators: createOperatorProcedures(operators, clock),
+      keyring: createKeyringProcedures(rotation, clock),
+      auditLog: createAuditLogProcedures(stores),
+      requests: createRequestProcedures(stores, clock, partnerNames),
+      schema: createSchemaProcedures(upgrade, db),
+      secrets: createSecretProcedures({ ...foundation, stores }, adminToken),
+      status: createStatusProcedure({
+        ...{ about, readQueue, readProcesses: processes.survey },
+        ...{ clock, log, databaseFault },
+      }),
+    },
     /** Records and counts the responses of the public listener. Call this before its routes are registered. */
     observe,
     /** Writes the requests that are still buffered. Call this when the process stops. */

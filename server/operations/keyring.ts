@@ -11,7 +11,6 @@ import {
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { viewAs } from '../platform/admin-api/view.ts';
 import type { Clock } from '../platform/clock.ts';
-import { endDryRun } from '../platform/database/audit/dry-run.ts';
 import { type KeyRotation, retirableFrom } from '../platform/keys/key-rotation.ts';
 import type { KeyDocument } from '../platform/keys/keyring.ts';
 import type { SealedCounts } from '../platform/keys/sealed-values.ts';
@@ -70,7 +69,7 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
       RotateServiceKey,
       ServiceKeyView,
       async ({ use, lead = defaultLeadSeconds[use] }, actor) => {
-        const newKey = await rotation.rotate(use, lead * 1000, () => endDryRun(actor));
+        const newKey = await rotation.rotate(use, lead * 1000, actor);
         // This key is the newest of its use, so older keys do not change its state.
         return viewKey(newKey, [newKey], clock.now());
       },
@@ -79,16 +78,15 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
       RetireKey,
       RetiredKey,
       async ({ id, compromised = false }, actor) => {
-        const beforeWrite = () => endDryRun(actor);
         const { key, replacedBy } = compromised
-          ? await rotation.retireCompromised(id, beforeWrite)
-          : { key: await rotation.retire(id, beforeWrite), replacedBy: null };
+          ? await rotation.retireCompromised(id, actor)
+          : { key: await rotation.retire(id, actor), replacedBy: null };
         // The state `retired` replaces the one that depends on the other keys.
         return { ...viewKey(key, [key], clock.now()), state: 'retired' as const, replacedBy };
       },
     ),
     reseal: mutation({ target: null, record: 'none' })(Reseal, Resealed, ({ limit }, actor) =>
-      rotation.reseal(limit, () => endDryRun(actor)),
+      rotation.reseal(limit, actor),
     ),
   });
 }

@@ -5,19 +5,16 @@ import { environmentHeader, tokenExpiryHeader } from '../../contracts/environmen
 import { type MakeContext, trpcRoutes } from '../platform/admin-api/mount.ts';
 import type { Clock } from '../platform/clock.ts';
 import { noteFailure } from '../platform/http/answer-log.ts';
-import type { AuditLog } from './audit/audit-log.ts';
-import type { Authenticate } from './operators/authentication.ts';
+import type { Admin } from './feature.ts';
 
 /** The time before the expiry of a token in which each response warns of it, in milliseconds. */
 const warnedBeforeMs = 7 * 86_400_000;
 
-interface Dependencies {
+interface Dependencies extends Pick<Admin, 'authenticate' | 'auditLog'> {
   /** Sent with every response to an operator, so that `svcadmin` can warn of a live server. */
   environment: StatusView['environment'];
   router: AnyRouter;
-  authenticate: Authenticate;
   clock: Pick<Clock, 'now'>;
-  auditLog: Pick<AuditLog, 'recordCall' | 'recordRead'>;
 }
 
 /** Returns the admin API for operators, at `/trpc`. */

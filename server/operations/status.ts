@@ -24,19 +24,16 @@ export interface StatusSources {
   readQueue: () => Promise<{ pending: number; oldestDueAt?: Date | undefined }>;
   /** Reads the processes that reported lately, and the roles that none has. Rejects if the database is away. */
   readProcesses: Processes['survey'];
+  databaseFault: ReadDatabaseFault;
+  log: Pick<Logger, 'warn'>;
 }
 
 type Figures = {
   [Name in 'processes' | 'missingRoles' | 'differingSettings' | 'queue']: NonNullable<StatusView[Name]>;
 };
 
-interface Dependencies extends StatusSources {
-  databaseFault: ReadDatabaseFault;
-  log: Pick<Logger, 'warn'>;
-}
-
 /** The procedure of `svcadmin status`. It answers even if the database is away. */
-export function createStatusProcedure(dependencies: Dependencies) {
+export function createStatusProcedure(dependencies: StatusSources) {
   const { about, clock, readQueue, readProcesses } = dependencies;
 
   async function read(): Promise<Figures> {
@@ -56,21 +53,16 @@ export function createStatusProcedure(dependencies: Dependencies) {
   return query(z.void(), StatusView, async () => {
     const { last, away } = await remembered();
     const common = { ...about, time: new Date(clock.now()).toISOString(), clockTrusted: clock.trusted() };
-    if (!away) {
-      const unread = { processes: null, missingRoles: null, differingSettings: null, queue: null };
-      return { ...common, database: 'up' as const, away: null, ...unread, ...last?.value };
-    }
+    const unread = { processes: null, missingRoles: null, differingSettings: null, queue: null };
+    if (!away) return { ...common, database: 'up' as const, away: null, ...unread, ...last?.value };
     // Figures of an earlier read are in a member of their own, with their time, so that they are not taken for present ones.
     const { processes = [], queue } = last?.value ?? {};
     const earlier = last && queue ? { at: last.at.toISOString(), processes, queue } : null;
     return {
       ...common,
+      ...unread,
       database: 'down' as const,
       away: { reason: away.reason, since: away.since.toISOString(), last: earlier },
-      processes: null,
-      missingRoles: null,
-      differingSettings: null,
-      queue: null,
     };
   });
 }

@@ -8,8 +8,13 @@ import type { Database } from '../platform/database/connect.ts';
 import { createJointReads } from '../platform/database/reads/joint-reads.ts';
 import { createRecordStore } from '../platform/database/records.ts';
 import { createWebhooksStores } from '../webhooks/store.ts';
+import { createAuditStore } from './audit/audit-store.ts';
+import { createBacklogStore } from './metrics/backlog-store.ts';
+import { createOperatorStore } from './operators/operator-store.ts';
+import { createOverviewStore } from './overview/overview-store.ts';
+import { createRequestGapStore } from './requests/request-gap-store.ts';
+import { createRequestStore } from './requests/request-store.ts';
 import { createServiceHourStore } from './service-status/service-hour-store.ts';
-import { createAdminStores } from './store.ts';
 import { createExpiringSecretStore } from './warnings/expiring-secret-store.ts';
 import { createWarningStore } from './warnings/warning-store.ts';
 
@@ -19,8 +24,16 @@ import { createWarningStore } from './warnings/warning-store.ts';
  */
 export function createStores(db: Database['db'], maintenance = db) {
   const read = createJointReads(db);
+  const backlog = createBacklogStore(db);
+  const requests = createRequestStore(db);
+  const gaps = createRequestGapStore(db);
   return {
-    admin: createAdminStores(db),
+    admin: {
+      ...{ backlog, requests, gaps },
+      operators: createOperatorStore(db),
+      audit: createAuditStore(db),
+      overview: createOverviewStore(db, { backlog, requests, gaps }),
+    },
     billing: createBillingStores(db),
     partners: createPartnersStores(db, read),
     members: createMembersStores(db),

@@ -19,48 +19,23 @@ import { type BillableKind, pricesAt } from '../../contracts/charge.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { whoMay } from '../platform/admin-api/roles.ts';
-import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit/audit-entry.ts';
 import { givenFields } from '../platform/database/reads/look-through.ts';
 import { ApiError } from '../platform/errors.ts';
-import type { RequestLimit } from '../platform/http/limits/request-limits.ts';
 import { randomId } from '../platform/ids.ts';
 import { removeUnused } from './brands/admin-brands.ts';
 import { needsApproval, requestBrand, storedRequest } from './brands/brand-requests.ts';
-import type { MakeLogo } from './brands/logo-making.ts';
-import type { LogoStore } from './brands/logo-store.ts';
+import { createLogoMaking } from './brands/logo-making.ts';
 import { assertRedirectUris } from './clients/admin-clients.ts';
-import { createCachedChange, type Directory } from './directory/directory.ts';
-import type { EndpointDependencies } from './keys/admin-endpoints.ts';
+import type { PartnersContext } from './context.ts';
+import { createCachedChange } from './directory/directory.ts';
 import { changeDetails } from './partner-details.ts';
 import { changedPrices } from './partner-prices.ts';
-import {
-  type Partner,
-  type PartnerStore,
-  collection as partnerCollection,
-  statusOf,
-  withStatus,
-} from './partner-store.ts';
-import { isLastFour, type Match, type SearchStore } from './search-store.ts';
+import { type Partner, collection as partnerCollection, statusOf, withStatus } from './partner-store.ts';
+import { isLastFour } from './search-store.ts';
 import { viewPartner } from './views.ts';
 
 const partnerMutation = mutation({ target: 'partnerId', record: partnerCollection });
-
-export interface PartnerDependencies extends Pick<EndpointDependencies, 'assertWebhookUrl'> {
-  store: PartnerStore;
-  searches: SearchStore;
-  /** Finds secrets that were replaced or removed, by their last four characters. */
-  findReplaced: (lastFour: string) => Promise<Match[]>;
-  logos: LogoStore;
-  makeLogo: MakeLogo;
-  limit: RequestLimit;
-  clock: Pick<Clock, 'now'>;
-  /** Creates the test wallet and the live wallet of a partner. Idempotent. */
-  openWallets: (partnerId: string) => Promise<void>;
-  directory: Pick<Directory, 'changed'>;
-  /** Called after a partner was suspended. Idempotent. */
-  onSuspended: (partnerId: string) => Promise<void>;
-}
 
 /** How many logos a partner may upload in a minute. Each costs up to some seconds of a processor. */
 const logosPerMinute = 10;
@@ -70,9 +45,11 @@ const newestFirst = (a: Partner, b: Partner): number =>
   b.createdAt.getTime() - a.createdAt.getTime() || (a._id < b._id ? 1 : -1);
 
 /** Manages partners. A partner is `pending` until it is activated, then `active`, `suspended` or `closed`. */
-export function createPartners(dependencies: PartnerDependencies) {
-  const { store, searches, findReplaced, logos, makeLogo, limit, clock, openWallets } = dependencies;
-  const { directory, assertWebhookUrl, onSuspended } = dependencies;
+export function createPartners(context: PartnersContext) {
+  const { stores, findReplaced, limit, clock, openWallets, directory } = context;
+  const { assertWebhookUrl, onSuspended } = context;
+  const { partners: store, logos, search } = stores;
+  const makeLogo = createLogoMaking();
   const change = createCachedChange(store, clock, directory);
 
   /**
@@ -168,7 +145,7 @@ export function createPartners(dependencies: PartnerDependencies) {
       /** Finds the partners that match a text, the newest first, each with its matches. */
       search: query(SearchPartners, z.array(FoundPartner), async ({ text, status, limit, after }) => {
         const replaced = isLastFour(text) ? await findReplaced(text) : [];
-        const matches = [...(await searches.matches(text)), ...replaced];
+        const matches = [...(await search.matches(text)), ...replaced];
         const found = await store.findAll([...new Set(matches.map(({ partnerId }) => partnerId))]);
         const partners = found
           .flatMap((partner) => partner ?? [])

@@ -1,98 +1,44 @@
 import type { Mode } from '../../contracts/identifiers.ts';
-import type { PartnerNames } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
-import { createPartners, type PartnerDependencies } from './admin-partners.ts';
-import { type BrandDecision, createBrandProcedures } from './brands/admin-brands.ts';
-import { createLogoMaking } from './brands/logo-making.ts';
-import { createClientProcedures, type Source } from './clients/admin-clients.ts';
+import { createPartners } from './admin-partners.ts';
+import { createBrandProcedures } from './brands/admin-brands.ts';
+import { createClientProcedures } from './clients/admin-clients.ts';
+import type { PartnersContext } from './context.ts';
 import { createDirectory } from './directory/directory.ts';
-import { createEndpointProcedures, type EndpointDependencies } from './keys/admin-endpoints.ts';
+import { createEndpointProcedures } from './keys/admin-endpoints.ts';
 import { createKeyProcedures } from './keys/admin-keys.ts';
-import type { ApiKey } from './keys/key-store.ts';
 import { createClientSecrets } from './keys/secrets.ts';
-import type { PartnersStores } from './store.ts';
 import { createWarningSettings } from './warning-settings.ts';
 
-interface Dependencies
-  extends Pick<PartnerDependencies, 'openWallets' | 'findReplaced' | 'onSuspended' | 'limit' | 'clock'>,
-    Pick<EndpointDependencies, 'onResumed' | 'sealing'> {
-  stores: PartnersStores;
-  /** Called when a key or client has authenticated, with the hash of the secret. */
-  onSecretUsed: {
-    apiKey: (key: ApiKey, hash: string) => void;
-    client: (clientId: string, hash: string, lastUsedAt: Date | undefined) => void;
-  };
-  partnerNames: PartnerNames;
+interface Dependencies extends Omit<PartnersContext, 'directory' | 'assertWebhookUrl'> {
   /** Returns why events may not be sent to `url` for a key of this mode; undefined if they may. */
   checkWebhookUrl: (url: string, mode: Mode) => string | undefined;
-  logoAddress: (id: string) => string;
-  /** Called after an operator has decided about a member's change of a live brand. */
-  onBrandDecided: (decision: BrandDecision) => Promise<void>;
-  /** The verification sources of this installation. Without the list, any name is accepted. */
-  sources?: readonly Source[];
 }
 
 /** Makes the feature of partners, API keys and clients: a directory for other features, and procedures of the admin API. */
 export function createPartnersFeature(dependencies: Dependencies) {
-  const { stores, onSecretUsed, clock, sealing, partnerNames, checkWebhookUrl, sources } = dependencies;
-  const { openWallets, onResumed, onSuspended, limit } = dependencies;
-  const directory = createDirectory({ stores, clock, onSecretUsed: onSecretUsed.apiKey });
-  function assertWebhookUrl(url: string, mode: Mode): void {
-    const fault = checkWebhookUrl(url, mode);
-    if (fault) throw new ApiError('refused', { description: fault });
-  }
-  const { procedures, ...partners } = createPartners({
-    store: stores.partners,
-    searches: stores.search,
-    findReplaced: dependencies.findReplaced,
-    logos: stores.logos,
-    makeLogo: createLogoMaking(),
-    limit,
-    clock,
-    openWallets,
+  const directory = createDirectory(dependencies);
+  const context: PartnersContext = {
+    ...dependencies,
     directory,
-    assertWebhookUrl,
-    onSuspended,
-  });
+    assertWebhookUrl(url, mode) {
+      const description = dependencies.checkWebhookUrl(url, mode);
+      if (description) throw new ApiError('refused', { description });
+    },
+  };
+  const { procedures, ...partners } = createPartners(context);
 
   return {
     directory,
     partners,
-    warningSettings: createWarningSettings({ store: stores.partners, clock }),
-    clientSecrets: createClientSecrets({ clock, onSecretUsed: onSecretUsed.client }),
+    warningSettings: createWarningSettings(context),
+    clientSecrets: createClientSecrets(context),
     procedures: {
       partners: procedures,
-      brands: createBrandProcedures({
-        ...stores,
-        clock,
-        directory,
-        partnerNames,
-        logoAddress: dependencies.logoAddress,
-        onDecided: dependencies.onBrandDecided,
-      }),
-      keys: createKeyProcedures({
-        store: stores.keys,
-        partners: stores.partners,
-        uses: stores.keyUses,
-        clock,
-        partnerNames,
-      }),
-      clients: createClientProcedures({
-        store: stores.clients,
-        keys: stores.keys,
-        partners: stores.partners,
-        clock,
-        directory,
-        sources,
-        partnerNames,
-      }),
-      webhooks: createEndpointProcedures({
-        store: stores.keys,
-        sealing,
-        clock,
-        assertWebhookUrl,
-        onResumed,
-      }),
+      brands: createBrandProcedures(context),
+      keys: createKeyProcedures(context),
+      clients: createClientProcedures(context),
+      webhooks: createEndpointProcedures(context),
     },
   };
 }

@@ -2,8 +2,6 @@ import type { Db } from 'mongodb';
 import { collection as clientCollection } from './clients/client-store.ts';
 import { integrationCollection } from './integrations/integration-store.ts';
 
-export type KeyUseStore = ReturnType<typeof createKeyUseStore>;
-
 /** Reads which API keys are in use although no program sends them: a key owns the sessions and the events of its clients. */
 export function createKeyUseStore(db: Db) {
   return {

@@ -3,16 +3,9 @@ import type { UpdatePartner } from '../../contracts/admin/partners.ts';
 import type { Decide } from '../platform/database/audit/audited-change.ts';
 import { givenFields } from '../platform/database/reads/look-through.ts';
 import type { Partner } from './partner-store.ts';
+import { presentValues, storedForm } from './settings.ts';
 
 type Details = Omit<UpdatePartner, 'partnerId'>;
-
-/** Returns the present values of the fields that an update names. */
-function presentOf(partner: Partner, names: readonly string[]): Record<string, unknown> {
-  const { name, contacts = [], vatId = null, address = null } = partner;
-  return Object.fromEntries(
-    Object.entries({ name, contacts, vatId, address }).filter(([field]) => names.includes(field)),
-  );
-}
 
 /** Returns fields as the audit log keeps them: the number of contacts, but no address of a person. */
 const summaryOf = (fields: Record<string, unknown>) =>
@@ -23,17 +16,7 @@ export const changeDetails =
   (details: Details): Decide<Partner> =>
   (partner) => {
     const after: Record<string, unknown> = givenFields(details);
-    const before = presentOf(partner, Object.keys(after));
+    const before = presentValues({ contacts: [], ...partner }, after);
     if (isDeepStrictEqual(before, after)) return undefined;
-    const { vatId, address, contacts, name } = details;
-    return {
-      set: {
-        ...(name === undefined ? {} : { name }),
-        ...(contacts === undefined ? {} : { contacts }),
-        ...(vatId === undefined ? {} : { vatId: vatId ?? undefined }),
-        ...(address === undefined ? {} : { address: address ?? undefined }),
-      },
-      before: summaryOf(before),
-      after: summaryOf(after),
-    };
+    return { set: storedForm(after), before: summaryOf(before), after: summaryOf(after) };
   };

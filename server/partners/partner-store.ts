@@ -54,7 +54,6 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { name: 1 } },
   { collection, key: { contacts: 1 }, sparse: true },
   { collection, key: { brandWaitsSince: 1, _id: 1 }, sparse: true },
-  // For `withLowBalance`.
   { collection, key: { 'warnings.lowBalance': 1 }, sparse: true },
 ];
 
@@ -62,8 +61,14 @@ export type PartnerStore = ReturnType<typeof createPartnerStore>;
 
 export function createPartnerStore(db: Db, read = createJointReads(db)) {
   const partners = db.collection<Partner>(collection);
+  const records = createRecordStore<Partner>(db, collection, 'partner');
   return {
-    ...createRecordStore<Partner>(db, collection, 'partner'),
+    ...records,
+    /** Reads the names of partners by their ids. Ids that do not exist are left out. */
+    async names(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const found = await records.findAll(ids);
+      return new Map(found.flatMap((partner) => (partner ? [[partner._id, partner.name] as const] : [])));
+    },
     findTogether: createFindTogether<Partner>(read, collection),
     /** The partners whose logo has a waiting change, the longest waiting first. */
     brandsWaiting: (partnerId: string | undefined, page: BrandPage): Promise<Partner[]> =>

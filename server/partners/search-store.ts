@@ -54,8 +54,6 @@ interface Query {
   hint: Document;
 }
 
-export type SearchStore = ReturnType<typeof createSearchStore>;
-
 /** Searches partners by name, host, e-mail address, id or key. */
 export function createSearchStore(db: Db) {
   const query = ({ collection, filter, hint }: Query): Promise<FoundRecord[]> =>

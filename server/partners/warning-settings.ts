@@ -1,13 +1,8 @@
 import type { SetWarnings, WarningSettings } from '../../contracts/admin/warnings.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { Actor } from '../platform/database/audit/audit-entry.ts';
 import { createAuditedChange } from '../platform/database/audit/audited-change.ts';
-import type { Partner, PartnerStore } from './partner-store.ts';
-
-interface Dependencies {
-  store: Pick<PartnerStore, 'get' | 'change'>;
-  clock: Pick<Clock, 'now'>;
-}
+import type { PartnersContext } from './context.ts';
+import type { Partner } from './partner-store.ts';
 
 const view = ({ _id, warnings = {} }: Partner): WarningSettings => ({
   partnerId: _id,
@@ -22,11 +17,11 @@ const summaryOf = ({ emails = [], lowBalance }: NonNullable<Partner['warnings']>
 });
 
 /** Manages the recipients of warnings and the threshold of a low balance. The methods throw ApiError. */
-export function createWarningSettings({ store, clock }: Dependencies) {
-  const change = createAuditedChange(store, clock);
+export function createWarningSettings({ stores: { partners }, clock }: PartnersContext) {
+  const change = createAuditedChange(partners, clock);
 
   return {
-    read: async (partnerId: string): Promise<WarningSettings> => view(await store.get(partnerId)),
+    read: async (partnerId: string): Promise<WarningSettings> => view(await partners.get(partnerId)),
 
     /** A setting that is left out stays as it is. A `lowBalance` of null sets the default threshold. */
     async set({ partnerId, emails, lowBalance }: SetWarnings, actor: Actor): Promise<WarningSettings> {

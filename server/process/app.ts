@@ -15,16 +15,14 @@ import { acceptForms } from '../platform/http/parameters.ts';
 import { createHttpServer, type HttpServer } from '../platform/http/server.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import type { Services } from './wiring/services.ts';
 
-interface Context {
+interface Context extends Pick<Lifecycle, 'isStopping' | 'closed'> {
   config: Config;
   keyring: Keyring;
   logger: Logger;
   readiness: Readiness;
-  isStopping: () => boolean;
-  /** Returns why this process must not serve requests: it is still starting, or its build is outdated. Undefined if it may. */
-  closed: () => string | undefined;
 }
 
 /** Paths that a process serves also while it is starting, and after an upgrade has made its build outdated. */
@@ -36,7 +34,7 @@ const alwaysOpen = new Set<string | undefined>([
   '/status.json',
 ]);
 
-function refuseIfClosed(app: HttpServer, closed: () => string | undefined): void {
+function refuseIfClosed(app: HttpServer, closed: Lifecycle['closed']): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const description = alwaysOpen.has(request.routeOptions.url) ? undefined : closed();
     if (description === undefined) return done();

@@ -50,3 +50,4 @@ export function createListeners(otherPorts: readonly number[]) {
     },
   };
 }
+export type Listeners = ReturnType<typeof createListeners>;

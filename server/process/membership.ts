@@ -4,15 +4,16 @@ import { everyInterface, isPrivateHost } from '../platform/config/admin-host.ts'
 import type { Config } from '../platform/config/config.ts';
 import { addressTowards } from '../platform/config/own-address.ts';
 import type { Database } from '../platform/database/connect.ts';
-import { type Address, hostInUrl } from '../platform/http/listen.ts';
-import type { HttpServer } from '../platform/http/server.ts';
+import { hostInUrl } from '../platform/http/listen.ts';
 import type { Background } from '../platform/jobs/background.ts';
 import { joinAloneEvery, joinEvery, type Processes } from '../platform/jobs/processes.ts';
 import { createSweeper } from '../platform/jobs/sweeper.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createPeerApp } from './app.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import type { Listeners } from './listeners.ts';
 
-interface Dependencies {
+interface Dependencies extends Pick<Lifecycle, 'isStopping' | 'outdated'> {
   config: Config;
   client: Pick<Database['client'], 'options'>;
   clock: Pick<Clock, 'trusted'>;
@@ -20,11 +21,7 @@ interface Dependencies {
   processes: Pick<Processes, 'join' | 'resign'>;
   billing: Pick<Billing, 'handOver'>;
   logger: Logger;
-  isStopping: () => boolean;
-  /** Returns why this build must not use the database; undefined if it may. */
-  outdated: () => string | undefined;
-  /** Opens a listener. @returns its URL */
-  serve: (app: Promise<HttpServer>, address: Address) => Promise<string>;
+  serve: Listeners['serve'];
 }
 
 /** Makes the part of this process in hand-overs: its private listener, its heartbeat, and its view of the other processes. */

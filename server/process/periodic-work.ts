@@ -1,4 +1,4 @@
-import { indexes } from '../operations/schema/collections.ts';
+import { indexes, sealedFields } from '../operations/schema/collections.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
 import { outdatedBy, type Schema } from '../platform/database/schema/schema.ts';
 import { expiredReads, sweepExpired } from '../platform/database/sweep.ts';
@@ -7,11 +7,10 @@ import type { Readiness } from '../platform/http/endpoints/readiness.ts';
 import { heartbeatEvery } from '../platform/jobs/processes.ts';
 import { createSweeper } from '../platform/jobs/sweeper.ts';
 import { keyringReadEvery } from '../platform/keys/keyring.ts';
-import { checkMasterKeys } from '../platform/keys/sealed-values.ts';
+import { countSealed } from '../platform/keys/sealed-values.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import type { DatabaseParts } from './database-parts.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { sealedFields } from './wiring/sealed-fields.ts';
 import type { Services } from './wiring/services.ts';
 
 /** Milliseconds between two checks that this process has every master key that the database needs. */
@@ -73,10 +72,13 @@ export function createPeriodicWork(dependencies: Dependencies) {
     ...{ background, logger },
     every: keyringReadEvery,
   });
-  const masterKeyReader = createSweeper(
-    [{ name: 'master keys', sweep: () => checkMasterKeys(maintenance.db, sealedFields, sealing) }],
-    { background, logger, every: masterKeysCheckedEvery },
-  );
+  /** Tells `sealing` which master keys the values in the database are sealed under, so that it knows what this process lacks. */
+  const noteMasterKeys = async () =>
+    sealing.noteAll((await countSealed(maintenance.db, sealedFields)).keys());
+  const masterKeyReader = createSweeper([{ name: 'master keys', sweep: noteMasterKeys }], {
+    ...{ background, logger },
+    every: masterKeysCheckedEvery,
+  });
 
   return { heartbeat, keyReader, masterKeyReader, sweeper };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Foundation } from '../operations/foundation.ts';
 import { indexes } from '../operations/schema/collections.ts';
 import type { DatabaseClock } from '../platform/clock.ts';
 import { rememberAdminAddress } from '../platform/config/admin-address.ts';
@@ -18,13 +19,11 @@ import { sharedSettingsOf } from '../platform/jobs/shared-settings.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { usableAddresses } from './addresses.ts';
 import { createAdminApp, createHealthApp, createPublicApp } from './app.ts';
-import { openDatabaseParts } from './database-parts.ts';
-import { fullDiskFault } from './databases.ts';
+import { fullDiskFault, openDatabaseParts } from './database-parts.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { createListeners } from './listeners.ts';
 import { createMembership } from './membership.ts';
 import { createPeriodicWork } from './periodic-work.ts';
-import type { Foundation } from './wiring/foundation.ts';
 import { schema as ownSchema } from './wiring/schema.ts';
 import { createServices } from './wiring/services.ts';
 

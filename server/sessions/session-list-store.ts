@@ -80,12 +80,7 @@ function divide(filter: SessionFilter) {
 /** Sessions as operators list them, newest first. */
 export function listSessions(sessions: Collection<Session>, search: SessionSearch): Promise<Found<Session>> {
   const { limit, after } = search;
-  return lookThrough(sessions, {
-    ...divide(search),
-    by: 'createdAt',
-    limit,
-    after: after && { _id: after._id, at: after.createdAt },
-  });
+  return lookThrough(sessions, { ...divide(search), by: 'createdAt', limit, after });
 }
 
 export const countSessions = (sessions: Collection<Session>, filter: SessionFilter): Promise<Total> =>

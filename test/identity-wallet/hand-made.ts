@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decode, encode, Tagged } from 'cborg';
-import { coseKeyOf } from '../../server/identity-wallet/formats/cbor.ts';
+import { coseKeyOf, type Signer, signEs256 } from '../../server/identity-wallet/formats/cbor.ts';
 import { transcriptOf } from '../../server/identity-wallet/formats/transcript.ts';
-import { type Signer, signEs256 } from '../../server/identity-wallet/test-wallet/attestations.ts';
 import { handover, issuer, now } from './attested.ts';
 
 const day = 86_400_000;

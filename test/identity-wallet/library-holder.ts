@@ -12,8 +12,8 @@ import {
 import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
 import { encode } from 'cborg';
 import { z } from 'zod';
+import { signEs256 } from '../../server/identity-wallet/formats/cbor.ts';
 import type { Handover } from '../../server/identity-wallet/formats/transcript.ts';
-import { signEs256 } from '../../server/identity-wallet/test-wallet/attestations.ts';
 
 // The mdoc library changes zod's error messages for the whole process. This restores the default messages.
 z.config({ customError: undefined });

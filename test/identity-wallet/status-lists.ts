@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import { encode, Tagged } from 'cborg';
 import { CompactSign } from 'jose';
-import { type Signer, signEs256 } from '../../server/identity-wallet/test-wallet/attestations.ts';
+import { type Signer, signEs256 } from '../../server/identity-wallet/formats/cbor.ts';
 import { statusListTypes } from '../../server/identity-wallet/trust/status-token.ts';
 import { issuer, now, statusUri } from './attested.ts';
 

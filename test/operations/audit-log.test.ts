@@ -21,17 +21,11 @@ const entriesOf = (target: string) => server.admin.auditLog.list.query({ target 
 function logWithoutDatabase() {
   const store = createAuditStore(server.db);
   let away = true;
-  const auditLog = createAuditLog({
-    store: {
-      ...store,
-      add: async (entries) => {
-        if (away) throw new Error('away for a moment');
-        return store.add(entries);
-      },
-    },
-    clock: { now: Date.now },
-    log: createLogger('silent'),
-  });
+  const add: typeof store.add = async (entries) => {
+    if (away) throw new Error('away for a moment');
+    return store.add(entries);
+  };
+  const auditLog = createAuditLog({ ...store, add }, { now: Date.now }, createLogger('silent'));
   const restore = () => {
     away = false;
   };
@@ -278,11 +272,7 @@ describe('the audit log', () => {
     };
     await store.insert({ _id: 'ptr_crashed', name: 'Crashed', status: 'pending', createdAt: at }, entry);
     expect(await entriesOf('ptr_crashed')).toEqual([]);
-    const auditLog = createAuditLog({
-      store: createAuditStore(server.db),
-      clock: { now: Date.now },
-      log: createLogger('silent'),
-    });
+    const auditLog = createAuditLog(createAuditStore(server.db), { now: Date.now }, createLogger('silent'));
     await Promise.all([auditLog.sweep(), auditLog.sweep()]);
     await auditLog.sweep();
     expect(await entriesOf('ptr_crashed')).toHaveLength(1);
@@ -334,7 +324,7 @@ describe('the audit log', () => {
   it('has one entry for a change, even if the call and a sweep copy the entry simultaneously', async () => {
     const store = createAuditStore(server.db);
     const partners = createPartnerStore(server.db);
-    const auditLog = createAuditLog({ store, clock: { now: Date.now }, log: createLogger('silent') });
+    const auditLog = createAuditLog(store, { now: Date.now }, createLogger('silent'));
     const calls = Array.from({ length: 20 }, async (_, n) => {
       const sweep = auditLog.sweep();
       await new Promise((resolve) => setTimeout(resolve, n % 7));

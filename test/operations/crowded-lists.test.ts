@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAdminStores } from '../../server/operations/store.ts';
+import { createStores } from '../../server/operations/stores.ts';
 import { createExpiringSecretStore } from '../../server/operations/warnings/expiring-secret-store.ts';
 import { createWarningStore } from '../../server/operations/warnings/warning-store.ts';
 import { inTurns } from '../../server/platform/database/reads/in-turns.ts';
@@ -94,7 +94,7 @@ describe('a partner with very many records', () => {
   });
 
   it('hides no other in any list of /ops', async () => {
-    const { overview } = createAdminStores(db);
+    const { overview } = createStores(db).admin;
     const read = await overview.read(now);
     const lists = {
       failingEndpoints: read.failingEndpoints,
@@ -111,7 +111,7 @@ describe('a partner with very many records', () => {
   });
 
   it('hides no other among exchanges that a wallet could not pay for', async () => {
-    const { requests } = createAdminStores(db);
+    const { requests } = createStores(db).admin;
     expect(partnersOf(await requests.unpaid(ago(86_400_000)))).toEqual(both);
   });
 });

@@ -208,7 +208,7 @@ describe('the poll for changes of partners and clients', () => {
 });
 
 describe('the directory of partners in a process', () => {
-  const elsewherePorts = { clock: { now: Date.now }, onSecretUsed: () => undefined };
+  const elsewherePorts = { clock: { now: Date.now }, used: { apiKey: () => undefined } };
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer();
@@ -231,7 +231,8 @@ describe('the directory of partners in a process', () => {
   it('has the new status of a client that another process disabled, without reading other clients again', async () => {
     const stores = createPartnersStores(server.db);
     const read: string[] = [];
-    const clients: Pick<typeof stores.clients, 'findAll'> = {
+    const clients: typeof stores.clients = {
+      ...stores.clients,
       findAll(ids) {
         read.push(...ids);
         return stores.clients.findAll(ids);

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import { expect, it, onTestFinished } from 'vitest';
-import { sealedFields } from '../../server/process/wiring/sealed-fields.ts';
+import { sealedFields } from '../../server/operations/schema/collections.ts';
 import { createShop, fields, sign } from '../api/storefront/shop.ts';
 import { commandLine } from '../cli/svcadmin.ts';
 import { databaseOfServer } from '../harness/database.ts';

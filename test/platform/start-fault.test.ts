@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MongoServerError } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
-import { fullDiskFault } from '../../server/process/databases.ts';
+import { fullDiskFault } from '../../server/process/database-parts.ts';
 import { freePort } from '../harness/free-port.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { within } from '../harness/time-limits.ts';

@@ -1,4 +1,4 @@
-import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { decode, encode, Tagged } from 'cborg';
 import { demand, PresentationRefused, type RefusalReason } from '../refused.ts';
 
@@ -172,8 +172,27 @@ export function certificatesOf({ unprotectedHeaders, protectedHeaders }: Sign1):
 }
 
 /** The bytes that a COSE_Sign1 signs, without external data (`Sig_structure`, RFC 9052 4.4). */
-export const signedBytes = (protectedBytes: Uint8Array, payload: Uint8Array): Uint8Array =>
+const signedBytes = (protectedBytes: Uint8Array, payload: Uint8Array): Uint8Array =>
   encode(['Signature1', protectedBytes, new Uint8Array(), payload]);
+
+/** A private key on P-256 with its certificates in DER: the signer's first, then the intermediate ones. */
+export interface Signer {
+  key: KeyObject;
+  certificates: readonly Uint8Array[];
+}
+
+export const signEs256 = (key: KeyObject, data: Uint8Array): Buffer =>
+  sign('sha256', data, { key, dsaEncoding: 'ieee-p1363' });
+
+/** Signs a payload, and returns the parts of a COSE_Sign1. The payload of a detached one is null (RFC 9052 4.1). */
+export function signSign1({ key, certificates }: Signer, payload: Uint8Array, isDetached: boolean) {
+  const protectedBytes = encode(new Map([[headerLabels.algorithm, es256]]));
+  // A single certificate is not in a list (RFC 9360 2).
+  const chain = certificates.length === 1 ? certificates[0] : certificates;
+  const unprotectedHeaders = certificates.length > 0 ? [[headerLabels.certificates, chain] as const] : [];
+  const signature = new Uint8Array(signEs256(key, signedBytes(protectedBytes, payload)));
+  return [protectedBytes, new Map(unprotectedHeaders), isDetached ? null : payload, signature];
+}
 
 interface Check {
   key: KeyObject;

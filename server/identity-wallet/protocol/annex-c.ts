@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { IdentityWalletSettings } from '../../../contracts/identity-wallet-sources.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { RelyingPartyAccess } from '../access.ts';
-import { asArray, asBytes, asMap, coseKeyOf, decodeCbor, encode } from '../formats/cbor.ts';
+import { asArray, asBytes, asMap, coseKeyOf, decodeCbor, encode, type Signer } from '../formats/cbor.ts';
 import { parseJson } from '../formats/json.ts';
 import { type Handover, transcriptOf } from '../formats/transcript.ts';
 import { demand, PresentationRefused, unreadable } from '../refused.ts';
@@ -15,7 +15,7 @@ import { queryFor } from './query.ts';
 
 interface Dependencies {
   settings: IdentityWalletSettings;
-  access: RelyingPartyAccess | undefined;
+  access: (() => RelyingPartyAccess) | undefined;
   handles: Handles;
   /** The origin of the pages that ask, by which the browser identifies them to the identity wallet. */
   origin: string;
@@ -55,11 +55,11 @@ export function createAnnexC({ settings, access, handles, origin }: Dependencies
     const nonce = new Uint8Array(Buffer.from(handles.nonceOf(handle), 'base64url'));
     return encryptionInfoOf(nonce, handles.hpkeKeyOf(handle));
   }
-  const reader = () =>
-    access && {
-      key: access.key,
-      certificates: access.certificates.map(({ x509 }) => new Uint8Array(x509.raw)),
-    };
+  function reader(): Signer | undefined {
+    if (!access) return undefined;
+    const { key, certificates } = access();
+    return { key, certificates: certificates.map(({ x509 }) => new Uint8Array(x509.raw)) };
+  }
 
   /** Returns what the holder signs so that an answer is valid for this request only. */
   const handoverOf = (handle: Handle): Handover => ({

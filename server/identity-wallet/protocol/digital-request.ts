@@ -7,7 +7,6 @@ export interface AskedSession {
   claims: readonly ClaimName[];
 }
 
-/** Protocol of ISO/IEC TS 18013-7, annex C. */
 export const annexC = 'org-iso-mdoc';
 
 /** One of the `requests` of `navigator.credentials.get` (OpenID4VP 1.0, A.3; ISO/IEC TS 18013-7, annex C). */

@@ -14,7 +14,7 @@ import { attests, issuerAlgorithmsOf, queryFor, toDcql } from './query.ts';
 interface Dependencies {
   settings: IdentityWalletSettings;
   /** Undefined if the profile does not identify relying parties. Then requests are not signed, and answers not encrypted. */
-  access: RelyingPartyAccess | undefined;
+  access: (() => RelyingPartyAccess) | undefined;
   handles: Handles;
   /** Returns the key identifiers of the authorities that are trusted in a mode. */
   authorities: (mode: Mode) => readonly string[];
@@ -60,7 +60,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
     return `${scheme}://?${fields.join('&')}`;
   }
 
-  const clientIdOf = (handle: Handle) => access?.clientId ?? `redirect_uri:${responseUriOf(handle)}`;
+  const clientIdOf = (handle: Handle) => access?.().clientId ?? `redirect_uri:${responseUriOf(handle)}`;
 
   const queryParameters = (handle: Handle, { mode, claims }: AskedSession) => ({
     response_type: 'vp_token',
@@ -100,9 +100,9 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
       };
       return { protocol: 'openid4vp-v1-unsigned', data };
     }
-    const request = await sign(access, {
+    const request = await sign(access(), {
       ...queryParameters(handle, session),
-      client_id: access.clientId,
+      client_id: clientIdOf(handle),
       expected_origins: [origin],
       response_mode: 'dc_api.jwt',
       aud: anyIdentityWallet,
@@ -121,7 +121,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
     linkOf(handle: Handle, session: AskedSession): string {
       if (access) {
         return link({
-          client_id: access.clientId,
+          client_id: clientIdOf(handle),
           request_uri: `${responseUriOf(handle)}/request`,
           // With `post`, identity wallets can send a nonce and their metadata (5.1).
           request_uri_method: 'post',
@@ -140,7 +140,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
     /** Returns the signed request (RFC 9101; HAIP 5.1). Undefined if the source does not sign requests. */
     async signed(handle: Handle, session: AskedSession, walletNonce?: string) {
       if (!access) return undefined;
-      return sign(access, {
+      return sign(access(), {
         ...postedParameters(handle, session),
         response_mode: 'direct_post.jwt',
         aud: anyIdentityWallet,

@@ -1,12 +1,6 @@
-import { createHash, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
 import { encode, Tagged } from 'cborg';
-import { cborTag, coseKeyOf, es256, headerLabels } from '../formats/cbor.ts';
-
-/** A key with its certificates, the signer's first. */
-export interface Signer {
-  key: KeyObject;
-  certificates: readonly Uint8Array[];
-}
+import { cborTag, coseKeyOf, type Signer, signEs256, signSign1 } from '../formats/cbor.ts';
 
 /** The content of an attestation that all formats have. Times in milliseconds since the epoch. */
 interface Content {
@@ -31,9 +25,6 @@ export interface SdJwtContent extends Content {
   /** The claims. Each can be disclosed separately, also inside objects and lists. */
   claims: Readonly<Record<string, unknown>>;
 }
-
-export const signEs256 = (key: KeyObject, data: Uint8Array): Buffer =>
-  sign('sha256', data, { key, dsaEncoding: 'ieee-p1363' });
 
 const embedded = (value: unknown) => new Tagged(cborTag.embedded, encode(value));
 /** Returns a time as a text date without fractions of a second (ISO/IEC 18013-5, 9.1.2.4). */
@@ -62,13 +53,7 @@ export function issueMdoc(content: MdocContent): Uint8Array {
       ...(status ? { status } : {}),
     }),
   );
-  const headers = encode(new Map([[headerLabels.algorithm, es256]]));
-  const noExternalData = new Uint8Array();
-  const signature = signEs256(signer.key, encode(['Signature1', headers, noExternalData, payload]));
-  // A single certificate is not in a list (RFC 9360 2).
-  const chain = signer.certificates.length === 1 ? signer.certificates[0] : signer.certificates;
-  const issuerAuth = [headers, new Map([[headerLabels.certificates, chain]]), payload, signature];
-  return encode({ nameSpaces: { [namespace]: items }, issuerAuth });
+  return encode({ nameSpaces: { [namespace]: items }, issuerAuth: signSign1(signer, payload, false) });
 }
 
 /** A disclosure: a salt, the name of a member, and its value (RFC 9901 4.2). Elements of lists have no name. */
@@ -94,6 +79,9 @@ function hideEach(value: unknown, disclosures: string[]): unknown {
   return { _sd: digests.toSorted() };
 }
 
+export const x5cOf = ({ certificates }: Signer): string[] =>
+  certificates.map((der) => Buffer.from(der).toString('base64'));
+
 /** Signs a JWT. @returns its compact form */
 export function signJwt(key: KeyObject, header: Readonly<Record<string, unknown>>, payload: object): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -118,7 +106,6 @@ export function issueSdJwt(content: SdJwtContent): string {
     _sd_alg: 'sha-256',
     ...(hideEach(claims, disclosures) as object),
   };
-  const x5c = signer.certificates.map((der) => Buffer.from(der).toString('base64'));
-  const jwt = signJwt(signer.key, { typ: 'dc+sd-jwt', x5c }, payload);
+  const jwt = signJwt(signer.key, { typ: 'dc+sd-jwt', x5c: x5cOf(signer) }, payload);
   return [jwt, ...disclosures, ''].join('~');
 }

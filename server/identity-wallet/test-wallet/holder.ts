@@ -7,12 +7,11 @@ import {
   decodeCbor,
   embed,
   embedded,
-  es256,
-  headerLabels,
   joinAsArray,
+  signSign1,
 } from '../formats/cbor.ts';
 import { audienceOf, type Handover, transcriptOf } from '../formats/transcript.ts';
-import { signEs256, signJwt } from './attestations.ts';
+import { signJwt } from './attestations.ts';
 
 interface MdocRequest {
   issuerSigned: Uint8Array;
@@ -30,12 +29,9 @@ function deviceSignedFor({ key, docType, handover }: MdocRequest): object {
   const authentication = embed(
     joinAsArray(encode('DeviceAuthentication'), transcriptOf(handover), encode(docType), nameSpaces),
   );
-  const headers = encode(new Map([[headerLabels.algorithm, es256]]));
-  const noExternalData = new Uint8Array();
-  const signature = signEs256(key, encode(['Signature1', headers, noExternalData, authentication]));
   return {
     nameSpaces: decodeCbor(nameSpaces),
-    deviceAuth: { deviceSignature: [headers, new Map(), null, signature] },
+    deviceAuth: { deviceSignature: signSign1({ key, certificates: [] }, authentication, true) },
   };
 }
 

@@ -1,8 +1,8 @@
 import { Tagged } from 'cborg';
-import { cborTag } from '../formats/cbor.ts';
+import { cborTag, type Signer } from '../formats/cbor.ts';
 import { deriveKeyPair } from '../protocol/derived-key.ts';
 import { documentSigner } from '../trust/certificates.ts';
-import { issueMdoc, issueSdJwt, type Signer } from './attestations.ts';
+import { issueMdoc, issueSdJwt } from './attestations.ts';
 import { buildCertificate, toPem } from './certificate-builder.ts';
 
 const day = 86_400_000;

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
-import { CompactSign } from 'jose';
-import type { Signer } from './attestations.ts';
+import type { Signer } from '../formats/cbor.ts';
+import { signJwt, x5cOf } from './attestations.ts';
 import { statusIndexes } from './issuer.ts';
 
 const lifetimeSeconds = 600;
@@ -10,7 +10,7 @@ const statuses = Buffer.alloc(16);
 statuses[Math.floor(statusIndexes.revoked / 8)] = 1 << (statusIndexes.revoked % 8);
 
 /** Makes the status list of the test issuer as a JWT (Token Status List, section 5.1). */
-export async function testStatusList(signer: Signer, uri: string, now: number): Promise<Uint8Array> {
+export function testStatusList(signer: Signer, uri: string, now: number): Uint8Array {
   const iat = Math.floor(now / 1000);
   const payload = {
     sub: uri,
@@ -19,9 +19,5 @@ export async function testStatusList(signer: Signer, uri: string, now: number): 
     ttl: cacheSeconds,
     status_list: { bits: 1, lst: deflateSync(statuses).toString('base64url') },
   };
-  const x5c = signer.certificates.map((der) => Buffer.from(der).toString('base64'));
-  const jwt = await new CompactSign(Buffer.from(JSON.stringify(payload)))
-    .setProtectedHeader({ alg: 'ES256', typ: 'statuslist+jwt', x5c })
-    .sign(signer.key);
-  return Buffer.from(jwt);
+  return Buffer.from(signJwt(signer.key, { typ: 'statuslist+jwt', x5c: x5cOf(signer) }, payload));
 }

@@ -64,7 +64,6 @@ export interface AuditFilter extends Omit<Unpaged<ListAuditLog>, 'user' | 'actio
 
 /** The condition of entries about records of partners and their wallets, without reads and without users. */
 const ofPartners = { target: /^(ptr|cli|key|int|txn)_/, outcome: { $ne: 'read' } } as const;
-/** Whether an entry meets this condition. */
 export const isOfPartners = ({ target, outcome }: StoredEntry): boolean =>
   ofPartners.target.test(target ?? '') && outcome !== 'read';
 

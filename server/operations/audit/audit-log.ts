@@ -3,6 +3,7 @@ import { AuditLogEntry, ListAuditLog } from '../../../contracts/admin/audit-log.
 import { pageFields, Total } from '../../../contracts/admin/references.ts';
 import { identifierKind, Mode } from '../../../contracts/identifiers.ts';
 import { collection as ledgerCollection } from '../../billing/ledger/ledger-store.ts';
+import { createUserRecords } from '../../people/users/user-records.ts';
 import { masked, type RecordRead, seesPeople } from '../../platform/admin-api/personal-data.ts';
 import { type AdminContext, query, router } from '../../platform/admin-api/procedures.ts';
 import { type Role, scopeOf, whoMay } from '../../platform/admin-api/roles.ts';
@@ -16,15 +17,10 @@ import { ApiError } from '../../platform/errors.ts';
 import { isObject } from '../../platform/http/parameters.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import { firstOperator } from '../operators/authentication.ts';
+import type { Stores } from '../stores.ts';
 import { actionsNamed } from './audit-actions.ts';
 import { isOfPartners, type NewEntry, type StoredEntry } from './audit-entries.ts';
 import { type AuditStore, auditSources, waitingReads } from './audit-store.ts';
-
-interface Dependencies {
-  store: AuditStore;
-  clock: Pick<Clock, 'now'>;
-  log: Pick<Logger, 'error'>;
-}
 
 export interface AuditLog extends Sweep {
   /**
@@ -73,7 +69,11 @@ function outcomeOf({ record }: AuditRule, result: CallResult): Pick<NewEntry, 'o
   return record === 'none' ? {} : { outcome: 'unchanged' };
 }
 
-export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
+export function createAuditLog(
+  store: AuditStore,
+  clock: Pick<Clock, 'now'>,
+  log: Pick<Logger, 'error'>,
+): AuditLog {
   /**
    * Copies the entries that wait in some collections, and returns the ids of their requests. Calls that arrive during a drain
    * share the next one.
@@ -185,11 +185,10 @@ const describeNoLookup = (role: Role): string =>
   `The role ${role} does not allow entries about one user: they name the enrollments of the user; ${whoMay('users.find')} may do it`;
 
 /** The procedures of `svcadmin audit-log list`. None changes the log, because it is append-only. */
-export function createAuditLogProcedures(
-  store: AuditStore,
-  recordsOfUser: (user: string) => Promise<string[]>,
-  isOperator: (named: string) => Promise<boolean>,
-) {
+export function createAuditLogProcedures({ admin, verification }: Stores) {
+  const { audit: store, operators } = admin;
+  const recordsOfUser = createUserRecords(verification);
+
   /**
    * Checks the actor of a list without entries, because nothing was done by an operator who does not exist says nothing.
    * @throws ApiError `not_found` if no operator has this id or name, and no entry has it
@@ -199,7 +198,7 @@ export function createAuditLogProcedures(
     const kind = identifierKind(actor);
     const isOther = kind !== undefined && kind !== 'operator';
     if (isOther || actor === firstOperator.id || actor === firstOperator.name) return;
-    if ((await isOperator(actor)) || (await store.count({ actor })).total > 0) return;
+    if ((await operators.exists(actor)) || (await store.count({ actor })).total > 0) return;
     throw new ApiError('not_found', { description: `No operator ${actor}` });
   }
 

@@ -11,12 +11,7 @@ import { mostMatches, queryTimeoutMs } from '../../partners/search-store.ts';
 import { collection as enrollmentCollection } from '../../people/enrollments/enrollment-store.ts';
 import { userCollection } from '../../people/users/identity-store.ts';
 import type { AuditEntry } from '../../platform/database/audit/audit-entry.ts';
-import {
-  anyOf,
-  createJointReads,
-  type Read,
-  ReplyOverflow,
-} from '../../platform/database/reads/joint-reads.ts';
+import { anyOf, type Read } from '../../platform/database/reads/joint-reads.ts';
 import { countThrough } from '../../platform/database/reads/look-through.ts';
 import { readPage } from '../../platform/database/reads/pages.ts';
 import type { IndexDeclaration } from '../../platform/database/schema/indexes.ts';
@@ -103,18 +98,10 @@ interface ReplacedSecret {
   at: Date;
 }
 
-/** Documents of a collection with entries that were not copied yet. */
-interface Waiting {
-  source: string;
-  records: Outbox[];
-}
-const mayBeMore = ({ records }: Waiting): boolean => records.length >= outboxesAtOnce;
-
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
 export function createAuditStore(db: Db) {
   const log = db.collection<StoredEntry>(collection);
-  const read = createJointReads(db);
 
   /** Adds the partner to an entry that names only records of one partner, such as a refused call about a key. */
   async function withPartner({ id, ...entry }: NewEntry): Promise<StoredEntry> {
@@ -131,21 +118,6 @@ export function createAuditStore(db: Db) {
 
   async function add(entries: readonly NewEntry[]): Promise<void> {
     await insertMissing(log, await Promise.all(entries.map(withPartner)));
-  }
-
-  /** Finds documents of some collections by one command, because an operator may wait for it. @throws ReplyOverflow */
-  const findTogether = (sources: readonly string[]): Promise<Waiting[]> =>
-    Promise.all(
-      sources.map(async (source) => ({
-        source,
-        records: await read<Outbox>({ collection: source, ...ofWaiting }),
-      })),
-    );
-
-  /** Finds documents of one collection, in as many replies as they need. */
-  async function findAlone(source: string): Promise<Waiting> {
-    const { filter, ...options } = ofWaiting;
-    return { source, records: await db.collection<Outbox>(source).find(filter, options).toArray() };
   }
 
   /** Returns the entries of a document for the log, with the partner of the document if there is one. */
@@ -167,14 +139,19 @@ export function createAuditStore(db: Db) {
     return { updateOne: { filter: { _id }, update } };
   }
 
-  /** Copies entries to the log, then removes them from their records. @returns the ids of their requests */
-  async function move(waiting: readonly Waiting[]): Promise<string[]> {
-    const entries = waiting.flatMap(({ records }) => records.flatMap(entriesOf));
-    await add(entries);
-    for (const { source, records } of waiting)
-      if (records.length > 0)
-        await db.collection<Outbox>(source).bulkWrite(records.map(removeCopied), { ordered: false });
-    return entries.map(({ requestId }) => requestId);
+  /** Copies the entries of a collection to the log, then removes them from their records. @returns the ids of their requests */
+  async function move(source: string): Promise<string[]> {
+    const outboxes = db.collection<Outbox>(source);
+    const { filter, ...options } = ofWaiting;
+    const requests: string[] = [];
+    for (;;) {
+      const records = await outboxes.find(filter, options).toArray();
+      const entries = records.flatMap(entriesOf);
+      await add(entries);
+      if (records.length > 0) await outboxes.bulkWrite(records.map(removeCopied), { ordered: false });
+      requests.push(...entries.map(({ requestId }) => requestId));
+      if (records.length < outboxesAtOnce) return requests;
+    }
   }
 
   return {
@@ -203,22 +180,8 @@ export function createAuditStore(db: Db) {
      * @returns the ids of the requests whose entries were copied
      */
     async drain(sources: readonly string[]): Promise<string[]> {
-      const requests: string[] = [];
-      async function moveAll(find: () => Promise<Waiting[]>): Promise<void> {
-        for (;;) {
-          const waiting = await find();
-          requests.push(...(await move(waiting)));
-          if (!waiting.some(mayBeMore)) return;
-        }
-      }
-      try {
-        await moveAll(() => findTogether(sources));
-      } catch (error) {
-        if (!(error instanceof ReplyOverflow)) throw error;
-        // After an outage, so many entries may wait that no single reply holds them.
-        for (const source of sources) await moveAll(async () => [await findAlone(source)]);
-      }
-      return requests;
+      const moved = await Promise.all(sources.map(move));
+      return moved.flat();
     },
 
     find: (id: string): Promise<StoredEntry | null> => log.findOne({ _id: id }),

@@ -16,15 +16,15 @@ const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 /** Buckets of the batch size, up to the largest ledger page. */
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128];
 
-interface Dependencies {
-  process: Pick<ProcessMetrics, 'registry'>;
-  /** Returns the seconds since this process last looked for due jobs; undefined if it runs no jobs. */
-  tickAge: () => number | undefined;
-  certificates?: () => readonly SourceCertificate[];
-}
-
-/** Makes the metrics of the service: those of this process, and those of the whole installation. */
-export function createMetrics({ process: { registry }, tickAge, certificates = () => [] }: Dependencies) {
+/**
+ * Makes the metrics of the service: those of this process, and those of the whole installation.
+ * @param tickAge returns the seconds since this process last looked for due jobs; undefined if it runs no jobs
+ */
+export function createMetrics(
+  { registry }: Pick<ProcessMetrics, 'registry'>,
+  tickAge: () => number | undefined,
+  certificates: () => readonly SourceCertificate[],
+) {
   const registers = [registry];
   const counter = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
     new Counter({ name, help, labelNames, registers });

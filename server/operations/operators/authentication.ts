@@ -72,27 +72,23 @@ const expired = (at: Date): ApiError =>
     description: `This operator token expired at ${at.toISOString()}; an owner makes another by: svcadmin operators create`,
   });
 
-/** Counts the failures of each subscriber in the current minute. All counts are dropped when a new minute begins. */
-function createFailureCount(clock: Pick<Clock, 'now'>) {
-  let countedMinute = 0;
-  let failures = new Map<string, number>();
-  return (subscriber: string): { count: number; retryAfter: number } => {
-    const now = clock.now();
-    const thisMinute = windowStart(now, minute);
-    if (thisMinute !== countedMinute) {
-      countedMinute = thisMinute;
-      failures = new Map();
-    }
-    const count = (failures.get(subscriber) ?? 0) + 1;
-    failures.set(subscriber, count);
-    return { count, retryAfter: secondsUntilRollover(thisMinute, minute, now) };
-  };
-}
-
 export function createAuthentication(dependencies: AuthenticationDependencies): Authenticate {
   const { store, clock, firstToken, log, databaseFault } = dependencies;
   const firstHash = firstToken === undefined ? undefined : sha256(firstToken);
-  const countFailure = createFailureCount(clock);
+  /** The wrong tokens by minute and subscriber. */
+  const failures = new LRUCache<string, number>({ max: 10_000 });
+
+  /** Counts a wrong token. @throws ApiError `rate_limited` if the subscriber has sent too many in the current minute */
+  function countFailure(subscriber: string): void {
+    const now = clock.now();
+    const thisMinute = windowStart(now, minute);
+    const key = `${thisMinute} ${subscriber}`;
+    const count = (failures.get(key) ?? 0) + 1;
+    failures.set(key, count);
+    if (count <= wrongTokensPerMinute) return;
+    const retryAfter = secondsUntilRollover(thisMinute, minute, now);
+    throw new ApiError('rate_limited', { description: 'Too many wrong operator tokens', retryAfter });
+  }
 
   /** Stores when an operator called last. It is stored at most once a minute, so that most calls write nothing. */
   function noteUse(id: string, lastUsedAt: Date | undefined): void {
@@ -151,10 +147,7 @@ export function createAuthentication(dependencies: AuthenticationDependencies): 
     if (token === undefined) throw unknownOperator();
     const operator = await identify(token, path);
     if (operator) return operator;
-    const { count, retryAfter } = countFailure(subscriberOf(address));
-    if (count > wrongTokensPerMinute) {
-      throw new ApiError('rate_limited', { description: 'Too many wrong operator tokens', retryAfter });
-    }
+    countFailure(subscriberOf(address));
     throw unknownOperator(token);
   };
 }

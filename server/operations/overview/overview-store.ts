@@ -4,7 +4,6 @@ import { ownerOfWallet } from '../../billing/ledger/ledger-page.ts';
 import { daysLeftOf } from '../../billing/wallets/wallet-list.ts';
 import { createWalletSummaryStore } from '../../billing/wallets/wallet-summary-store.ts';
 import { createClientStore } from '../../partners/clients/client-store.ts';
-import { createPartnerNames } from '../../partners/partner-names.ts';
 import { createPartnerStore } from '../../partners/partner-store.ts';
 import { limitInTurns } from '../../platform/database/reads/in-turns.ts';
 import { minute } from '../../platform/http/limits/windows.ts';
@@ -81,7 +80,6 @@ export function createOverviewStore(db: Db, { backlog, requests, gaps }: Sources
   const wallets = createWalletSummaryStore(db);
   const clients = createClientStore(db);
   const partners = createPartnerStore(db);
-  const partnerNames = createPartnerNames(partners);
 
   async function readLateByMode(at: Date): Promise<Overview['lateByMode']> {
     const [late, moved] = dueBefore(new Date(at.getTime() - lateAfterMs));
@@ -214,7 +212,7 @@ export function createOverviewStore(db: Db, { backlog, requests, gaps }: Sources
 
   /** Reads the names of the partners in these rows. Returns a function that adds the partner's name to a row. */
   async function createNaming(rows: readonly { partnerId?: string | undefined }[]) {
-    const names = await partnerNames(rows.flatMap(({ partnerId }) => partnerId ?? []));
+    const names = await partners.names(rows.flatMap(({ partnerId }) => partnerId ?? []));
     return <T extends { partnerId: string }>(row: T) => ({
       ...row,
       partner: names.get(row.partnerId) ?? row.partnerId,

@@ -1,22 +1,11 @@
 import type { InactiveRecord } from '../../../contracts/admin/requests.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
-import type { Client, ClientStore } from '../../partners/clients/client-store.ts';
-import type { Integration } from '../../partners/integrations/integration-store.ts';
-import type { ApiKey } from '../../partners/keys/key-store.ts';
-import { type Partner, statusOf } from '../../partners/partner-store.ts';
-import type { AuditStore } from '../audit/audit-store.ts';
+import { statusOf } from '../../partners/partner-store.ts';
+import type { Stores } from '../stores.ts';
 import type { RequestRecord } from './request-store.ts';
 
 interface Records<R> {
   findAll(ids: readonly string[]): Promise<(R | undefined)[]>;
-}
-
-interface Sources {
-  partners: Records<Partner>;
-  clients: Records<Client> & Pick<ClientStore, 'list'>;
-  keys: Records<ApiKey>;
-  integrations: Records<Integration>;
-  audit: Pick<AuditStore, 'list'>;
 }
 
 /** The most disabled clients of a key, and the most entries of the audit log, that are read. */
@@ -52,11 +41,13 @@ const find = async <R>(records: Records<R>, ids: readonly (string | undefined)[]
  * Makes a function that returns the records whose status refused a request: those that were off at its time and are off now.
  * Null if the request was not refused for a status.
  */
-export function createFindInactive({ partners, clients, keys, integrations, audit }: Sources) {
+export function createFindInactive(stores: Stores) {
+  const { partners, clients, keys } = stores.partners;
+  const { integrations } = stores.storefront;
   /** When a record was switched off: the first such change after it was last switched on. Undefined if the log has none. */
   async function switchedOffAt(target: string, kind: InactiveRecord['kind']): Promise<Date | undefined> {
     const actions = actionsOf[kind];
-    const entries = actions ? await audit.list({ target, actions, limit: mostRead }) : [];
+    const entries = actions ? await stores.admin.audit.list({ target, actions, limit: mostRead }) : [];
     const changes = entries.filter(({ outcome }) => outcome === undefined);
     const lastOn = changes.findIndex(({ action }) => action === actions?.[0]);
     return changes.slice(0, lastOn === -1 ? undefined : lastOn).at(-1)?.at;

@@ -5,28 +5,19 @@ import { networkOf } from '../../platform/http/limits/client-network.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import { maskSecrets } from '../../platform/telemetry/masking.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Dropped, RequestGapStore } from './request-gap-store.ts';
-import {
-  hasNames,
-  type NameOwner,
-  type Names,
-  namesIn,
-  ownerOf,
-  possiblyMistyped,
-  storedNames,
-} from './request-names.ts';
-import { type RequestRecord, type RequestStore, requestRetentionMs } from './request-store.ts';
+import type { Stores } from '../stores.ts';
+import { existingNames } from './existing-names.ts';
+import type { Dropped } from './request-gap-store.ts';
+import { hasNames, type Names, namesIn, ownerOf, possiblyMistyped, storedNames } from './request-names.ts';
+import { type RequestRecord, requestRetentionMs } from './request-store.ts';
 
-export interface RequestLogDependencies {
-  store: RequestStore;
-  gaps: Pick<RequestGapStore, 'add'>;
+interface Dependencies {
+  stores: Stores;
   metrics: Pick<Metrics, 'answered'>;
   clock: Pick<Clock, 'now'>;
   log: Pick<Logger, 'warn'>;
   /** The time for which requests are collected before they are written, in milliseconds. */
   flushEvery: number;
-  /** Returns the owner of each name in these requests that exists. */
-  existing: (requests: readonly Names[]) => Promise<ReadonlyMap<string, NameOwner>>;
 }
 
 /** A request that waits to be written, and the names in it that decide whether it is written. */
@@ -46,8 +37,8 @@ const kindOf = (status: number): keyof Dropped => (status >= 400 ? 'failures' : 
 const keptBits = { ipv4: 24, ipv6: 48 };
 
 /** Records the requests of a listener for `svcadmin request ID`, and counts them for the metrics. */
-export function createRequestLog(dependencies: RequestLogDependencies) {
-  const { store, gaps, metrics, clock, log, flushEvery, existing } = dependencies;
+export function createRequestLog({ stores, metrics, clock, log, flushEvery }: Dependencies) {
+  const { requests, gaps } = stores.admin;
   let waiting: Noted[] = [];
   /** How many more requests of each kind the next flush takes. Others are dropped. */
   let remaining = { failures: mostFailures, successes: mostSuccesses };
@@ -86,8 +77,11 @@ export function createRequestLog(dependencies: RequestLogDependencies) {
   /** Writes the requests that name a known client, key, integration or session. */
   async function write(batch: readonly Noted[]): Promise<void> {
     if (batch.length === 0) return;
-    const owners = await existing(batch.map(({ names }) => names));
-    await store.add(
+    const owners = await existingNames(
+      stores,
+      batch.map(({ names }) => names),
+    );
+    await requests.add(
       batch.flatMap(({ names, record }) => {
         const owner = ownerOf(names, owners);
         return owner ? [{ ...record, ...owner }] : [];

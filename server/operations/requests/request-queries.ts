@@ -1,7 +1,6 @@
 import { pageFields } from '../../../contracts/admin/references.ts';
 import {
   FoundRequests,
-  type InactiveRecord,
   ListRefused,
   ListRequests,
   RefusedRequests,
@@ -20,9 +19,9 @@ import { type PartnerNames, withPartnerName } from '../../platform/database/part
 import { ApiError } from '../../platform/errors.ts';
 import { withoutQuery } from '../../platform/telemetry/masked-address.ts';
 import { viewEntries } from '../audit/audit-log.ts';
-import type { AuditStore } from '../audit/audit-store.ts';
-import type { RequestGapStore } from './request-gap-store.ts';
-import { type RequestRecord, type RequestStore, requestRetentionMs } from './request-store.ts';
+import type { Stores } from '../stores.ts';
+import { createFindInactive } from './inactive-records.ts';
+import { type RequestRecord, requestRetentionMs } from './request-store.ts';
 
 /** Returns a redirect URI as this role sees it. Its query may contain personal data. */
 function viewRedirectUri(role: Role, uri: string | undefined): string | null {
@@ -40,19 +39,14 @@ const viewRequest = (role: Role, record: RequestRecord): RequestView =>
 /** A row of the refused requests before the names of partners are added. */
 const RefusalWithoutName = RefusedView.omit({ partnerName: true, sampledSince: true });
 
-export interface RequestDependencies {
-  requests: RequestStore;
-  gaps: Pick<RequestGapStore, 'sampledSince'>;
-  audit: Pick<AuditStore, 'ofRequest'>;
-  clock: Pick<Clock, 'now'>;
-  partnerNames: PartnerNames;
-  /** Returns the records whose status refused a request. Null if a status did not refuse it. */
-  findInactive: (request: RequestRecord) => Promise<InactiveRecord[] | null>;
-}
-
 /** The procedures of `svcadmin request ID`, `svcadmin requests …` and `svcadmin tail`. */
-export function createRequestProcedures(dependencies: RequestDependencies) {
-  const { requests, gaps, audit, clock, partnerNames, findInactive } = dependencies;
+export function createRequestProcedures(
+  stores: Stores,
+  clock: Pick<Clock, 'now'>,
+  partnerNames: PartnerNames,
+) {
+  const { requests, gaps, audit } = stores.admin;
+  const findInactive = createFindInactive(stores);
 
   /** Returns the start of a list. Rows are not shown after their retention, although the database deletes them later. */
   function startOf(since: string | undefined): string {

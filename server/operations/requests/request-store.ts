@@ -181,10 +181,8 @@ export function createRequestStore(db: Db) {
     },
 
     /** Returns requests, the newest first. */
-    list({ limit, after, ...wanted }: Wanted): Promise<Found<RequestRecord>> {
-      const from = after && { _id: after._id, at: after.at };
-      return lookThrough(requests, { ...conditionsOf(wanted), by: 'at', limit, after: from });
-    },
+    list: ({ limit, after, ...wanted }: Wanted): Promise<Found<RequestRecord>> =>
+      lookThrough(requests, { ...conditionsOf(wanted), by: 'at', limit, after }),
 
     count: (wanted: RequestFilter): Promise<Total> => countThrough(requests, conditionsOf(wanted)),
 

@@ -18,6 +18,8 @@ import type { ShardDeclaration } from '../../platform/database/schema/sharding.t
 import * as requestCounters from '../../platform/http/limits/request-counters.ts';
 import * as processes from '../../platform/jobs/processes.ts';
 import * as jobs from '../../platform/jobs/scheduler.ts';
+import * as keyring from '../../platform/keys/keyring.ts';
+import type { SealedField } from '../../platform/keys/sealed-values.ts';
 import * as sessions from '../../sessions/session-store.ts';
 import * as bulk from '../../webhooks/bulk/bulk-store.ts';
 import * as deliveries from '../../webhooks/delivery/delivery-store.ts';
@@ -43,6 +45,11 @@ const stores: readonly { indexes: readonly IndexDeclaration[]; shardKey?: ShardD
 export const indexes: readonly IndexDeclaration[] = stores.flatMap((store) => store.indexes);
 
 export const shardKeys: readonly ShardDeclaration[] = stores.flatMap(({ shardKey }) => shardKey ?? []);
+
+/** Every field that contains a value encrypted with the master key. A test compares the list with a database after traffic. */
+export const sealedFields: readonly SealedField[] = [keyring, apiKeys, integrations].flatMap(
+  (store) => store.sealedFields,
+);
 
 const byCustomers = 'as many documents as there are partners, or few for each';
 

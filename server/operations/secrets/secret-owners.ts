@@ -1,4 +1,4 @@
-import type { FindSecret } from '../../../contracts/admin/secrets.ts';
+import type { FindSecret, SecretOwner } from '../../../contracts/admin/secrets.ts';
 import { sealedOldSecret, sealedSecret } from '../../partners/integrations/integration-store.ts';
 import { type ApiKey, sealedPreparedSecret, sealedSigningSecret } from '../../partners/keys/key-store.ts';
 import { statusOf } from '../../partners/partner-store.ts';
@@ -8,9 +8,17 @@ import { sameText, sha256 } from '../../platform/ids.ts';
 import { findSealed, type SealedField } from '../../platform/keys/sealed-values.ts';
 import type { Sealing } from '../../platform/keys/sealing.ts';
 import type { Stores } from '../stores.ts';
-import type { FoundSecret } from './secrets.ts';
 
-interface Dependencies {
+/** The owner and the state of a secret that was found by its hash. */
+export interface FoundSecret extends Pick<SecretOwner, 'id' | 'partnerId' | 'partnerName' | 'mode'> {
+  /** Why the secret does not work now; undefined if it works. */
+  inactiveReason: string | undefined;
+  /** Whether the secret can never work again. */
+  ended: boolean;
+  expiresAt?: Date | undefined;
+}
+
+export interface SecretOwnerDependencies {
   db: Database['db'];
   stores: Pick<Stores, 'partners' | 'storefront' | 'admin' | 'members'>;
   sealing: Pick<Sealing, 'open'>;
@@ -31,7 +39,7 @@ const revokedFault = ({ status }: Pick<ApiKey, 'status'>): Fault =>
   permanentFault(status === 'revoked', 'the API key is revoked');
 
 /** Returns a function that finds the owner of a secret by its hash, in the stores of all features. */
-export function createSecretOwners({ db, stores, sealing, clock }: Dependencies) {
+export function createSecretOwners({ db, stores, sealing, clock }: SecretOwnerDependencies) {
   const { partners, keys, clients } = stores.partners;
   const { integrations } = stores.storefront;
   const { members, memberSessions, deviceRequests } = stores.members;
@@ -42,8 +50,19 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
 
   const isPast = (time: Date | undefined) => time !== undefined && time.getTime() <= clock.now();
 
+  /** @param faults the most important one first. It tells why the secret does not work now, a permanent one that it never will */
+  function describe(
+    owner: Pick<FoundSecret, 'id' | 'partnerId' | 'partnerName' | 'mode'>,
+    expiresAt: Date | undefined,
+    faults: readonly Fault[],
+  ): FoundSecret {
+    const found = faults.filter((fault) => fault !== undefined);
+    const ended = found.some(({ isPermanent }) => isPermanent);
+    return { ...owner, inactiveReason: found[0]?.text, ended, expiresAt };
+  }
+
   /**
-   * Describes a secret of a partner. `inactiveReason` is why it does not work now, `ended` whether it never will.
+   * Describes a secret of a partner.
    * @param expiresAt when an old secret expires; undefined for the present secret, which does not expire
    * @param faults the faults of the secret's record, the most important one first
    */
@@ -59,16 +78,9 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
       `the partner is ${partner ? statusOf(partner) : 'unknown'}`,
     );
     const expiredFault = permanentFault(isPast(expiresAt), 'the secret was rotated, and has expired');
-    const found = [expiredFault, ...faults, partnerFault].filter((fault) => fault !== undefined);
-    return {
-      id: owner._id,
-      partnerId: owner.partnerId,
-      partnerName: partner?.name ?? null,
-      mode: owner.mode,
-      inactiveReason: found[0]?.text,
-      ended: found.some((fault) => fault.isPermanent),
-      expiresAt,
-    };
+    const { _id: id, partnerId, mode } = owner;
+    const named = { id, partnerId, partnerName: partner?.name ?? null, mode };
+    return describe(named, expiresAt, [expiredFault, ...faults, partnerFault]);
   }
 
   async function findClientSecret(hash: string): Promise<FoundSecret | undefined> {
@@ -86,11 +98,10 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     const operator = await stores.admin.operators.findByHash(hash);
     if (!operator) return undefined;
     const { _id: id, status, expiresAt } = operator;
-    const fault =
-      permanentFault(status !== 'active', 'the operator is revoked') ??
-      permanentFault(isPast(expiresAt), 'the token has expired');
-    const noPartner = { partnerId: null, partnerName: null, mode: null };
-    return { id, ...noPartner, inactiveReason: fault?.text, ended: fault !== undefined, expiresAt };
+    return describe({ id, partnerId: null, partnerName: null, mode: null }, expiresAt, [
+      permanentFault(status !== 'active', 'the operator is revoked'),
+      permanentFault(isPast(expiresAt), 'the token has expired'),
+    ]);
   }
 
   async function findIntegrationSecret(hash: string): Promise<FoundSecret | undefined> {
@@ -126,18 +137,10 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     const member = memberId === undefined ? undefined : await members.find(memberId);
     const { partnerId = null } = member ?? {};
     const partner = partnerId === null ? undefined : await partners.find(partnerId);
+    const id = memberId ?? 'a program that no member has let in';
     const expired = permanentFault(isPast(expiresAt), 'it has expired');
-    const found = [expired, ...faults].filter((fault) => fault !== undefined);
-    return {
-      id: memberId ?? 'a program that no member has let in',
-      partnerId,
-      partnerName: partner?.name ?? null,
-      mode: null,
-      inactiveReason: found[0]?.text,
-      // Nothing has to be ended before a member has confirmed the program.
-      ended: memberId === undefined || found.some((fault) => fault.isPermanent),
-      expiresAt,
-    };
+    const owner = { id, partnerId, partnerName: partner?.name ?? null, mode: null };
+    return describe(owner, expiresAt, [expired, ...faults]);
   }
 
   async function findInvitation(hash: string): Promise<FoundSecret | undefined> {
@@ -161,31 +164,23 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     const { status, confirmation, expiresAt } = request;
     return describeMemberSecret({ memberId: confirmation?.memberId, expiresAt }, [
       permanentFault(status === 'used' || status === 'denied', `the login was ${status}`),
-      temporaryFault(status === 'pending', 'no member has let the program in'),
+      // Nothing has to be ended before a member has confirmed the program.
+      permanentFault(status === 'pending', 'no member has let the program in'),
     ]);
   }
 
-  /** @returns undefined if no record has the secret */
-  return async function find({ kind, hash }: FindSecret): Promise<FoundSecret | undefined> {
-    switch (kind) {
-      case 'testKey':
-      case 'liveKey':
-        return findApiKey(hash);
-      case 'clientSecret':
-        return findClientSecret(hash);
-      case 'webhookSecret':
-        return findSigningSecret(hash);
-      case 'integrationSecret':
-        return findIntegrationSecret(hash);
-      case 'operatorToken':
-        return findOperatorToken(hash);
-      case 'invitation':
-        return findInvitation(hash);
-      case 'memberSession':
-      case 'deviceToken':
-        return findMemberSession(hash);
-      case 'deviceCode':
-        return findDeviceCode(hash);
-    }
+  const finders: Record<FindSecret['kind'], (hash: string) => Promise<FoundSecret | undefined>> = {
+    testKey: findApiKey,
+    liveKey: findApiKey,
+    clientSecret: findClientSecret,
+    webhookSecret: findSigningSecret,
+    integrationSecret: findIntegrationSecret,
+    operatorToken: findOperatorToken,
+    invitation: findInvitation,
+    memberSession: findMemberSession,
+    deviceToken: findMemberSession,
+    deviceCode: findDeviceCode,
   };
+  /** @returns undefined if no record has the secret */
+  return ({ kind, hash }: FindSecret) => finders[kind](hash);
 }

@@ -5,21 +5,7 @@ import { viewAs } from '../../platform/admin-api/view.ts';
 import { requireFound } from '../../platform/errors.ts';
 import { sameText, sha256 } from '../../platform/ids.ts';
 import { firstOperator } from '../operators/authentication.ts';
-
-/** The owner and the state of a secret that was found by its hash. */
-export interface FoundSecret extends Pick<SecretOwner, 'id' | 'partnerId' | 'partnerName' | 'mode'> {
-  /** Why the secret does not work now; undefined if it works. */
-  inactiveReason: string | undefined;
-  /** Whether the secret can never work again. */
-  ended: boolean;
-  expiresAt?: Date | undefined;
-}
-
-export interface SecretDependencies {
-  findSecret: (wanted: FindSecret) => Promise<FoundSecret | undefined>;
-  /** The value of SVC_ADMIN_TOKEN, which has no record. Undefined if the token is retired. */
-  firstToken: string | undefined;
-}
+import { createSecretOwners, type FoundSecret, type SecretOwnerDependencies } from './secret-owners.ts';
 
 /** The procedure and the command that end a secret. */
 const remedies: Readonly<Record<OwnedSecretKind, readonly [path: string, command: string]>> = {
@@ -54,8 +40,12 @@ function adviseRemedy(found: FoundSecret, kind: OwnedSecretKind, role: Role): st
   return adviseCommand(role, path, `svcadmin ${command} ${found.id}`);
 }
 
-/** The procedure of `svcadmin secrets find`: it finds the owner of a leaked secret. The CLI sends only the secret's hash. */
-export function createSecretProcedures({ findSecret, firstToken }: SecretDependencies) {
+/**
+ * The procedure of `svcadmin secrets find`: it finds the owner of a leaked secret. The CLI sends only the secret's hash.
+ * @param firstToken the value of SVC_ADMIN_TOKEN, which has no record; undefined if the token is retired
+ */
+export function createSecretProcedures(owners: SecretOwnerDependencies, firstToken: string | undefined) {
+  const findSecret = createSecretOwners(owners);
   const isFirst = ({ kind, hash }: FindSecret) =>
     kind === 'operatorToken' && firstToken !== undefined && sameText(hash, sha256(firstToken));
 

@@ -8,22 +8,12 @@ import {
   WarningSettings,
   WarningView,
 } from '../../../contracts/admin/warnings.ts';
+import type { PartnersFeature } from '../../partners/feature.ts';
 import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
 import { viewAs } from '../../platform/admin-api/view.ts';
-import type { Actor } from '../../platform/database/audit/audit-entry.ts';
 import { type PartnerNames, withPartnerName } from '../../platform/database/partner-names.ts';
 import type { Warning } from './warning.ts';
 import type { WarningStore } from './warning-store.ts';
-
-interface Dependencies {
-  store: Pick<WarningStore, 'list' | 'count'>;
-  settings: {
-    /** @throws ApiError not_found */
-    read(partnerId: string): Promise<WarningSettings>;
-    set(wanted: SetWarnings, actor: Actor): Promise<WarningSettings>;
-  };
-  partnerNames: PartnerNames;
-}
 
 const view = (warning: Warning): WarningView =>
   viewAs(WarningView, {
@@ -34,7 +24,11 @@ const view = (warning: Warning): WarningView =>
   });
 
 /** Makes the procedures that `svcadmin warnings` calls. */
-export const createWarningProcedures = ({ store, settings, partnerNames }: Dependencies) =>
+export const createWarningProcedures = (
+  store: Pick<WarningStore, 'list' | 'count'>,
+  settings: PartnersFeature['warningSettings'],
+  partnerNames: PartnerNames,
+) =>
   router({
     list: query(ListWarnings, z.array(ListedWarning), async (input) =>
       withPartnerName((await store.list(input)).map(view), partnerNames),

@@ -7,7 +7,6 @@ import type { SendMail } from '../../platform/mail.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { Stores } from '../stores.ts';
 import { createWarningProcedures } from './admin.ts';
-import { createWarningMailer } from './mail.ts';
 import { createWarningSender, type Recipients } from './send.ts';
 import type { Warning } from './warning.ts';
 import { createWarningSources } from './warning-conditions.ts';
@@ -33,7 +32,6 @@ export function createWarnings(dependencies: Dependencies) {
   const { stores, config, send, settings, publish, clock, logger, partnerNames } = dependencies;
   const store = stores.warnings.warnings;
   const { partners, keys } = stores.partners;
-  const { baseUrl } = config;
 
   async function findRecipients({
     partnerId,
@@ -53,10 +51,9 @@ export function createWarnings(dependencies: Dependencies) {
     };
   }
 
-  const sendMail = send && createWarningMailer(send, { baseUrl, hasPortal: config.portal });
-  const sender = createWarningSender({ store, findRecipients, publish, sendMail });
+  const sender = createWarningSender({ store, findRecipients, publish, send, links: config });
   return {
-    procedures: createWarningProcedures({ store, settings, partnerNames }),
+    procedures: createWarningProcedures(store, settings, partnerNames),
     sweep: createWarningWatch({ store, sources: createWarningSources(stores, clock), sender, clock, logger }),
   };
 }

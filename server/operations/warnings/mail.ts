@@ -1,40 +1,26 @@
-import type { Mode } from '../../../contracts/identifiers.ts';
-import type { SendMail } from '../../platform/mail.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Mail } from '../../platform/mail.ts';
+import type { UnsentWarning } from './warning.ts';
 
-export interface WarningMail {
-  to: string;
-  /** The message id. A message that is sent twice has the same id, so that mail programs show it once. */
-  id: string;
-  name: string;
-  mode: Mode;
-  text: string;
-  isOver: boolean;
-}
+/** What the links of an e-mail depend on: with the portal, members choose there which e-mails they get. */
+export type Links = Pick<Config, 'baseUrl' | 'portal'>;
 
-/** Resolves when the mail server has taken the message. */
-export type SendWarningMail = (mail: WarningMail) => Promise<void>;
-
-interface Settings {
-  /** The base URL of the service, with which all links begin. */
-  baseUrl: string;
-  /** Whether members of partners see their warnings, and choose their e-mails, at `/portal/warnings`. */
-  hasPortal: boolean;
-}
-
-export function createWarningMailer(send: SendMail, { baseUrl, hasPortal }: Settings): SendWarningMail {
+/** Returns the e-mail that tells the state of a warning. @param name the partner's name */
+export function warningMail(
+  { mode, text, untold }: UnsentWarning,
+  { name, ...address }: Pick<Mail, 'to' | 'id'> & { name: string },
+  { baseUrl, portal }: Links,
+): Mail {
   const choice = `${baseUrl}/portal/warnings`;
-  const advice = hasPortal
+  const advice = portal
     ? `${choice} says what to do. There you also choose whether you get these e-mails.`
     : `${baseUrl}/docs/webhooks#warnings`;
-
-  return async ({ to, id, name, mode, text, isOver }) => {
-    const [firstSentence] = text.split('. ');
-    await send({
-      to,
-      id,
-      subject: `${isOver ? 'Over: ' : ''}${firstSentence} (${name}, ${mode})`,
-      text: `${isOver ? 'This is over:' : 'Please look at this:'}\n\n${text}\n\nAccount: ${name}, ${mode} mode\n${advice}\n`,
-      ...(hasPortal ? { choice } : {}),
-    });
+  const isOver = untold === 'over';
+  const [firstSentence] = text.split('. ');
+  return {
+    ...address,
+    subject: `${isOver ? 'Over: ' : ''}${firstSentence} (${name}, ${mode})`,
+    text: `${isOver ? 'This is over:' : 'Please look at this:'}\n\n${text}\n\nAccount: ${name}, ${mode} mode\n${advice}\n`,
+    ...(portal ? { choice } : {}),
   };
 }

@@ -1,7 +1,8 @@
 import type { NoticeName } from '../../../contracts/event-names.ts';
 import type { EventDraft, Publish } from '../../platform/database/event-draft.ts';
 import { sha256 } from '../../platform/ids.ts';
-import type { SendWarningMail } from './mail.ts';
+import type { SendMail } from '../../platform/mail.ts';
+import { type Links, warningMail } from './mail.ts';
 import type { UnsentWarning, Warning } from './warning.ts';
 import type { WarningStore } from './warning-store.ts';
 
@@ -22,8 +23,9 @@ interface Dependencies {
   store: Pick<WarningStore, 'addMailed' | 'markSent'>;
   findRecipients: (warning: Pick<Warning, 'partnerId' | 'mode'>) => Promise<Recipients>;
   publish: Publish;
-  /** Sends an e-mail. Undefined if no mail server is configured. */
-  sendMail: SendWarningMail | undefined;
+  /** Undefined if no mail server is configured. */
+  send: SendMail | undefined;
+  links: Links;
 }
 
 /** Returns 132 bits of a SHA-256 in base64url, which are enough to tell texts apart. */
@@ -60,7 +62,7 @@ function noticeEvent(warning: Warning, state: 'raised' | 'over', keyId: string):
 export type WarningSender = ReturnType<typeof createWarningSender>;
 
 /** Sends the state of a warning in two parts, because e-mails may take long and notices do not. Both can be repeated. */
-export function createWarningSender({ store, findRecipients, publish, sendMail }: Dependencies) {
+export function createWarningSender({ store, findRecipients, publish, send, links }: Dependencies) {
   return {
     /**
      * Publishes one notice for each key that has opted in. If no e-mail is left to send, nothing else follows, so this marks the
@@ -71,7 +73,7 @@ export function createWarningSender({ store, findRecipients, publish, sendMail }
       const { name, emails, keyIds } = await findRecipients(warning);
       await publish(keyIds.map((keyId) => noticeEvent(warning, warning.untold, keyId)));
       const unmailed = emails.filter((address) => !warning.mailed.includes(hashOf(address)));
-      const addresses = sendMail ? unmailed : [];
+      const addresses = send ? unmailed : [];
       if (addresses.length === 0) await store.markSent(warning);
       return { name, addresses };
     },
@@ -81,11 +83,11 @@ export function createWarningSender({ store, findRecipients, publish, sendMail }
      * the next check sends the failed one.
      */
     async sendMails(warning: UnsentWarning, { name, addresses }: Addressees): Promise<void> {
-      const { untold: state, mode, text, _id, since } = warning;
+      const { untold: state, _id, since } = warning;
       const results = await Promise.allSettled(
         addresses.map(async (to) => {
           const id = sha256(`${_id}|${since.toISOString()}|${state}|${to}`).slice(0, 32);
-          await sendMail?.({ to, id, name, mode, text, isOver: state === 'over' });
+          await send?.(warningMail(warning, { to, id, name }, links));
           await store.addMailed(warning, hashOf(to));
         }),
       );

@@ -1,7 +1,7 @@
 import type { Db, Filter } from 'mongodb';
 import type { Total, Unpaged } from '../../../contracts/admin/references.ts';
 import type { ListWarnings } from '../../../contracts/admin/warnings.ts';
-import { isDuplicateKey } from '../../platform/database/failures.ts';
+import { unlessDuplicate } from '../../platform/database/failures.ts';
 import { limitInTurns } from '../../platform/database/reads/in-turns.ts';
 import { anyOf, type Read } from '../../platform/database/reads/joint-reads.ts';
 import { readPage } from '../../platform/database/reads/pages.ts';
@@ -46,19 +46,12 @@ export function createWarningStore(db: Db) {
      * @returns whether this process may check
      */
     async takeTurn({ now, lastCheckUntil }: { now: Date; lastCheckUntil: Date }): Promise<boolean> {
-      try {
-        const filter = { _id: 'last', at: { $lte: lastCheckUntil } };
-        const { matchedCount, upsertedCount } = await lastCheck.updateOne(
-          filter,
-          { $set: { at: now } },
-          { upsert: true },
-        );
-        return matchedCount + upsertedCount > 0;
-      } catch (error) {
-        // The filter did not match the record of a later check, so the upsert tried to insert a second record.
-        if (isDuplicateKey(error)) return false;
-        throw error;
-      }
+      const filter = { _id: 'last', at: { $lte: lastCheckUntil } };
+      // If the filter does not match the record of a later check, the upsert tries to insert a second record.
+      const taken = await unlessDuplicate(
+        lastCheck.updateOne(filter, { $set: { at: now } }, { upsert: true }),
+      );
+      return taken !== undefined;
     },
 
     /**
@@ -103,15 +96,7 @@ export function createWarningStore(db: Db) {
      * @returns whether the state was stored
      */
     async put(warning: Warning, stored: Warning | undefined): Promise<boolean> {
-      if (!stored) {
-        return warnings.insertOne(warning).then(
-          () => true,
-          (error: unknown) => {
-            if (isDuplicateKey(error)) return false;
-            throw error;
-          },
-        );
-      }
+      if (!stored) return (await unlessDuplicate(warnings.insertOne(warning))) !== undefined;
       const { _id, ...replacement } = warning;
       const result = await warnings.replaceOne({ _id, revision: stored.revision }, replacement);
       return result.matchedCount > 0;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import {
-  type BrandChanges,
   BrandReference,
   BrandRequest,
   ListBrands,
@@ -9,38 +8,18 @@ import {
 } from '../../../contracts/admin/brands.ts';
 import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
 import { viewAs } from '../../platform/admin-api/view.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { Actor } from '../../platform/database/audit/audit-entry.ts';
-import { type PartnerNames, withPartnerName } from '../../platform/database/partner-names.ts';
+import { withPartnerName } from '../../platform/database/partner-names.ts';
 import type { AuditedRecord } from '../../platform/database/records.ts';
-import type { Client, ClientStore } from '../clients/client-store.ts';
-import { createCachedChange, type Directory } from '../directory/directory.ts';
-import type { Partner, PartnerStore } from '../partner-store.ts';
-import { type Branded, presentBrand, requireWaiting, storedRequest } from './brand-requests.ts';
+import type { Client } from '../clients/client-store.ts';
+import type { PartnersContext } from '../context.ts';
+import { createCachedChange } from '../directory/directory.ts';
+import type { Partner } from '../partner-store.ts';
+import { presentValues, storedForm } from '../settings.ts';
+import { type Branded, requireWaiting, storedRequest } from './brand-requests.ts';
 import type { LogoStore } from './logo-store.ts';
 
 const brandMutation = mutation({ target: 'brandId', record: 'several' });
-
-/** The decision about a member's change of a live brand, for the member who asked for it. */
-export interface BrandDecision {
-  /** The client, or the partner of a logo. */
-  id: string;
-  partnerId: string;
-  memberId: string;
-  /** Why it was refused; undefined if it was approved. */
-  reason?: string | undefined;
-}
-
-interface Dependencies {
-  clients: ClientStore;
-  partners: PartnerStore;
-  logos: LogoStore;
-  clock: Pick<Clock, 'now'>;
-  directory: Pick<Directory, 'changed'>;
-  partnerNames: PartnerNames;
-  logoAddress: (id: string) => string;
-  onDecided: (decision: BrandDecision) => Promise<void>;
-}
 
 const picturesOf = (partner: Branded | undefined): string[] =>
   [
@@ -59,8 +38,9 @@ export async function removeUnused(
 }
 
 /** Makes the procedures of `svcadmin brands`, by which operators decide about changes of live brands that members asked for. */
-export function createBrandProcedures(dependencies: Dependencies) {
-  const { clients, partners, logos, clock, directory, partnerNames, logoAddress, onDecided } = dependencies;
+export function createBrandProcedures(context: PartnersContext) {
+  const { stores, clock, directory, partnerNames, logoAddress, onBrandDecided } = context;
+  const { clients, partners, logos } = stores;
   const changeClient = createCachedChange(clients, clock, directory);
   const changePartner = createCachedChange(partners, clock, directory);
   const isPartner = (id: string) => id.startsWith('ptr_');
@@ -73,7 +53,7 @@ export function createBrandProcedures(dependencies: Dependencies) {
       {
         id,
         partnerId: 'partnerId' in record ? record.partnerId : id,
-        present: presentBrand(record, changes),
+        present: presentValues(record, changes),
         changes,
         logoUrl: changes.logo ? logoAddress(changes.logo) : null,
         requestedAt: requestedAt.toISOString(),
@@ -95,7 +75,7 @@ export function createBrandProcedures(dependencies: Dependencies) {
       before = current;
       const request = requireWaiting(current, brandId, requestedAt);
       decided = viewAs(BrandRequest, { ...request, reason });
-      const present = presentBrand(current, request.changes);
+      const present = presentValues(current, request.changes);
       if (reason !== undefined)
         return {
           set: storedRequest({ ...request, status: 'refused', reason }),
@@ -103,7 +83,7 @@ export function createBrandProcedures(dependencies: Dependencies) {
           after: { refused: request.changes, reason },
         };
       return {
-        set: { ...settingsOf(request.changes), ...storedRequest(undefined) },
+        set: { ...storedForm(request.changes), ...storedRequest(undefined) },
         before: present,
         after: request.changes,
       };
@@ -114,7 +94,7 @@ export function createBrandProcedures(dependencies: Dependencies) {
     if (isPartner(brandId)) await removeUnused(logos, before, after);
     if (!decided) throw new Error('a change without a decision');
     const partnerId = 'partnerId' in after ? after.partnerId : after._id;
-    await onDecided({ id: brandId, partnerId, memberId: decided.requestedBy, reason });
+    await onBrandDecided({ id: brandId, partnerId, memberId: decided.requestedBy, reason });
     return decided;
   }
 
@@ -151,7 +131,3 @@ export function createBrandProcedures(dependencies: Dependencies) {
     ),
   });
 }
-
-/** The fields of a record for changes; null, the default, removes a field. */
-const settingsOf = (changes: BrandChanges) =>
-  Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, value ?? undefined]));

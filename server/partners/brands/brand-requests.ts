@@ -3,6 +3,7 @@ import type { BrandChanges } from '../../../contracts/admin/brands.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { Actor } from '../../platform/database/audit/audit-entry.ts';
 import { ApiError } from '../../platform/errors.ts';
+import { presentValues } from '../settings.ts';
 
 /** A change of a live brand by a member, as its client or partner keeps it. */
 export interface BrandRequest {
@@ -43,10 +44,6 @@ export function splitBrand<S extends object>(settings: S): { brand: BrandChanges
   return { brand: partOf(true), rest: partOf(false) as S };
 }
 
-/** The brand as it is, or the settings of it that `changes` has. */
-export const presentBrand = (record: Branded, changes: BrandChanges): BrandChanges =>
-  Object.fromEntries(Object.keys(changes).map((name) => [name, record[name as keyof BrandChanges] ?? null]));
-
 /**
  * The request for a member's change of a live brand. It adds to a waiting one. Undefined if the record then has all of it already,
  * so a member withdraws a request by the present values.
@@ -58,7 +55,7 @@ export function requestBrand(
 ): BrandRequest | undefined {
   const { brandRequest } = record;
   const all = { ...(brandRequest?.status === 'waiting' ? brandRequest.changes : {}), ...wanted };
-  const present = presentBrand(record, all);
+  const present = presentValues(record, all);
   const entries = Object.entries(all).filter(
     ([name, value]) => (value ?? null) !== present[name as keyof BrandChanges],
   );

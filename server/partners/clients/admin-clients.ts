@@ -17,45 +17,28 @@ import { canBePositive } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { changedList } from '../../platform/admin-api/changed-list.ts';
 import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
 import type { Decide } from '../../platform/database/audit/audited-change.ts';
-import { type PartnerNames, withPartnerName } from '../../platform/database/partner-names.ts';
+import { withPartnerName } from '../../platform/database/partner-names.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import type { Change } from '../../platform/database/records.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
 import { needsApproval, requestBrand, splitBrand, storedRequest } from '../brands/brand-requests.ts';
-import { createCachedChange, type Directory } from '../directory/directory.ts';
+import type { PartnersContext } from '../context.ts';
+import { createCachedChange } from '../directory/directory.ts';
 import { assertActive } from '../keys/admin-keys.ts';
-import type { ApiKey, KeyStore } from '../keys/key-store.ts';
+import type { ApiKey } from '../keys/key-store.ts';
 import { keptSecrets, newClientSecret } from '../keys/secrets.ts';
-import type { PartnerStore } from '../partner-store.ts';
+import { presentValues, storedForm } from '../settings.ts';
 import { viewClient } from '../views.ts';
-import { type Client, type ClientStore, collection as clientCollection, sourcesOf } from './client-store.ts';
+import { type Client, collection as clientCollection, sourcesOf } from './client-store.ts';
 import { redirectUriFault } from './redirect-uris.ts';
 
 const clientMutation = mutation({ target: 'clientId', record: clientCollection });
 const partnerMutation = mutation({ target: 'partnerId', record: clientCollection });
 
 const redirectUriList = { noun: 'redirect URI', most: mostRedirectUris };
-
-interface Dependencies {
-  store: ClientStore;
-  keys: Pick<KeyStore, 'get'>;
-  partners: Pick<PartnerStore, 'get'>;
-  clock: Pick<Clock, 'now'>;
-  directory: Pick<Directory, 'changed'>;
-  /** The verification sources of this installation. If undefined, any name is accepted. */
-  sources: readonly Source[] | undefined;
-  partnerNames: PartnerNames;
-}
-
-/** A verification source that clients may be set to. */
-export interface Source {
-  name: string;
-  modes: readonly Mode[];
-}
 
 /** The settings that an update changes. A setting of null goes back to its default. */
 type Settings = Omit<UpdateClient, 'clientId' | 'addRedirectUris' | 'removeRedirectUris'>;
@@ -103,23 +86,15 @@ const storedSources = (names: readonly string[] | null) => ({
   sources: names && names.length > 1 ? [...names] : undefined,
 });
 
-/** Returns the change of the record for new settings. The field of a setting of null is removed, which means the default. */
-function storedSettings({ sources, ...settings }: Settings): Change<Client>['set'] {
-  const fields = Object.entries(settings).map(([name, value]) => [name, value ?? undefined]);
-  const changed: Change<Client>['set'] = Object.fromEntries(fields);
-  return sources === undefined ? changed : { ...changed, ...storedSources(sources) };
-}
-
-/** Returns the present values of the settings that an update changes, for the audit log. */
-function previousSettings(client: Client, changed: Settings): Record<string, unknown> {
-  // A client with one source has no field `sources`.
-  const present: Record<string, unknown> = { ...client, sources: sourcesOf(client) };
-  return Object.fromEntries(Object.keys(changed).map((name) => [name, present[name] ?? null]));
-}
+const storedSettings = ({ sources, ...settings }: Settings): Change<Client>['set'] => ({
+  ...storedForm(settings),
+  ...(sources === undefined ? {} : storedSources(sources)),
+});
 
 /** Makes the procedures of `svcadmin clients`. A client has the mode of its API key. */
-export function createClientProcedures(dependencies: Dependencies) {
-  const { store, keys, partners, clock, directory, sources, partnerNames } = dependencies;
+export function createClientProcedures(context: PartnersContext) {
+  const { stores, clock, directory, sources, partnerNames } = context;
+  const { clients: store, keys, partners } = stores;
   const changeRecord = createCachedChange(store, clock, directory);
   const view = (client: Client) => viewClient(client, clock.now());
 
@@ -141,7 +116,6 @@ export function createClientProcedures(dependencies: Dependencies) {
 
   /** @throws ApiError `refused` if one of the sources does not exist, or does not serve the mode */
   function assertSources(names: readonly string[], mode: Mode): void {
-    if (!sources) return;
     const ofMode = sources.filter(({ modes }) => modes.includes(mode)).map(({ name }) => name);
     const unavailable = names.find((name) => !ofMode.includes(name));
     if (unavailable === undefined) return;
@@ -236,7 +210,8 @@ export function createClientProcedures(dependencies: Dependencies) {
         const asked = waits ? { brandRequest: request?.changes ?? null } : {};
         return {
           set: { ...storedSettings(after), ...storedRequest(request) },
-          before: previousSettings(current, after),
+          // A client with one source has no field `sources`.
+          before: presentValues({ ...current, sources: sourcesOf(current) }, after),
           after: { ...after, ...asked },
         };
       });

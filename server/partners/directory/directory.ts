@@ -4,11 +4,12 @@ import type { Actor } from '../../platform/database/audit/audit-entry.ts';
 import { createAuditedChange, type Decide } from '../../platform/database/audit/audited-change.ts';
 import type { AuditedRecord, RecordStore } from '../../platform/database/records.ts';
 import { isWellFormedSecret, sameText, sha256 } from '../../platform/ids.ts';
-import type { Client, ClientStore } from '../clients/client-store.ts';
-import type { ApiKey, KeyStore } from '../keys/key-store.ts';
+import type { Client } from '../clients/client-store.ts';
+import type { ApiKey } from '../keys/key-store.ts';
+import type { SecretUses } from '../keys/secret-uses.ts';
 import { isLive } from '../keys/secrets.ts';
-import type { Partner, PartnerStore } from '../partner-store.ts';
-import type { ChangeStore } from './change-store.ts';
+import type { Partner } from '../partner-store.ts';
+import type { PartnersStores } from '../store.ts';
 import { createChangeWatch } from './change-watch.ts';
 import { createDirectoryCache } from './directory-cache.ts';
 
@@ -25,39 +26,19 @@ interface ClientWithPartner {
   partner: Partner;
 }
 
+interface Dependencies {
+  stores: PartnersStores;
+  clock: Pick<Clock, 'now'>;
+  used: Pick<SecretUses, 'apiKey'>;
+}
+
+export type Directory = ReturnType<typeof createDirectory>;
+
 /**
  * Finds partners, clients and API keys. Partners and clients are cached. This process learns within 2 s of the changes that other
- * processes make. API keys are never cached.
+ * processes make. API keys are never cached. Simultaneous reads of one kind share a round trip to the database.
  */
-export interface Directory {
-  client(clientId: string, options?: Reading<ClientWithPartner>): Promise<ClientWithPartner | undefined>;
-  partner(partnerId: string, options?: Reading<Partner>): Promise<Partner | undefined>;
-  /** Returns an API key, also if it is revoked. */
-  apiKey(keyId: string): Promise<ApiKey | undefined>;
-  /** Returns the present status of an API key, from the database. */
-  keyStatus(keyId: string): Promise<ApiKey['status'] | undefined>;
-  /** Returns the API key that accepts this secret now, also if it is revoked. A malformed secret never reaches the database. */
-  apiKeyBySecret(secret: string): Promise<ApiKey | undefined>;
-  /** Makes all processes read a client or partner again. Call this after a change of the record. */
-  changed(id: string): Promise<void>;
-}
-
-interface Stores {
-  partners: Pick<PartnerStore, 'findTogether'>;
-  keys: Pick<KeyStore, 'findTogether' | 'findByHashes' | 'statuses'>;
-  clients: Pick<ClientStore, 'findAll'>;
-  changes: ChangeStore;
-}
-
-interface Dependencies {
-  stores: Stores;
-  clock: Pick<Clock, 'now'>;
-  /** Called when the secret with this hash has identified an active API key. */
-  onSecretUsed: (key: ApiKey, hash: string) => void;
-}
-
-/** Makes the directory. Simultaneous reads of one kind share a round trip to the database (`createGroupCommit`). */
-export function createDirectory({ stores, clock, onSecretUsed }: Dependencies): Directory {
+export function createDirectory({ stores, clock, used }: Dependencies) {
   const { partners, keys, clients, changes } = stores;
   const partnerCache = createDirectoryCache(createGroupCommit({ run: partners.findTogether }));
   const clientCache = createDirectoryCache(createGroupCommit({ run: clients.findAll }));
@@ -91,15 +72,19 @@ export function createDirectory({ stores, clock, onSecretUsed }: Dependencies): 
   const readKeyByHash = createGroupCommit({ run: keys.findByHashes });
 
   return {
-    client: (clientId, options) => readWith((fresh) => readClient(clientId, fresh), options),
+    client: (clientId: string, options?: Reading<ClientWithPartner>) =>
+      readWith((fresh) => readClient(clientId, fresh), options),
 
-    partner: (partnerId, options) => readWith((fresh) => partnerCache.read(partnerId, fresh), options),
+    partner: (partnerId: string, options?: Reading<Partner>) =>
+      readWith((fresh) => partnerCache.read(partnerId, fresh), options),
 
+    /** Returns an API key, also if it is revoked. */
     apiKey: createGroupCommit({ run: keys.findTogether }),
 
     keyStatus: createGroupCommit({ run: keys.statuses }),
 
-    async apiKeyBySecret(text) {
+    /** Returns the API key that accepts this secret now, also if it is revoked. A malformed secret never reaches the database. */
+    async apiKeyBySecret(text: string): Promise<ApiKey | undefined> {
       if (!isWellFormedSecret('testKey', text) && !isWellFormedSecret('liveKey', text)) return undefined;
       const hash = sha256(text);
       const key = await readKeyByHash(hash);
@@ -109,11 +94,12 @@ export function createDirectory({ stores, clock, onSecretUsed }: Dependencies): 
       // The database also finds a key by an old secret that has expired.
       if (!key || !(isAccepted(key) || key.oldSecrets?.some(isAccepted))) return undefined;
       // The use of a revoked key is refused by the caller, so it is not noted.
-      if (key.status === 'active') onSecretUsed(key, hash);
+      if (key.status === 'active') used.apiKey(key, hash);
       return key;
     },
 
-    async changed(id) {
+    /** Makes all processes read a client or partner again. Call this after a change of the record. */
+    async changed(id: string): Promise<void> {
       // This process drops the record immediately, the others when they read the list of changes.
       forget(id);
       await changes.add(id);

@@ -13,7 +13,6 @@ import {
 } from '../../../contracts/admin/integrations.ts';
 import { OldSecret } from '../../../contracts/admin/keys.ts';
 import { pageFields, Total } from '../../../contracts/admin/references.ts';
-import type { Mode } from '../../../contracts/identifiers.ts';
 import { changedList } from '../../platform/admin-api/changed-list.ts';
 import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
 import { viewAs } from '../../platform/admin-api/view.ts';
@@ -25,8 +24,8 @@ import type { RecordStore } from '../../platform/database/records.ts';
 import { ApiError, requireFound } from '../../platform/errors.ts';
 import { randomId, randomSecret } from '../../platform/ids.ts';
 import type { Sealing } from '../../platform/keys/sealing.ts';
-import type { Integration, OldIntegrationSecret } from './integration-store.ts';
-import { integrationCollection } from './integration-store.ts';
+import type { Directory } from '../directory/directory.ts';
+import { type Integration, integrationCollection, type OldIntegrationSecret } from './integration-store.ts';
 
 const integrationMutation = mutation({ target: 'integrationId', record: integrationCollection });
 const partnerMutation = mutation({ target: 'partnerId', record: integrationCollection });
@@ -35,9 +34,7 @@ interface Dependencies {
   store: RecordStore<Integration>;
   sealing: Pick<Sealing, 'seal'>;
   clock: { now(): number };
-  findClient: (
-    id: string,
-  ) => Promise<{ client: { partnerId: string; mode: Mode; kind: string } } | undefined>;
+  directory: Pick<Directory, 'client'>;
   partnerNames: PartnerNames;
 }
 
@@ -73,7 +70,7 @@ function viewIntegration(integration: Integration, now: number): IntegrationView
 export type Integrations = ReturnType<typeof createIntegrations>;
 
 /** Manages storefront integrations. A disabled integration cannot be enabled again. */
-export function createIntegrations({ store, sealing, clock, findClient, partnerNames }: Dependencies) {
+export function createIntegrations({ store, sealing, clock, directory, partnerNames }: Dependencies) {
   const changeRecord = createAuditedChange(store, clock);
   const view = (integration: Integration) => viewIntegration(integration, clock.now());
 
@@ -87,7 +84,7 @@ export function createIntegrations({ store, sealing, clock, findClient, partnerN
   }
 
   async function requireStorefrontClient(partnerId: string, clientId: string) {
-    const found = requireFound(await findClient(clientId), `No client ${clientId}`);
+    const found = requireFound(await directory.client(clientId, { fresh: true }), `No client ${clientId}`);
     if (found.client.partnerId !== partnerId) {
       if (!(await partnerNames([partnerId])).has(partnerId))
         throw new ApiError('not_found', { description: `No partner ${partnerId}` });

@@ -16,7 +16,6 @@ export interface Integration extends AuditedRecord {
   /** The secret `intsec_…`, encrypted with the master key. It must be decryptable, because HMAC needs the secret itself. */
   sealedSecret: string;
   secretVersion: number;
-  /** The last characters of the secret. */
   last4: string;
   lastUsedAt?: Date;
   /** The previous secret, which is accepted until it expires. */

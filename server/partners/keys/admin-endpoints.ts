@@ -7,29 +7,17 @@ import {
   SetNotices,
   SwitchSecret,
 } from '../../../contracts/admin/keys.ts';
-import type { Mode } from '../../../contracts/identifiers.ts';
 import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { Actor } from '../../platform/database/audit/audit-entry.ts';
 import { createAuditedChange, type Decide } from '../../platform/database/audit/audited-change.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomSecret } from '../../platform/ids.ts';
-import type { Sealing } from '../../platform/keys/sealing.ts';
+import type { PartnersContext } from '../context.ts';
 import { viewEndpoint } from '../views.ts';
 import { assertActive } from './admin-keys.ts';
-import { type ApiKey, type KeyStore, collection as keyCollection, pauseAt } from './key-store.ts';
+import { type ApiKey, collection as keyCollection, pauseAt } from './key-store.ts';
 
 const keyMutation = mutation({ target: 'keyId', record: keyCollection });
-
-export interface EndpointDependencies {
-  store: Pick<KeyStore, 'get' | 'change'>;
-  sealing: Pick<Sealing, 'seal'>;
-  clock: Pick<Clock, 'now'>;
-  /** @throws ApiError `refused` if events of this mode may not be sent to the URL */
-  assertWebhookUrl: (url: string, mode: Mode) => void;
-  /** Called when an operator or member has ended the pause of a key's webhooks, so that waiting events can be sent. */
-  onResumed: (keyId: string) => Promise<void>;
-}
 
 /** The longest pause, in milliseconds. It is much shorter than the 30 days of a delivery, so that none expires meanwhile. */
 export const longestPauseMs = 7 * 24 * 3_600_000;
@@ -49,8 +37,9 @@ function preparedSecretError(keyId: string, last4: string, preparedLast4: string
  * Makes the procedures of webhook endpoints (interface 5.5). An endpoint is a part of its API key. The feature `webhooks` has the
  * procedures of deliveries.
  */
-export function createEndpointProcedures(dependencies: EndpointDependencies) {
-  const { store, sealing, clock, assertWebhookUrl, onResumed } = dependencies;
+export function createEndpointProcedures(context: PartnersContext) {
+  const { stores, sealing, clock, assertWebhookUrl, onResumed } = context;
+  const store = stores.keys;
   const changeKey = createAuditedChange(store, clock);
   const view = (key: ApiKey) => viewEndpoint(key, clock.now());
 

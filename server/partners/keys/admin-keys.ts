@@ -11,30 +11,19 @@ import {
 import { pageFields, Total, type Unpaged } from '../../../contracts/admin/references.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { auditEntry } from '../../platform/database/audit/audit-entry.ts';
 import { createAuditedChange } from '../../platform/database/audit/audited-change.ts';
-import { type PartnerNames, withPartnerName } from '../../platform/database/partner-names.ts';
+import { withPartnerName } from '../../platform/database/partner-names.ts';
 import type { RecordFilter } from '../../platform/database/records.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../../platform/ids.ts';
-import type { KeyUseStore } from '../key-use-store.ts';
-import type { PartnerStore } from '../partner-store.ts';
+import type { PartnersContext } from '../context.ts';
 import { viewKey } from '../views.ts';
-import type { ApiKey, KeyStore, OldKeySecret } from './key-store.ts';
-import { collection as keyCollection } from './key-store.ts';
+import { type ApiKey, collection as keyCollection, type OldKeySecret } from './key-store.ts';
 import { keptSecrets } from './secrets.ts';
 
 const keyMutation = mutation({ target: 'keyId', record: keyCollection });
 const partnerMutation = mutation({ target: 'partnerId', record: keyCollection });
-
-interface Dependencies {
-  store: KeyStore;
-  partners: Pick<PartnerStore, 'get'>;
-  uses: KeyUseStore;
-  clock: Pick<Clock, 'now'>;
-  partnerNames: PartnerNames;
-}
 
 function newSecret(mode: Mode) {
   const apiKey = randomSecret(mode === 'live' ? 'liveKey' : 'testKey');
@@ -60,7 +49,8 @@ export function assertActive(key: ApiKey): void {
 const timesOfUse = ['createdAt', 'rotatedAt', 'lastUsedAt', 'oldSecrets.lastUsedAt', 'webhook.lastUsedAt'];
 
 /** Makes the procedures of `svcadmin keys`. A key is `active` until it is revoked, which is final. */
-export function createKeyProcedures({ store, partners, uses, clock, partnerNames }: Dependencies) {
+export function createKeyProcedures({ stores, clock, partnerNames }: PartnersContext) {
+  const { partners, keys: store } = stores;
   const change = createAuditedChange(store, clock);
   const view = (key: ApiKey) => viewKey(key, clock.now());
 
@@ -68,7 +58,7 @@ export function createKeyProcedures({ store, partners, uses, clock, partnerNames
   async function filterOf({ unusedSince, ...fields }: Unpaged<ListKeys>): Promise<RecordFilter<ApiKey>> {
     if (unusedSince === undefined) return fields;
     const since = new Date(unusedSince);
-    const keysOfClients = await uses.keysOfClientsUsedSince(since, fields.partnerId);
+    const keysOfClients = await stores.keyUses.keysOfClientsUsedSince(since, fields.partnerId);
     const isUsed = timesOfUse.map((field) => ({ [field]: { $gte: since } }));
     return { ...fields, $nor: [...isUsed, { _id: { $in: keysOfClients } }] };
   }

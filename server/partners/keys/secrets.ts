@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomSecret, sameText, sha256 } from '../../platform/ids.ts';
 import type { ClientSecret } from '../clients/client-store.ts';
+import type { SecretUses } from './secret-uses.ts';
 
 /** The most secrets that are accepted at the same time: the current one, and the old ones that `--keep-old` keeps. */
 const mostSecrets = 5;
@@ -47,12 +48,11 @@ export function keptSecrets<S extends object>(
 
 interface Dependencies {
   clock: Pick<Clock, 'now'>;
-  /** Called when the secret with this hash has identified a client. `lastUsedAt`: the last use that is stored. */
-  onSecretUsed: (clientId: string, hash: string, lastUsedAt: Date | undefined) => void;
+  used: Pick<SecretUses, 'client'>;
 }
 
 /** Checks the secrets of clients. Expired secrets are not accepted. */
-export function createClientSecrets({ clock, onSecretUsed }: Dependencies) {
+export function createClientSecrets({ clock, used }: Dependencies) {
   return {
     /** Whether the client accepts `secret` now. The time that this takes reveals nothing about the stored secrets. */
     matches({ _id, secrets }: { _id: string; secrets: readonly ClientSecret[] }, secret: string): boolean {
@@ -60,7 +60,7 @@ export function createClientSecrets({ clock, onSecretUsed }: Dependencies) {
       // `filter` compares all secrets, also after a match, so that the time does not reveal which one matches.
       const [matching] = secrets.filter((stored) => sameText(stored.hash, hash));
       if (!matching || !isLive(matching, clock.now())) return false;
-      onSecretUsed(_id, hash, matching.lastUsedAt);
+      used.client(_id, hash, matching.lastUsedAt);
       return true;
     },
   };

@@ -18,10 +18,11 @@ import { viewAs } from '../../platform/admin-api/view.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
 import { createAuditedChange, type Decide } from '../../platform/database/audit/audited-change.ts';
-import { isDuplicateKey } from '../../platform/database/failures.ts';
+import { unlessDuplicate } from '../../platform/database/failures.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { deriveId, randomSecret, sha256 } from '../../platform/ids.ts';
 import { heldUntil, invitationTimes, isByMember } from './held-invitations.ts';
+import type { MemberMail } from './member-mail.ts';
 import { isMemberId } from './member-name.ts';
 import { passkeysOf } from './member-passkeys.ts';
 import type { Member } from './member-store.ts';
@@ -34,12 +35,6 @@ const partnerMutation = mutation({ target: 'partnerId', record: 'several' });
 /** The time that a removed member stays in the list, without the e-mail address, in milliseconds. */
 export const removedRetentionMs = 30 * 86_400_000;
 
-/** Returns the audit entries about a partner, by members and operators, newest first. */
-type AuditEntriesOf = (
-  partnerId: string,
-  page: { limit: number; after?: string | undefined },
-) => Promise<AuditLogEntry[]>;
-
 interface Dependencies {
   stores: Pick<MembersStores, 'members' | 'memberSessions' | 'ownerEnds'>;
   /** Whether SVC_PORTAL is on. */
@@ -51,9 +46,12 @@ interface Dependencies {
   requirePartner: (partnerId: string) => Promise<unknown>;
   /** The public address of the service, without a trailing slash. */
   baseUrl: string;
-  auditEntriesOf: AuditEntriesOf;
-  /** Sends an e-mail to all active owners of a partner. */
-  mailOwners: (partnerId: string, text: { cause: string; subject: string; text: string }) => Promise<void>;
+  /** Returns the audit entries about a partner, by members and operators, newest first. */
+  auditEntriesOf: (
+    partnerId: string,
+    page: Omit<z.infer<typeof ListActs>, 'partnerId'>,
+  ) => Promise<AuditLogEntry[]>;
+  mailOwners: MemberMail['toOwners'];
 }
 
 const removedMemberError = (memberId: string) =>
@@ -132,18 +130,10 @@ export function createMemberProcedures(dependencies: Dependencies) {
   }
 
   /** Adds a member; undefined if a member with this id exists. */
-  async function add(
-    member: Parameters<typeof members.insert>[0],
-    actor: Actor,
-  ): Promise<Member | undefined> {
+  function add(member: Parameters<typeof members.insert>[0], actor: Actor): Promise<Member | undefined> {
     const { _id: id, role } = member;
     const entry = auditEntry(actor, { id, at: clock.now() }, { after: { role, status: 'invited' } });
-    try {
-      return await members.insert(member, entry);
-    } catch (error) {
-      if (isDuplicateKey(error)) return undefined;
-      throw error;
-    }
+    return unlessDuplicate(members.insert(member, entry));
   }
 
   /** Decides about a held invitation for an owner. @param next the invitation afterwards; undefined ends it */

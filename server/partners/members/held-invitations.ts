@@ -4,7 +4,6 @@ import { ApiError } from '../../platform/errors.ts';
 import { isMemberId } from './member-name.ts';
 import type { Member } from './member-store.ts';
 
-/** The lifetime of an invitation, in milliseconds. */
 export const invitationLifetimeMs = 48 * 3_600_000;
 /** The time that owners have to refuse an invitation by support, in milliseconds. */
 export const heldMs = 24 * 3_600_000;

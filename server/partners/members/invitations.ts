@@ -9,7 +9,6 @@ import type { Member } from './member-store.ts';
 import { refuseForeignPasskey } from './passkey-changes.ts';
 import type { MembersStores } from './store.ts';
 
-/** Finds and accepts the invitations of members. */
 export function createInvitations(
   { members, memberSessions }: Pick<MembersStores, 'members' | 'memberSessions'>,
   clock: Pick<Clock, 'now'>,

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { SendMail } from '../../platform/mail.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
-import type { BrandDecision } from '../brands/admin-brands.ts';
+import type { BrandDecision } from '../context.ts';
 import type { Member } from './member-store.ts';
 import type { MembersStores } from './store.ts';
 

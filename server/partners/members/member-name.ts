@@ -4,5 +4,4 @@ import { identifierKind } from '../../../contracts/identifiers.ts';
 /** A member's name in the audit log. It is not the e-mail address, because audit entries are never deleted. */
 export const memberName = (role: MemberRole): string => `member (${role})`;
 
-/** Whether an actor is a member. All other actors are operators. */
 export const isMemberId = (actorId: string): boolean => identifierKind(actorId) === 'member';

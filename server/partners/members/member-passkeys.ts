@@ -1,6 +1,5 @@
 import type { PasskeyKey } from '../../platform/webauthn/relying-party.ts';
 
-/** A passkey of a member. */
 export interface MemberPasskey extends Omit<PasskeyKey, 'publicKey'> {
   /** COSE_Key, base64url. */
   publicKey: string;
@@ -26,7 +25,6 @@ export const passkeysOf = ({ passkey }: HasPasskeys): MemberPasskey[] => [passke
 export const hasPasskey = (member: HasPasskeys, id: string): boolean =>
   passkeysOf(member).some(({ credentialId }) => credentialId === id);
 
-/** The field that holds these passkeys. */
 export const passkeyField = (passkeys: MemberPasskey[]): HasPasskeys => ({
   passkey: passkeys.length === 1 && passkeys[0] ? passkeys[0] : passkeys,
 });

@@ -6,7 +6,6 @@ import type { PasskeyKey } from '../../platform/webauthn/relying-party.ts';
 import { hasPasskey, type MemberPasskey, newPasskey, passkeyField, passkeysOf } from './member-passkeys.ts';
 import type { MembersStores } from './store.ts';
 
-/** The most passkeys of a member. */
 const mostPasskeys = 10;
 
 /** @throws ApiError `unauthorized` for the error of a database in which another member has this passkey */

@@ -75,7 +75,6 @@ const baseUrl = z
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   });
 
-/** A master key, as bytes. */
 export const masterKey = z
   .string()
   .regex(/^[A-Za-z0-9+/_-]{43}=?$/, { error: 'expected 32 bytes in base64' })

@@ -161,6 +161,16 @@ export const nameOfFailure = (error: unknown): string => {
 export const isDuplicateKey = (error: unknown): boolean =>
   error instanceof MongoServerError && error.code === duplicateKey;
 
+/** Returns the result of a write; undefined if a unique index has refused it. */
+export async function unlessDuplicate<T>(write: Promise<T>): Promise<T | undefined> {
+  try {
+    return await write;
+  } catch (error) {
+    if (isDuplicateKey(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Whether the database has refused to make an index, because its disk is too full. */
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof MongoServerError && error.code === outOfDiskSpace;

@@ -25,7 +25,6 @@ export interface AuditedRecord {
   auditAt?: Date;
 }
 
-/** The fields that a caller gives for a new record. */
 export type NewRecord<R extends AuditedRecord> = Omit<R, 'revision' | 'audit' | 'auditAt'>;
 
 /** A change of a record. The fields of `set` are replaced; an undefined one is removed. */

@@ -1,29 +1,18 @@
 import type { Db } from 'mongodb';
-import { isUnavailable } from './failures.ts';
 import { metaCollection } from './meta.ts';
 
-/** Asks for `$$NOW` by a query over one empty document. Undefined if the server does not support such a query. */
-const readByQuery = async (db: Db): Promise<Date | undefined> => {
-  try {
-    const [row] = await db
-      .aggregate<{ now: Date }>([{ $documents: [{}] }, { $project: { now: '$$NOW' } }])
-      .toArray();
-    return row?.now;
-  } catch (error) {
-    if (isUnavailable(error)) throw error;
-    return undefined; // Servers before MongoDB 5.1 refuse `$documents`.
-  }
-};
-
-/** Reads the time from the `hello` reply, where every MongoDB sends it. The embedded engine does not. */
-const readByHello = async (db: Db): Promise<Date | undefined> => {
+/**
+ * Reads the clock of the server that this process is connected to. Every MongoDB sends its time with `hello`. The embedded engine
+ * does not, but it answers a query over one empty document, which servers before MongoDB 5.1 refuse.
+ */
+const readDirectly = async (db: Db): Promise<Date | undefined> => {
   const { localTime } = (await db.command({ hello: 1 })) as { localTime?: Date };
-  return localTime;
+  if (localTime) return localTime;
+  const [row] = await db
+    .aggregate<{ now: Date }>([{ $documents: [{}] }, { $project: { now: '$$NOW' } }])
+    .toArray();
+  return row?.now;
 };
-
-/** Reads the clock of the server that this process is connected to, in the first way that the server supports. */
-const readDirectly = async (db: Db): Promise<Date | undefined> =>
-  (await readByQuery(db)) ?? (await readByHello(db));
 
 interface ClockDocument {
   _id: 'clock';

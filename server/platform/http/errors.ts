@@ -18,16 +18,13 @@ export const asGeneral: ErrorRendering = (error, _request, reply) =>
 export const asOAuth: ErrorRendering = (error, _request, reply) =>
   reply.header(codeHeader, error.code).send(oauthBody(error));
 
-/** What a route accepts, as far as its error messages name it. */
-interface Accepted {
-  /** Whether the body may be a form. JSON is always accepted. */
-  forms: boolean;
-}
-
-/** Describes the first fault as an instruction, such as `redirect_uri must be given once`. */
+/**
+ * Describes the first fault as an instruction, such as `redirect_uri must be given once`.
+ * @param forms whether the body may be a form. JSON is always accepted
+ */
 function describeValidation(
   error: { validation: { instancePath: string; message?: string }[]; validationContext?: string },
-  { forms }: Accepted,
+  forms: boolean,
 ): string {
   const [first] = error.validation;
   const message = first?.message ?? 'malformed';
@@ -52,7 +49,7 @@ const frameworkTexts: Record<string, string> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'Content-Length does not match the request body',
 };
 
-function describeFault(code: string, { forms }: Accepted): string {
+function describeFault(code: string, forms: boolean): string {
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
     return `Content-Type must be application/json${forms ? ` or ${formType}` : ''}`;
   return frameworkTexts[code] ?? 'The request is malformed';
@@ -62,14 +59,14 @@ function describeFault(code: string, { forms }: Accepted): string {
 export function toApiError(error: unknown, { server }: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (isUnavailable(error)) return unavailable(error);
-  const accepted = { forms: server.hasContentTypeParser(formType) };
+  const forms = server.hasContentTypeParser(formType);
   if (hasZodFastifySchemaValidationErrors(error)) {
-    return new ApiError('invalid_request', { description: describeValidation(error, accepted) });
+    return new ApiError('invalid_request', { description: describeValidation(error, forms) });
   }
   // Errors of the framework have a code and a status. Other errors have none, and count as a 500.
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
   if (statusCode < 500) {
-    return new ApiError('invalid_request', { description: describeFault(code, accepted) });
+    return new ApiError('invalid_request', { description: describeFault(code, forms) });
   }
   return new ApiError('server_error', { cause: error });
 }

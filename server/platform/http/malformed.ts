@@ -52,16 +52,11 @@ function contentOf(error: ApiError, head: string): { body: string; headers: Reco
   return { body, headers: { 'content-type': 'application/json; charset=utf-8' } };
 }
 
-interface Refused {
-  error: ApiError;
-  /** The beginning of the request, as it was received. */
-  head: string;
-  /** Further headers of the response. */
-  further: Readonly<Record<string, string>>;
-}
-
-/** The headers and the body of a response that ends its connection. */
-function refusal({ error, head, further }: Refused) {
+/**
+ * The headers and the body of a response that ends its connection.
+ * @param head the beginning of the request, as it was received
+ */
+function refusal(error: ApiError, head: string, further: Readonly<Record<string, string>>) {
   const { body, headers: ofContent } = contentOf(error, head);
   const headers = {
     date: new Date().toUTCString(),
@@ -106,7 +101,7 @@ export function createMalformedAnswers(
     const requestId = randomRequestId();
     logger.debug({ requestId, status: error.status, fault: code }, 'answered malformed HTTP');
     const further = { 'x-request-id': requestId, ...helpHeaders(error.code) };
-    return refusal({ error, head: Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '', further });
+    return refusal(error, Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '', further);
   }
 
   async function answer(fault: ParserFault, socket: Socket): Promise<void> {

@@ -34,15 +34,15 @@ const connectionTimeout = 60_000;
 const keepAliveTimeout = 72_000;
 
 /** Time limits in milliseconds. */
-export interface ArrivalTimes {
+export const arrivalTimes = {
   /** For the headers of a request. At most as long as `request`; otherwise Node.js would exchange the two. */
-  headers: number;
+  headers: 10_000,
   /** For a whole request. */
-  request: number;
+  request: 15_000,
   /** The time between two checks for late connections. */
-  check: number;
-}
-export const arrivalTimes: ArrivalTimes = { headers: 10_000, request: 15_000, check: 1_000 };
+  check: 1_000,
+};
+export type ArrivalTimes = typeof arrivalTimes;
 
 export type HttpServer = FastifyInstance;
 

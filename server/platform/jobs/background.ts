@@ -1,21 +1,13 @@
 import type { Db } from 'mongodb';
-import { createJointReads, type JointRead } from '../database/reads/joint-reads.ts';
+import { createJointReads } from '../database/reads/joint-reads.ts';
 
-/** Brings the work together that a process repeats without a request. */
-export interface Background {
-  /** Reads for such work. Reads of the same turn of the event loop share one command, and no request waits for them. */
-  read: JointRead;
-  /**
-   * Calls `wake` after `ms` milliseconds, or earlier, as soon as any other work begins. What they read then shares one command.
-   * @returns a function that prevents the call
-   */
-  wakeWithin(ms: number, wake: () => void): () => void;
-  /** Wakes all work that waits. Call this where work begins that cannot wait. */
-  begin(): void;
-}
+export type Background = ReturnType<typeof createBackground>;
 
-/** An idle process costs what its commands cost, and a command costs about the same whether it does one read or several. */
-export function createBackground(db: Db): Background {
+/**
+ * Brings the work together that a process repeats without a request. An idle process costs what its commands cost, and a command
+ * costs about the same whether it does one read or several.
+ */
+export function createBackground(db: Db) {
   /** The timers of the work that waits, by its `wake`. */
   const waiting = new Map<() => void, NodeJS.Timeout>();
 
@@ -29,14 +21,20 @@ export function createBackground(db: Db): Background {
   }
 
   return {
+    /** Reads for such work. Reads of the same turn of the event loop share one command, and no request waits for them. */
     read: createJointReads(db),
-    wakeWithin(ms, wake) {
+    /**
+     * Calls `wake` after `ms` milliseconds, or earlier, as soon as any other work begins. What they read then shares one command.
+     * @returns a function that prevents the call
+     */
+    wakeWithin(ms: number, wake: () => void): () => void {
       waiting.set(wake, setTimeout(begin, ms).unref());
       return () => {
         clearTimeout(waiting.get(wake));
         waiting.delete(wake);
       };
     },
+    /** Wakes all work that waits. Call this where work begins that cannot wait. */
     begin,
   };
 }

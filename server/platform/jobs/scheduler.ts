@@ -23,11 +23,6 @@ interface Settings {
   processEvery: number;
 }
 
-interface AtOptions {
-  /** Which job of the same name and key prevents a second one. Default: `waiting` */
-  unless?: 'waiting' | 'unfinished';
-}
-
 type StoredJob = { _id: ObjectId } & Record<string, unknown>;
 
 export const collection = 'jobs';
@@ -157,7 +152,12 @@ export function createScheduler({ db, background = createBackground(db), logger,
      * Runs `name` at `when`, unless a job with this name and key waits. By default a job that a process has locked does not count,
      * because it may have begun already. With `unless: 'unfinished'` it counts.
      */
-    async at(name: string, when: Date, key: string, { unless }: AtOptions = {}): Promise<void> {
+    async at(
+      name: string,
+      when: Date,
+      key: string,
+      { unless }: { unless?: 'waiting' | 'unfinished' } = {},
+    ): Promise<void> {
       const existing = unless === 'unfinished' ? unfinishedOnly : waitingOnly;
       await agenda
         .create(name, { key })

@@ -3,6 +3,8 @@ import type { RotatedUse } from '../../../contracts/admin/keyring.ts';
 import { accessTokenLifetimeSeconds } from '../../../contracts/oauth.ts';
 import { listProcesses, processName } from '../../../contracts/processes.ts';
 import type { Clock } from '../clock.ts';
+import type { Actor } from '../database/audit/audit-entry.ts';
+import { endDryRun } from '../database/audit/dry-run.ts';
 import { isDuplicateKey } from '../database/failures.ts';
 import { ApiError } from '../errors.ts';
 import type { Processes } from '../jobs/processes.ts';
@@ -43,6 +45,9 @@ interface Settings {
   processes: Pick<Processes, 'list'>;
   clock: Pick<Clock, 'now'>;
 }
+
+/** A dry run ends before the first write. */
+type Caller = Pick<Actor, 'isDryRun'>;
 
 export type KeyRotation = ReturnType<typeof createKeyRotation>;
 
@@ -110,7 +115,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
     counts: (): Promise<SealedCounts> => countSealed(db, fields),
 
     /** Makes a new key, which is published now and used later. @param leadMs milliseconds until it is used */
-    async rotate(use: RotatedUse, leadMs: number, beforeWrite: () => void = () => {}): Promise<KeyDocument> {
+    async rotate(use: RotatedUse, leadMs: number, actor: Caller): Promise<KeyDocument> {
       const now = clock.now();
       const all = await list();
       const pending = all.find((key) => key.use === use && key.activeAt.getTime() > now);
@@ -118,14 +123,14 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
         throw conflict(
           `${pending._id} is pending already: it is used from ${pending.activeAt.toISOString()}`,
         );
-      beforeWrite();
+      endDryRun(actor);
       const key = await makeNext(use, { all, activeAt: new Date(now + leadMs) });
       await keyring.refresh();
       return key;
     },
 
     /** Removes an old signing key for ever. @returns the removed key */
-    async retire(id: string, beforeWrite: () => void = () => {}): Promise<KeyDocument> {
+    async retire(id: string, actor: Caller): Promise<KeyDocument> {
       const { key, all } = await signingKey(id);
       const now = clock.now();
       const retirableAt = retirableFrom(key, all, now);
@@ -135,7 +140,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
         throw refuse(
           `Tokens that ${id} has signed may live until ${retirableAt.toISOString()}; retire it then`,
         );
-      beforeWrite();
+      endDryRun(actor);
       await remove(id);
       return key;
     },
@@ -147,11 +152,11 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
      */
     async retireCompromised(
       id: string,
-      beforeWrite: () => void = () => {},
+      actor: Caller,
     ): Promise<{ key: KeyDocument; replacedBy: string | null }> {
       const { key, all } = await signingKey(id);
       const now = clock.now();
-      beforeWrite();
+      endDryRun(actor);
       const isReplaced = retirableFrom(key, all, now) !== undefined;
       const activeAt = new Date(Math.max(now, key.activeAt.getTime()));
       const successor = isReplaced ? undefined : await makeNext(key.use, { all, activeAt });
@@ -162,7 +167,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
     /** Seals at most `limit` values under the first master key. Repeat it until none is left. */
     async reseal(
       limit: number,
-      beforeWrite: () => void = () => {},
+      actor: Caller,
     ): Promise<{ masterKey: string; resealed: number; left: number }> {
       await requireOneMasterKey();
       const counts = await countSealed(db, fields);
@@ -171,7 +176,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
         throw refuse(
           `Values are sealed under ${missing.join(', ')}, which SVC_MASTER_KEY of this process lacks`,
         );
-      beforeWrite();
+      endDryRun(actor);
       const resealed = await resealSome(db, fields, { sealing, limit });
       const countsAfter = await countSealed(db, fields);
       let left = 0;

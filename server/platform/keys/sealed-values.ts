@@ -63,15 +63,6 @@ export async function requireMasterKeys(
   ]);
 }
 
-/** Tells `sealing` which master keys the values in the database are sealed under, so that it knows what this process lacks. */
-export async function checkMasterKeys(
-  db: Db,
-  fields: readonly SealedField[],
-  sealing: Pick<Sealing, 'noteAll'>,
-): Promise<void> {
-  sealing.noteAll((await countSealed(db, fields)).keys());
-}
-
 /**
  * Finds the `_id` of a document that has a value for which `matches` is true; undefined if there is none. It opens every
  * value, some thousands a second. A stored digest would be faster, but could be out of date.

@@ -2,10 +2,9 @@ import { type LedgerEntry, ownerOfWallet } from '../../billing/ledger/ledger-pag
 import { createLedgerStore, type LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import type { StoredEntry } from '../../operations/audit/audit-entries.ts';
 import { createAuditStore } from '../../operations/audit/audit-store.ts';
-import { createStores } from '../../operations/stores.ts';
-import { createPartnerNames } from '../../partners/partner-names.ts';
+import { createPartnerStore } from '../../partners/partner-store.ts';
 import { connect, type Database, longestScanMs } from '../../platform/database/connect.ts';
-import { createRecordOwners } from './record-owner-store.ts';
+import { withPartnerName } from '../../platform/database/partner-names.ts';
 
 /** Something of the old database that the restored one lacks: a change from the audit log, or a ledger entry. */
 export interface Lost {
@@ -33,9 +32,7 @@ interface Addresses {
   embedded: { old: boolean; restored: boolean };
 }
 
-/** How many audit entries one read compares. */
 const comparedAtOnce = 500;
-/** How many wallets one read lists. */
 const walletsAtOnce = 500;
 
 /** Finds the last page that two ledgers of a wallet share; -1 if there is none. A digest covers all pages before it. */
@@ -96,8 +93,8 @@ async function lostLedger(old: LedgerStore, restored: LedgerStore): Promise<Unna
   }
 }
 
-const viewChange = (entry: StoredEntry, partnerId: string | null): Unnamed => ({
-  partnerId,
+const viewChange = (entry: StoredEntry): Unnamed => ({
+  partnerId: entry.partnerId ?? null,
   at: entry.at.toISOString(),
   kind: 'change',
   what: entry.action,
@@ -109,17 +106,12 @@ const viewChange = (entry: StoredEntry, partnerId: string | null): Unnamed => ({
 
 async function lostChanges(old: Database['db'], restored: Database['db']): Promise<Unnamed[]> {
   const [oldLog, restoredLog] = [createAuditStore(old), createAuditStore(restored)];
-  const ownersOf = createRecordOwners(old);
   const lost: Unnamed[] = [];
   let read: StoredEntry[] = [];
   async function compare(): Promise<void> {
     const present = await restoredLog.existing(read.map(({ _id }) => _id));
-    const missing = read.filter(({ _id }) => !present.has(_id));
+    lost.push(...read.filter(({ _id }) => !present.has(_id)).map(viewChange));
     read = [];
-    const owners = await ownersOf(missing.flatMap(({ target }) => target ?? []));
-    lost.push(
-      ...missing.map((entry) => viewChange(entry, entry.partnerId ?? owners.get(entry.target ?? '') ?? null)),
-    );
   }
   for await (const entry of oldLog.changes()) if (read.push(entry) >= comparedAtOnce) await compare();
   await compare();
@@ -145,9 +137,7 @@ export async function compareRestored({ old, restored, embedded }: Addresses): P
       ...(await lostLedger(createLedgerStore(first.db), createLedgerStore(second.db))),
       ...(await lostChanges(first.db, second.db)),
     ].toSorted(inOrder);
-    const ids = [...new Set(lost.flatMap(({ partnerId }) => partnerId ?? []))];
-    const names = await createPartnerNames(createStores(first.db).partners.partners)(ids);
-    return lost.map((row) => ({ ...row, partnerName: names.get(row.partnerId ?? '') ?? null }));
+    return await withPartnerName(lost, createPartnerStore(first.db).names);
   } finally {
     await Promise.all([first.client.close(), second.client.close()]);
   }

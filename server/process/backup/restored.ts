@@ -1,6 +1,7 @@
 import { listProcesses, processName } from '../../../contracts/processes.ts';
 import { createAuditStore } from '../../operations/audit/audit-store.ts';
 import { createOperatorStore } from '../../operations/operators/operator-store.ts';
+import { sealedFields } from '../../operations/schema/collections.ts';
 import { createMembersStores } from '../../partners/members/store.ts';
 import { createRestoreStore } from '../../people/restore-store.ts';
 import { ConfigError } from '../../platform/config/config.ts';
@@ -12,7 +13,6 @@ import { forgetProcesses, livingProcesses } from '../../platform/jobs/processes.
 import { requireMasterKeys } from '../../platform/keys/sealed-values.ts';
 import { fingerprint } from '../../platform/keys/sealing.ts';
 import { schema } from '../wiring/schema.ts';
-import { sealedFields } from '../wiring/sealed-fields.ts';
 
 /** A restored database: its address, and the origin of its state (`source`) for the audit log. */
 interface Restored {

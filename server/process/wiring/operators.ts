@@ -4,13 +4,10 @@ import { opsRoutes, processMetricsRoutes } from '../../console/ops/ops-routes.ts
 import { createAdminRouter } from '../../operations/admin-router.ts';
 import { viewEntry } from '../../operations/audit/audit-log.ts';
 import { createAdmin } from '../../operations/feature.ts';
+import type { Foundation } from '../../operations/foundation.ts';
 import type { Metrics } from '../../operations/metrics/metrics.ts';
 import { createOwnRecords } from '../../operations/own-records.ts';
-import { existingNames } from '../../operations/requests/existing-names.ts';
-import { createFindInactive } from '../../operations/requests/inactive-records.ts';
 import { adminRoutes } from '../../operations/routes.ts';
-import { reportShards } from '../../operations/schema/shard-report.ts';
-import { createSecretOwners } from '../../operations/secrets/secret-owners.ts';
 import type { Stores } from '../../operations/stores.ts';
 import type { createWarnings } from '../../operations/warnings/feature.ts';
 import type { Verification } from '../../pages/feature.ts';
@@ -18,24 +15,16 @@ import type { PartnersFeature } from '../../partners/feature.ts';
 import type { Integrations } from '../../partners/integrations/admin-integrations.ts';
 import { createMemberProcedures } from '../../partners/members/admin.ts';
 import type { MemberMail } from '../../partners/members/member-mail.ts';
-import { createUserRecords } from '../../people/users/user-records.ts';
-import type { Pace } from '../../platform/config/pace.ts';
-import { version } from '../../platform/config/version.ts';
 import type { PartnerNames } from '../../platform/database/partner-names.ts';
-import { createUpgrade } from '../../platform/database/schema/upgrade.ts';
 import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
-import { createKeyRotation } from '../../platform/keys/key-rotation.ts';
 import { createWebhookProcedures } from '../../webhooks/admin.ts';
 import { createWhyOff } from '../../webhooks/delivery/endpoint.ts';
 import { createEndpointHealth } from '../../webhooks/operators/endpoints/health.ts';
 import { createRequireKey } from '../../webhooks/operators/endpoints/key-owner.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
-import type { Foundation } from './foundation.ts';
-import { sealedFields } from './sealed-fields.ts';
 
 interface Parts {
   stores: Stores;
-  pace: Pace;
   limit: RequestLimit;
   partnerNames: PartnerNames;
   metrics: Metrics;
@@ -50,9 +39,8 @@ interface Parts {
 
 /** Makes the parts for operators and members: the admin API over all features, the pages for ops, and what the portal is made of. */
 export function createOperators(foundation: Foundation, parts: Parts) {
-  const { config, db, maintenance = db, clock, keyring, sealing, processes, logger, adminToken } = foundation;
-  const { schema, databaseFault = () => undefined } = foundation;
-  const { stores, pace, limit, partnerNames, metrics } = parts;
+  const { config, clock, keyring, processes, logger, databaseFault } = foundation;
+  const { stores, limit, partnerNames, metrics } = parts;
   const { partners, wallets, verification, integrations, warnings, webhooks } = parts;
   const { directory } = partners;
 
@@ -61,48 +49,27 @@ export function createOperators(foundation: Foundation, parts: Parts) {
   const hasWorker = () => processes.hasRole('worker');
   const whyOff = createWhyOff(directory);
   const readHealth = createEndpointHealth({ ...webhooks.context, requireKey, pauses, hasWorker, whyOff });
-  const upgrade = createUpgrade({ db, maintenance, schema, processes, clock });
-  const about = { version, contract: '0.8.0', environment: config.environment, baseUrl: config.baseUrl };
-  const admin = createAdmin({
-    stores: stores.admin,
+  const admin = createAdmin(foundation, {
+    ...{ stores, metrics, partnerNames },
+    readQueue: webhooks.context.deliveryQueries.queue,
+  });
+  const members = createMemberProcedures({
+    stores: stores.members,
+    isOn: config.portal,
     clock,
-    log: logger,
-    firstToken: adminToken,
-    metrics,
-    flushEvery: pace.requestsEvery,
-    existing: (names) => existingNames(stores, names),
-    partnerNames,
-    status: { about, readQueue: webhooks.context.deliveryQueries.queue, readProcesses: processes.survey },
-    rotation: createKeyRotation({ db, sealing, keyring, fields: sealedFields, processes, clock }),
-    upgrade,
-    shards: () => reportShards(db),
-    databaseFault,
-    findInactive: createFindInactive({
-      ...stores.partners,
-      ...stores.storefront,
-      audit: stores.admin.audit,
-    }),
-    findSecret: createSecretOwners({ db, stores, sealing, clock }),
-    recordsOfUser: createUserRecords(stores.verification),
+    idKey: keyring.id,
+    requirePartner: partners.partners.show,
+    baseUrl: config.baseUrl,
+    mailOwners: parts.memberMail.toOwners,
+    auditEntriesOf: async (partnerId, page) =>
+      (await stores.admin.audit.list({ partnerId, changesOnly: true, ...page })).map(viewEntry),
   });
   const router = createAdminRouter({
     admin: admin.procedures,
     partners: partners.procedures,
     wallets: wallets.procedures,
     verification: verification.procedures,
-    integrations: integrations.procedures,
-    warnings: warnings.procedures,
-    members: createMemberProcedures({
-      stores: stores.members,
-      isOn: config.portal,
-      clock,
-      idKey: keyring.id,
-      requirePartner: partners.partners.show,
-      baseUrl: config.baseUrl,
-      mailOwners: parts.memberMail.toOwners,
-      auditEntriesOf: async (partnerId, page) =>
-        (await stores.admin.audit.list({ partnerId, changesOnly: true, ...page })).map(viewEntry),
-    }),
+    others: { integrations: integrations.procedures, members, warnings: warnings.procedures },
     webhooks: createWebhookProcedures({
       webhooks,
       requireKey,
@@ -128,11 +95,11 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     showPartner: partners.partners.show,
     onShed: metrics.shed,
     previewConsent: verification.previewConsent,
-    about,
+    about: admin.about,
   };
 
   // The ops page reads through the same procedures, as a caller with the role ops.
-  const { authenticate, auditLog } = admin;
+  const { about, authenticate, auditLog } = admin;
   const { overview, backlog } = stores.admin;
   const { environment, baseUrl } = about;
   const routes: FastifyPluginAsync = async (scope) => {
@@ -156,7 +123,6 @@ export function createOperators(foundation: Foundation, parts: Parts) {
   };
   return {
     admin: { ...admin, router, routes, metricsRoutes: processMetricsRoutes(authenticate, metrics) },
-    upgrade,
     portalParts,
   };
 }

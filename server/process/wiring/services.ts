@@ -7,6 +7,7 @@ import { tracedStores } from '../../billing/ledger/traced-ledger.ts';
 import { createWalletsFeature } from '../../billing/wallets/feature.ts';
 import { createStatementSigner } from '../../billing/wallets/signed-statement.ts';
 import { statusListTypes } from '../../identity-wallet/port.ts';
+import type { Foundation } from '../../operations/foundation.ts';
 import { createMetrics } from '../../operations/metrics/metrics.ts';
 import { createUnpaidWallets } from '../../operations/overview/unpaid-wallets.ts';
 import { createStatusFeature } from '../../operations/service-status/feature.ts';
@@ -18,12 +19,10 @@ import { createIntegrations } from '../../partners/integrations/admin-integratio
 import { customerHash } from '../../partners/integrations/customer-hash.ts';
 import { createSecretUses } from '../../partners/keys/secret-uses.ts';
 import { createMemberMail } from '../../partners/members/member-mail.ts';
-import { createPartnerNames } from '../../partners/partner-names.ts';
 import { createPersonAccesses } from '../../people/erasure/person-accesses.ts';
 import { version } from '../../platform/config/version.ts';
 import { createCapacity } from '../../platform/http/limits/in-flight.ts';
 import { createRequestLimit } from '../../platform/http/limits/request-limits.ts';
-import { createBackground } from '../../platform/jobs/background.ts';
 import { createScheduler } from '../../platform/jobs/scheduler.ts';
 import { createLastUses } from '../../platform/keys/last-uses.ts';
 import { createMailer } from '../../platform/mail.ts';
@@ -36,7 +35,6 @@ import { checkWebhookUrl } from '../../webhooks/egress/destination.ts';
 import { createPublicGet } from '../../webhooks/egress/public-get.ts';
 import { tracedWebhooks } from '../../webhooks/egress/traced-post.ts';
 import { createWebhooks } from '../../webhooks/webhooks.ts';
-import type { Foundation } from './foundation.ts';
 import { createOperators } from './operators.ts';
 import { createUpwardCalls } from './upward-calls.ts';
 
@@ -51,13 +49,12 @@ const mostOfSharer = { authenticated: 192, returning_user: 256 };
 
 /** Creates all features and connects them. This is the only place where features are joined. */
 export function createServices(foundation: Foundation) {
-  const { config, db, maintenance = db, clock, keyring, sealing, processes, logger } = foundation;
-  const { ownPorts, pace, processMetrics, tracing, databaseFault = () => undefined } = foundation;
-  const { background = createBackground(db) } = foundation;
+  const { config, db, maintenance, clock, keyring, sealing, processes, logger } = foundation;
+  const { ownPorts, pace, processMetrics, tracing, databaseFault, background } = foundation;
   const stores = { ...createStores(db, maintenance), ...foundation.stores };
   const limit = createRequestLimit({ db, clock, key: keyring.id });
   const publicGet = createPublicGet();
-  const partnerNames = createPartnerNames(stores.partners.partners);
+  const partnerNames = stores.partners.partners.names;
   const lastUses = createLastUses({ db, clock, logger, flushEvery: pace.usesEvery });
   const used = createSecretUses(lastUses);
   const worker = config.roles.has('worker');
@@ -72,11 +69,7 @@ export function createServices(foundation: Foundation) {
 
   const upward = createUpwardCalls();
   const scheduler = createScheduler({ db, background, logger, processEvery: pace.jobsEvery });
-  const metrics = createMetrics({
-    process: processMetrics,
-    tickAge: scheduler.tickAge,
-    certificates: upward.certificates,
-  });
+  const metrics = createMetrics(processMetrics, scheduler.tickAge, upward.certificates);
 
   const status = createStatusFeature({
     ...common,
@@ -88,7 +81,6 @@ export function createServices(foundation: Foundation) {
   const partners = createPartnersFeature({
     ...common,
     stores: stores.partners,
-    onSecretUsed: used,
     openWallets: upward.openWallets,
     findReplaced: stores.admin.audit.findReplacedSecrets,
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
@@ -172,7 +164,7 @@ export function createServices(foundation: Foundation) {
   const integrations = createIntegrations({
     ...common,
     store: stores.storefront.integrations,
-    findClient: (clientId) => directory.client(clientId, { fresh: true }),
+    directory,
   });
 
   const personAccesses = createPersonAccesses({
@@ -279,7 +271,7 @@ export function createServices(foundation: Foundation) {
     sweeps: [
       ...billing.sweeps,
       ...wallets.sweeps,
-      operators.upgrade.sweep,
+      operators.admin.upgrade.sweep,
       verification.sweep,
       verification.erasureSweep,
       webhooks.sweep,

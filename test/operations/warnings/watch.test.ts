@@ -39,7 +39,9 @@ function setUp({ partners, stalls }: { partners: string[]; stalls: (partnerId: s
       keyIds: [`key of ${partnerId} in ${mode}`],
     }),
     publish: async (drafts) => void published.push(...drafts.map((draft) => draft.partnerId)),
-    async sendMail({ name }) {
+    links: { baseUrl: 'http://localhost:8080', portal: false },
+    async send({ to }) {
+      const name = to.replace('@shop.example', '');
       if (!stalls(name)) return void mailed.push(name);
       clock.advance(10_000);
       throw new Error('Greeting never received');

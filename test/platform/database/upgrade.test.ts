@@ -28,11 +28,9 @@ const present: Schema = {
       name: 'partners have a title',
       to: 8,
       collection: 'partners',
-      affected: {},
-      apply: async (db, ids) => {
-        const partners = db.collection<{ _id: string }>('partners');
-        await partners.updateMany({ _id: { $in: [...ids] } }, [{ $set: { title: '$name' } }]);
-      },
+      pending: { title: { $exists: false } },
+      change: [{ $set: { title: '$name' } }],
+      isFinal: true,
     },
   ],
 };

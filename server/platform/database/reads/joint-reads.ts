@@ -19,12 +19,9 @@ export const anyOf = (collection: string, filter: Document): Read => ({
   limit: 1,
 });
 
-/** The documents of joint reads did not fit into one reply of the database, which has 16 MB at most. */
-export class ReplyOverflow extends Error {}
-
 /**
  * Reads documents. Reads in the same turn of the event loop share one database command.
- * @throws ReplyOverflow
+ * @throws Error if the documents do not fit into one reply of the database, which has 16 MB at most
  */
 export type JointRead = <T extends Document>(read: Read) => Promise<T[]>;
 
@@ -72,8 +69,7 @@ export function createJointReads(db: Db): JointRead {
 
   async function send(command: Document): Promise<Document[]> {
     const reply = await db.command({ ...command, ...concern });
-    if (Number(reply['cursor'].id) !== 0)
-      throw new ReplyOverflow('a read has found more than one reply holds');
+    if (Number(reply['cursor'].id) !== 0) throw new Error('a read has found more than one reply holds');
     return reply['cursor'].firstBatch;
   }
 

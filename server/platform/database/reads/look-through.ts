@@ -15,7 +15,7 @@ interface Search {
   /** The time field that the records are sorted by. */
   by: string;
   /** The last record of the page before. */
-  after?: { _id: string; at: Date } | undefined;
+  after?: Document | undefined;
   limit: number;
   /** The most records to read; default 20,000. */
   most?: number | undefined;
@@ -127,8 +127,8 @@ function afterRecord(by: string, after: Search['after']): Document {
   if (!after) return {};
   return {
     // By this condition, which has no alternatives, the database skips the index entries of the earlier pages.
-    [by]: { $lte: after.at },
+    [by]: { $lte: after[by] },
     // Records with the same time are in the order of their ids.
-    $or: [{ [by]: { $lt: after.at } }, { _id: { $lt: after._id } }],
+    $or: [{ [by]: { $lt: after[by] } }, { _id: { $lt: after['_id'] } }],
   };
 }

@@ -1,36 +1,25 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
-import { isDuplicateKey } from '../failures.ts';
+import { unlessDuplicate } from '../failures.ts';
 import { metaCollection } from '../meta.ts';
 
-interface Common {
+/** A change of documents. */
+export interface Migration {
   name: string;
   /** The schema version that the migration belongs to. In a database of this version, documents have the new form. */
   to: number;
   collection: string;
-  /** Indexes that only the old form needs. They are dropped when no build uses the old form any more. */
-  retiredIndexes?: readonly { collection: string; name: string }[];
-}
-
-/** A change of documents that runs while older and newer builds serve. Both builds must read both forms. */
-interface OnlineMigration extends Common {
   /** Matches documents in the old form, and no changed ones. */
   pending: Filter<Document>;
   /** The change, as stages of an update. */
   change: Document[];
+  /**
+   * Whether older builds cannot read the change. It then begins when no older build can run any more. Any other change runs while
+   * older and newer builds serve, so both must read both forms.
+   */
+  isFinal?: true;
+  /** Indexes that only the old form needs. They are dropped when no build uses the old form any more. */
+  retiredIndexes?: readonly { collection: string; name: string }[];
 }
-
-/** A change that older builds cannot read. It begins when no older build can run any more. */
-interface FinalMigration extends Common {
-  /** Matches the documents that may need the change. */
-  affected: Filter<Document & { _id: string }>;
-  /** Changes these documents. Idempotent. */
-  apply: (db: Db, ids: readonly string[]) => Promise<void>;
-}
-
-export type Migration = OnlineMigration | FinalMigration;
-
-const isOnline = (migration: Migration): migration is OnlineMigration => 'change' in migration;
-export const isFinal = (migration: Migration): migration is FinalMigration => !isOnline(migration);
 
 interface Progress {
   _id: string;
@@ -70,26 +59,22 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
   async function lease(migration: Migration): Promise<Progress | undefined> {
     const now = clock.now();
     const free = { _id: idOf(migration), leasedUntil: { $lte: new Date(now) }, doneAt: { $exists: false } };
-    try {
-      const leased = await meta.findOneAndUpdate(
+    // The filter excludes a leased or finished migration. The upsert then tries to insert a second document with its `_id`.
+    const leased = await unlessDuplicate(
+      meta.findOneAndUpdate(
         free,
         { $set: { leasedUntil: new Date(now + leaseMs) }, $setOnInsert: { changed: 0 } },
         { upsert: true, returnDocument: 'after' },
-      );
-      return leased ?? undefined;
-    } catch (error) {
-      // The filter excludes a leased or finished migration. The upsert then tries to insert a second document with its `_id`.
-      if (isDuplicateKey(error)) return undefined;
-      throw error;
-    }
+      ),
+    );
+    return leased ?? undefined;
   }
 
   /** Changes the next page. `lastId`: the last `_id` of the page; undefined if no page follows. */
   async function nextPage(migration: Migration, after: string | undefined) {
     const afterLast = after === undefined ? {} : { _id: { $gt: after } };
-    const wanted = isOnline(migration) ? migration.pending : migration.affected;
     const found = await documents(migration)
-      .find({ $and: [wanted, afterLast] } as Filter<{ _id: string }>, { projection: { _id: 1 } })
+      .find({ $and: [migration.pending, afterLast] } as Filter<{ _id: string }>, { projection: { _id: 1 } })
       .sort({ _id: 1 })
       .limit(pageLength)
       .toArray();
@@ -100,10 +85,6 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
 
   /** @returns how many documents were changed */
   async function change(migration: Migration, ids: readonly string[]): Promise<number> {
-    if (isFinal(migration)) {
-      await migration.apply(db, ids);
-      return ids.length;
-    }
     // The condition is checked again, because another build may have changed a document since.
     const old = { $and: [migration.pending, { _id: { $in: ids } }] } as Filter<{ _id: string }>;
     return (await documents(migration).updateMany(old, migration.change)).modifiedCount;
@@ -157,7 +138,7 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
     /** Counts the documents in the old form. It reads whole collections. */
     async countPending(migrations: readonly Migration[]): Promise<number> {
       let pending = 0;
-      for (const migration of migrations.filter(isOnline))
+      for (const migration of migrations)
         pending += await documents(migration).countDocuments(migration.pending as Filter<{ _id: string }>);
       return pending;
     },

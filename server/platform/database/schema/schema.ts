@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { ConfigError } from '../../config/config.ts';
 import { version as build } from '../../config/version.ts';
-import { duplicateKey, isDuplicateKey, isUnavailable } from '../failures.ts';
+import { duplicateKey, isUnavailable, unlessDuplicate } from '../failures.ts';
 import { metaCollection } from '../meta.ts';
 import type { JointRead, Read } from '../reads/joint-reads.ts';
 import type { Migration } from './migrations.ts';
@@ -159,10 +159,8 @@ export async function requireSchema(db: Db, versions: Versions): Promise<void> {
     requireKnownVersion(db, found, versions);
   } else {
     await requireNoRetiredCollections(db);
-    await meta.insertOne(document).catch((error: unknown) => {
-      // Another process that starts at the same time has written the document.
-      if (!isDuplicateKey(error)) throw error;
-    });
+    // A duplicate is of another process that starts at the same time.
+    await unlessDuplicate(meta.insertOne(document));
   }
   await requireNamedIndexes(db, document);
 }

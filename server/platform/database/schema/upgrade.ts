@@ -1,31 +1,15 @@
 import type { Db } from 'mongodb';
+import type { FinishedSchema, SchemaView } from '../../../../contracts/admin/schema.ts';
 import { listProcesses, processName } from '../../../../contracts/processes.ts';
 import type { Clock } from '../../clock.ts';
 import { ApiError } from '../../errors.ts';
 import type { Processes } from '../../jobs/processes.ts';
+import type { Actor } from '../audit/audit-entry.ts';
+import { endDryRun } from '../audit/dry-run.ts';
 import type { Sweep } from '../event-draft.ts';
 import { dropIndex } from './indexes.ts';
-import { createMigrator, isFinal, type MigrationState } from './migrations.ts';
-import {
-  endUpgrade,
-  raisedSchemaRead,
-  raiseSchema,
-  readSchema,
-  type Schema,
-  type SchemaState,
-  switchForms,
-} from './schema.ts';
-
-export interface UpgradeState extends Pick<SchemaState, 'forms'> {
-  /** The schema version of the documents in the database. */
-  version: number;
-  /** The newest schema version that this build knows. */
-  known: number;
-  oldestBuild: string | undefined;
-  /** The earliest time at which processes stop looking for documents of the version before. */
-  bothUntil?: Date;
-  migrations: MigrationState[];
-}
+import { createMigrator } from './migrations.ts';
+import { endUpgrade, raisedSchemaRead, raiseSchema, readSchema, type Schema, switchForms } from './schema.ts';
 
 interface Settings {
   db: Db;
@@ -54,8 +38,8 @@ export type Upgrade = ReturnType<typeof createUpgrade>;
 export function createUpgrade({ db, maintenance, schema, processes, clock }: Settings) {
   const { version: newest, migrations } = schema;
   const migrator = createMigrator({ db: maintenance, clock });
-  const online = migrations.filter((migration) => !isFinal(migration));
-  const final = migrations.filter(isFinal);
+  const online = migrations.filter(({ isFinal }) => !isFinal);
+  const final = migrations.filter(({ isFinal }) => isFinal);
   const retired = migrations.flatMap(({ retiredIndexes = [] }) => retiredIndexes);
 
   /**
@@ -95,7 +79,7 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
     },
   };
 
-  async function show(): Promise<UpgradeState> {
+  async function show(): Promise<SchemaView> {
     const [{ version, oldestBuild, raisedAt, forms }, states] = await Promise.all([
       readSchema(db, newest),
       migrator.states(migrations),
@@ -106,9 +90,9 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
     return {
       version,
       known: newest,
-      oldestBuild,
+      oldestBuild: oldestBuild ?? null,
       forms,
-      ...(areBothRead ? { bothUntil: new Date(raisedAt.getTime() + oldFormLifetime) } : {}),
+      bothUntil: areBothRead ? new Date(raisedAt.getTime() + oldFormLifetime).toISOString() : null,
       migrations: migrationStates,
     };
   }
@@ -130,9 +114,9 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
      * Raises the schema version of the database to that of this build; older builds cannot use the database any more. While
      * documents in the old form are left, it only returns their number, and has to be called again.
      */
-    async finish(beforeWrite: () => void = () => {}): Promise<UpgradeState & { left: number }> {
+    async finish(actor: Pick<Actor, 'isDryRun'>): Promise<FinishedSchema> {
       await requireNoOldProcess();
-      beforeWrite();
+      endDryRun(actor);
       const { version } = await readSchema(db, newest);
       const steps = online.filter(({ to }) => to > version);
       await migrator.restart(steps);
