@@ -122,6 +122,7 @@ describe('a form of the portal', () => {
     const csrf = fieldIn((await stranger.browser.open('/')).html, 'csrf');
     for (const path of paths().filter((one) => one.split('/').length > 2)) {
       clock.advance(5_000);
+      expect([path, (await stranger.browser.open(path)).status]).toEqual([path, 404]);
       for (const act of actsOn((await owner.browser.open(path)).html)) {
         const form = { csrf, act, uri: 'https://evil.example/', keepOld: '0', role: 'owner', hours: '1' };
         const { status } = await stranger.browser.post(path, { ...form, url: 'https://evil.example/' });
