@@ -36,15 +36,7 @@ async function readsOf(call: () => Promise<unknown>): Promise<Document[]> {
     .filter((command) => !isKeyringRead(command) && ('find' in command || 'aggregate' in command))
     .map((command) => {
       const names = [
-        'find',
-        'aggregate',
-        'filter',
-        'pipeline',
-        'sort',
-        'hint',
-        'limit',
-        'skip',
-        'projection',
+        ...['find', 'aggregate', 'filter', 'pipeline', 'sort', 'hint', 'limit', 'skip', 'projection'],
       ];
       const kept = names.flatMap((name) => (name in command ? [[name, command[name]] as const] : []));
       return { ...Object.fromEntries(kept), ...('aggregate' in command ? { cursor: {} } : {}) };
