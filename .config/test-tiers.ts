@@ -27,7 +27,7 @@ const slow = [
   // The journey, by its program.
   'test/platform/database/shards.test.ts',
   // Starts of the built server.
-  'test/platform/{admin-url,first-use,greeting,health-listener,logs,reseal,restore,roll-out,start-fault,stop}.test.ts',
+  'test/platform/{first-use,health-listener,logs,reseal,restore,roll-out,start-fault,stop}.test.ts',
   // A process for each test, and a receiver that is too slow for 10 s.
   'test/cli/svc/listen.test.ts',
   // A terminal and a shell.
@@ -62,9 +62,6 @@ const isolated = [
 /** Quick files that try a part of their cases; the slow tier runs them again, and tries all. */
 const thorough = [
   'test/billing/exchange.test.ts',
-  'test/contract/conforming-requests.test.ts',
-  'test/console/portal/many.test.ts',
-  'test/console/portal/scope.test.ts',
   'test/pages/flow/interleavings.test.ts',
   'test/webhooks/operators/schedule.test.ts',
 ];

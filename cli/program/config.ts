@@ -23,6 +23,9 @@ const programs = {
   },
 } as const;
 
+/** The plugins by program, of which each command line of a process needs the same. */
+const loadedPlugins = new Map<ProgramName, Config['plugins']>();
+
 /**
  * Loads the package's settings, together with the texts for help. They are read from the directory of the compiled code, which
  * has the commands and their manifest. With the manifest, a start does not load all commands.
@@ -34,5 +37,9 @@ export async function loadConfig(program: ProgramName = 'svcadmin'): Promise<Con
   ) as Interfaces.PJSON;
   const oclif = { ...pjson.oclif, ...settings, bin: program, dirname: program } as Interfaces.PJSON['oclif'];
   const directory = fileURLToPath(new URL(root, import.meta.url));
-  return Config.load({ root: directory, pjson: { ...pjson, description, oclif } });
+  const plugins = loadedPlugins.get(program);
+  const options = { root: directory, pjson: { ...pjson, description, oclif } };
+  const config = await Config.load(plugins ? { ...options, plugins } : options);
+  loadedPlugins.set(program, config.plugins);
+  return config;
 }

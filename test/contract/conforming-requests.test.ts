@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic } from '../api/oauth/oauth-server.ts';
 import { type Shop, sign } from '../api/storefront/shop.ts';
 import { redirectUri, type TestPartner } from '../harness/partner.ts';
@@ -185,7 +185,7 @@ describe('a request generated from the OpenAPI document', () => {
         const { status, body } = await send(endpoint, request);
         expect({ status, ...(body as object | undefined) }).toMatchObject(answers);
       }),
-      { numRuns: inject('thorough') ? 50 : 15 },
+      { numRuns: 50 },
     );
   });
 

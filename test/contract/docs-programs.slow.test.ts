@@ -12,7 +12,7 @@ import { adminToken, startTestServer, type TestServer } from '../harness/server.
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
 import { codeBlocks, fileBlock } from './markdown.ts';
-import { hasProgram, start } from './programs.ts';
+import { cacheOf, hasProgram, start } from './programs.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 let server: TestServer;
@@ -68,24 +68,31 @@ describe('docs/quickstart.md', () => {
   }
 
   const applications = [
-    { file: 'app.mjs', program: 'node' },
-    { file: 'app.py', program: 'python3' },
-    { file: 'app.php', program: 'php' },
+    { file: 'app.mjs', program: 'node', events: ['enrollment.created', 'vae.resolved'] },
+    // The user returns.
+    { file: 'app.py', program: 'python3', events: ['vae.resolved'] },
+    { file: 'app.php', program: 'php', events: ['vae.resolved'] },
   ];
 
-  it.for(applications)(
-    'has an application $file that, copied with its commands, shows the first claim and an event',
-    async ({ file, program }, { skip }) => {
-      if (!hasProgram(program)) skip(`this machine has no ${program}`);
-      const place = await follow();
+  describe('copied with its commands', () => {
+    let place: Place;
+    beforeAll(async () => {
+      place = await follow();
       const { cwd, adapted } = place;
       symlinkSync(join(repository, 'cli'), join(cwd, 'cli'));
       const env = { ...process.env, SVCADMIN_URL: server.adminUrl, SVCADMIN_TOKEN: adminToken };
       for (const { role, code } of blocks)
         if (role === 'run') await promisify(execFile)('bash', ['-euc', adapted(code)], { cwd, env });
-      await use(place, file, ['enrollment.created', 'vae.resolved']);
-    },
-  );
+    });
+
+    it.for(applications)(
+      'has an application $file that shows the first claim and an event',
+      async ({ file, program, events }, { skip }) => {
+        if (!hasProgram(program)) skip(`this machine has no ${program}`);
+        await use(place, file, events);
+      },
+    );
+  });
 
   it.for(applications)(
     'has an application $file that, copied without its webhook settings, shows the first claim',
@@ -124,8 +131,8 @@ describe('docs/webhooks.md', () => {
       const url = `http://localhost:${port}/hooks`;
       const { keyId, partnerId } = partner;
       const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId, url });
-      // Files of a program, such as a compiler's cache, are removed with the workspace.
-      const litter = { TMPDIR: cwd, GOCACHE: join(cwd, 'go'), GOPROXY: 'off' };
+      // Files of a program are removed with the workspace.
+      const litter = { TMPDIR: cwd, GOCACHE: cacheOf('go'), GOPROXY: 'off' };
       const env = { ...litter, SVC_WEBHOOK_SECRET: signingSecret, PORT: String(port) };
       const whole = command.map((part) => part.replace('PORT', String(port)));
       const receiver = await start(whole, { cwd, env, port });
@@ -151,18 +158,24 @@ describe('docs/webhooks.md', () => {
 describe('docs/storefront.md', () => {
   const caller = {
     mjs: `import { exchange } from './exchange.mjs';
-      const [account, fields] = JSON.parse(process.argv[2]);
-      console.log(JSON.stringify(await exchange(account, fields)));`,
+      const [account, ...all] = JSON.parse(process.argv[2]);
+      const answers = [];
+      for (const fields of all) answers.push(await exchange(account, fields));
+      console.log(JSON.stringify(answers));`,
     py: `import json, sys
 from exchange import exchange
-account, fields = json.loads(sys.argv[1])
-status, body = exchange(account["baseUrl"], account["integrationId"], account["integrationSecret"], fields)
-print(json.dumps({"status": status, "body": body}))`,
+account, *all = json.loads(sys.argv[1])
+answers = [exchange(account["baseUrl"], account["integrationId"], account["integrationSecret"], fields) for fields in all]
+print(json.dumps([{"status": status, "body": body} for status, body in answers]))`,
     php: `<?php
 require 'exchange.php';
-[$account, $fields] = json_decode($argv[1], true);
-[$status, $body] = exchange($account['baseUrl'], $account['integrationId'], $account['integrationSecret'], $fields);
-echo json_encode(['status' => $status, 'body' => $body]);`,
+$all = json_decode($argv[1], true);
+$account = array_shift($all);
+foreach ($all as $fields) {
+  [$status, $body] = exchange($account['baseUrl'], $account['integrationId'], $account['integrationSecret'], $fields);
+  $answers[] = ['status' => $status, 'body' => $body];
+}
+echo json_encode($answers);`,
   };
 
   it.for([
@@ -177,20 +190,17 @@ echo json_encode(['status' => $status, 'body' => $body]);`,
       save(cwd, `exchange.${ending}`, fileBlock('storefront.md', `exchange.${ending}`));
       save(cwd, `caller.${ending}`, caller[ending]);
       const shop = await createShop(server);
-      const exchange = async (code: string) => {
-        const account = { baseUrl: server.baseUrl, ...shop };
-        const fields = { code, redirect_uri: redirectUri, shop_domain: shopDomain, customer_id: '40217' };
-        const argument = JSON.stringify([account, fields]);
-        const { stdout } = await promisify(execFile)(program, [`caller.${ending}`, argument], { cwd });
-        const answer: unknown = JSON.parse(stdout);
-        return answer;
-      };
+      const account = { baseUrl: server.baseUrl, ...shop };
+      const purchase = { redirect_uri: redirectUri, shop_domain: shopDomain, customer_id: '40217' };
       const code = await codeFor(server, shop);
-      const first = await exchange(code);
+      const all = [code, code, 'svc_code_unknown'].map((each) => ({ code: each, ...purchase }));
+      const parameters = [`caller.${ending}`, JSON.stringify([account, ...all])];
+      const { stdout } = await promisify(execFile)(program, parameters, { cwd });
+      const [first, again, unknown] = JSON.parse(stdout) as unknown[];
       expect(first).toMatchObject({ status: 200, body: { verified: true } });
       // A second call sends the same bytes.
-      expect(await exchange(code)).toEqual(first);
-      expect(await exchange('svc_code_unknown')).toMatchObject({ status: 404, body: { success: false } });
+      expect(again).toEqual(first);
+      expect(unknown).toMatchObject({ status: 404, body: { success: false } });
     },
   );
 });

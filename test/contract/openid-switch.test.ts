@@ -35,9 +35,7 @@ async function expectSame(ask: (by: TestPartner) => Promise<Answer>) {
 const starts: Record<string, string | undefined>[] = [
   {},
   ...['client_id', 'redirect_uri', 'state', 'scope', 'code_challenge', 'code_challenge_method'].map(
-    (name) => ({
-      [name]: undefined,
-    }),
+    (name) => ({ [name]: undefined }),
   ),
   ...[{ state: 'short' }, { scope: 'shoe_size' }, { scope: 'age_21_plus' }, { scope: 'openid_ age_18_plus' }],
   ...[{ code_challenge: 'x' }, { code_challenge_method: 'plain' }, { redirect_uri: 'https://evil.example/' }],

@@ -1,6 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { within } from '../harness/time-limits.ts';
+
+/** Where compilers and type checkers of other languages keep their results for the next run, by the name of the program. */
+export const cacheOf = (program: string) =>
+  fileURLToPath(new URL(`../../node_modules/.cache/${program}`, import.meta.url));
 
 /** Whether this machine has a program. Runs it with `argument`, which asks for its version. */
 export function hasProgram(program: string, argument = '--version'): boolean {

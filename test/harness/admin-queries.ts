@@ -36,6 +36,7 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'partners.check': undefined,
     'partners.search': () => admin.partners.search.query({ text: 'acme' }),
     'partners.search id': () => admin.partners.search.query({ text: clientId }),
+    'partners.search last4': () => admin.partners.search.query({ text: 'aB3d' }),
     'brands.list': () => admin.brands.list.query(page),
     'brands.list partner': () => admin.brands.list.query({ partnerId, ...page }),
     // Nothing waits for approval, so the answer is an error after the reads.
@@ -83,7 +84,9 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'sources.check': undefined,
     'sessions.list': () => admin.sessions.list.query({ since }),
     'sessions.list partner': () => admin.sessions.list.query({ partnerId, status: 'failed', since, until }),
-    'sessions.list client': () => admin.sessions.list.query({ clientId, after: sessionId }),
+    'sessions.list client': () =>
+      admin.sessions.list.query({ clientId, status: 'expired', after: sessionId }),
+    'sessions.list reference': () => admin.sessions.list.query({ clientReferenceId: 'order-17', partnerId }),
     'sessions.count': () => admin.sessions.count.query({ partnerId, status: 'failed', since }),
     'sessions.show': () => admin.sessions.show.query({ sessionId }),
     'enrollments.list': () => admin.enrollments.list.query({ partnerId, ...page }),
@@ -94,6 +97,9 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'enrollments.show': () => admin.enrollments.show.query({ enrollmentId }),
     'users.find': () => admin.users.find.query({ of: enrollmentId }),
     'users.find sub': () => admin.users.find.query({ of: sub }),
+    'users.find session': () => admin.users.find.query({ of: sessionId }),
+    'users.find customer': () =>
+      admin.users.find.query({ customer: { clientId, shop: 'a.example', customerId: '1' } }),
     'users.holds': () => admin.users.holds.query(page),
     'users.show': () => admin.users.show.query({ user: enrollmentId }),
     'events.list': () => admin.events.list.query(page),
@@ -142,7 +148,8 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'requests.list partner': () => admin.requests.list.query({ partnerId, error: 'invalid_grant' }),
     'requests.list session': () => admin.requests.list.query({ sessionId }),
     'requests.count': () => admin.requests.count.query({ partnerId, status: '4xx' }),
-    'requests.refused': () => admin.requests.refused.query({ since, partnerId }),
+    'requests.refused': () => admin.requests.refused.query({ since }),
+    'requests.refused partner': () => admin.requests.refused.query({ since, partnerId }),
     'requests.show': () => admin.requests.show.query({ requestId }),
     status: () => admin.status.query(),
   };

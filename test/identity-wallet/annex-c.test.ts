@@ -98,17 +98,11 @@ describe('a wallet request by ISO/IEC TS 18013-7', () => {
     ['mdl', 'age_21_plus', 'age_over_21', 'org.iso.18013.5.1.mDL', 'org.iso.18013.5.1'],
     ['mdl', 'identity_verified', 'issuing_country', 'org.iso.18013.5.1.mDL', 'org.iso.18013.5.1'],
     [
-      'mdl-person',
-      'country',
-      'issuing_country, document_number, issuing_authority',
-      'org.iso.18013.5.1.mDL',
-      'org.iso.18013.5.1',
+      ...['mdl-person', 'country', 'issuing_country, document_number, issuing_authority'],
+      ...['org.iso.18013.5.1.mDL', 'org.iso.18013.5.1'],
     ],
     [
-      'photo',
-      'age_18_plus country',
-      'age_over_18, issuing_country',
-      'org.iso.23220.photoid.1',
+      ...['photo', 'age_18_plus country', 'age_over_18, issuing_country', 'org.iso.23220.photoid.1'],
       'org.iso.23220.1',
     ],
   ])(
@@ -294,34 +288,16 @@ describe('a wallet answer by ISO/IEC TS 18013-7 fails the session if it', () => 
     return new Uint8Array(Buffer.from(changed, 'latin1'));
   };
 
+  // forgery.test.ts, age.test.ts and nested.test.ts have the other faults of an mdoc.
   it.each<[string, Partial<Parameters<typeof presentByAnnexC>[1]>, string]>([
-    [
-      'is of another document type',
-      { document: { ...licence, docType: 'org.iso.7367.1.mVRC' } },
-      'wrong type',
-    ],
     ['is of an unknown issuer', { signer: foreign.signer }, 'unknown issuer'],
-    ['has expired', { expired: true }, 'attestation expired'],
     ['shows more than was asked for', { shown: more }, 'more than was asked for'],
-    ['shows less than was asked for', { shown: (asked) => asked.slice(1) }, 'less than was asked for'],
-    [
-      'states another country than the certificate of its signer',
-      { document: { ...licence, values: { ...licence.values, issuing_country: 'DE' } } },
-      'wrong issuing country',
-    ],
-    [
-      'was changed after signing',
-      { change: replaced('elementValuebEU', 'elementValuebFR') },
-      'digest mismatch',
-    ],
     [
       'has no device signature',
       { change: replaced('deviceSignature', 'deviceSignatura') },
       'holder proof wrong',
     ],
     ['is not CBOR', { change: () => new Uint8Array([0xff, 0x00]) }, 'malformed'],
-    ['is nested too deeply', { change: () => new Uint8Array(4_000).fill(0x81) }, 'malformed'],
-    ['is empty', { change: () => new Uint8Array() }, 'malformed'],
   ])('%s', async (_what, given, refusal) => {
     const asked = await ask('mdl');
     const end = await asked.answer(await presentByAnnexC(asked.data, { origin: origin(), ...given }));

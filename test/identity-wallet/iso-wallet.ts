@@ -54,12 +54,11 @@ export const proofOfAge: HeldDocument = {
 interface Order {
   document: HeldDocument;
   signer?: { key: KeyObject; certificates: readonly Uint8Array[] };
-  expired?: boolean;
 }
 
 const day = 86_400_000;
 
-async function issued({ document, signer = issuer.signer, expired = false }: Order) {
+async function issued({ document, signer = issuer.signer }: Order) {
   const { privateKey: deviceKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const at = (days: number) => new Date(Math.floor(Date.now() / 1000) * 1000 + days * day);
   const [certificate = new Uint8Array()] = signer.certificates;
@@ -67,7 +66,7 @@ async function issued({ document, signer = issuer.signer, expired = false }: Ord
   const signed = await new Document(document.docType)
     .addIssuerNameSpace(document.namespace, document.values)
     .useDigestAlgorithm('SHA-256')
-    .addValidityInfo({ signed: at(-2), validFrom: at(-2), validUntil: at(expired ? -1 : 1) })
+    .addValidityInfo({ signed: at(-2), validFrom: at(-2), validUntil: at(1) })
     .addDeviceKeyInfo({ deviceKey: createPublicKey(deviceKey).export({ format: 'jwk' }) as never })
     .sign({
       issuerPrivateKey: signer.key.export({ format: 'jwk' }) as never,

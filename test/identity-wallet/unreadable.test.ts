@@ -59,10 +59,7 @@ describe('the response URI of a wallet request', () => {
     const { response_uri: uri } = await asked();
     const answer = await postFields(uri, fields);
     expect(answer.status).toBe(400);
-    expect(await answer.json()).toEqual({
-      success: false,
-      error: `The answer cannot be read: ${fault}`,
-    });
+    expect(await answer.json()).toEqual({ success: false, error: `The answer cannot be read: ${fault}` });
     expect(await show()).toEqual(before);
     expect((await otherIdentityWallet.open(link)).status).toBe(200);
   });

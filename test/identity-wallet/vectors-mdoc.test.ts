@@ -58,12 +58,7 @@ describe('the mobile driving licence of ISO/IEC 18013-5, annex D', () => {
     const { elements, statuses, issuer } = verifyIssuerSigned(issuerSigned(), expected);
     expect([...elements.keys()]).toEqual([namespace]);
     expect([...(elements.get(namespace)?.keys() ?? [])]).toEqual([
-      'family_name',
-      'issue_date',
-      'expiry_date',
-      'document_number',
-      'portrait',
-      'driving_privileges',
+      ...['family_name', 'issue_date', 'expiry_date', 'document_number', 'portrait', 'driving_privileges'],
     ]);
     expect(elements.get(namespace)?.get('family_name')).toBe('Doe');
     expect(elements.get(namespace)?.get('document_number')).toBe('123456789');

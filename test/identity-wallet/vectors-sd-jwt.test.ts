@@ -65,10 +65,7 @@ describe('the disclosures of RFC 9901, section 4.2', () => {
     for (const { text, digest } of disclosures) {
       expect(createHash('sha256').update(text).digest('base64url')).toBe(digest);
     }
-    const payload = {
-      _sd: [ofObject.digest],
-      nationalities: ['DE', { '...': ofArray.digest }, 'US'],
-    };
+    const payload = { _sd: [ofObject.digest], nationalities: ['DE', { '...': ofArray.digest }, 'US'] };
     const { claims, disclosed } = applyDisclosures(payload, [ofObject.text, ofArray.text]);
     expect(claims).toEqual({ family_name: 'Möbius', nationalities: ['DE', 'FR', 'US'] });
     expect(disclosed).toEqual([['nationalities', 1], ['family_name']]);

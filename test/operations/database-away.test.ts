@@ -23,9 +23,7 @@ async function startEnvironment(): Promise<Environment> {
     const { token } = await server.admin.operators.create.mutate({ name, role: 'ops' });
     return { token, admin: server.as(token) };
   };
-  return {
-    ...{ server, proxy, stop, ops: await make('ops'), late: await make('late') },
-  };
+  return { ...{ server, proxy, stop, ops: await make('ops'), late: await make('late') } };
 }
 
 const page = ({ server }: Environment, token: string) =>

@@ -8,158 +8,52 @@ import { adminToken, startTestServer, type TestServer } from '../harness/server.
 type Answer = 'yes' | 'no' | 'test' | 'reason';
 
 /**
- * The procedures that support and ops may call: `yes`, `no`, or only with the mode test. Owners may call all. A
- * separate test below covers that support reads only its own entries of the audit log.
+ * The procedures that support and ops may call: `yes`, `no`, or only with the mode test or with a reason. Owners may call all.
+ * A separate test below covers that support reads only its own entries of the audit log.
  */
-const table: Record<string, readonly [support: Answer, ops: Answer]> = {
-  'auditLog.count': ['yes', 'yes'],
-  'auditLog.list': ['yes', 'yes'],
-  'bulk.cancel': ['yes', 'yes'],
-  'bulk.list': ['yes', 'yes'],
-  'bulk.show': ['yes', 'yes'],
-  'bulk.start': ['yes', 'yes'],
-  'clients.create': ['yes', 'no'],
-  'clients.disable': ['yes', 'reason'],
-  'clients.enable': ['yes', 'no'],
-  'clients.count': ['yes', 'yes'],
-  'clients.list': ['yes', 'yes'],
-  'clients.rotateSecret': ['yes', 'no'],
-  'clients.show': ['yes', 'yes'],
-  'clients.update': ['yes', 'no'],
-  'deliveries.cancel': ['yes', 'yes'],
-  'deliveries.count': ['yes', 'yes'],
-  'deliveries.list': ['yes', 'yes'],
-  'deliveries.schedule': ['yes', 'yes'],
-  'deliveries.reschedule': ['yes', 'yes'],
-  'deliveries.resend': ['yes', 'yes'],
-  'deliveries.show': ['yes', 'yes'],
-  'enrollments.block': ['yes', 'no'],
-  'enrollments.count': ['yes', 'yes'],
-  'enrollments.list': ['yes', 'yes'],
-  'enrollments.show': ['yes', 'yes'],
-  'enrollments.unblock': ['yes', 'no'],
-  'events.count': ['yes', 'yes'],
-  'events.list': ['yes', 'yes'],
-  'events.show': ['yes', 'yes'],
-  'events.why': ['yes', 'yes'],
-  'integrations.create': ['yes', 'no'],
-  'integrations.disable': ['yes', 'no'],
-  'integrations.count': ['yes', 'yes'],
-  'integrations.list': ['yes', 'yes'],
-  'integrations.update': ['yes', 'no'],
-  'integrations.rotateSecret': ['yes', 'no'],
-  'integrations.show': ['yes', 'yes'],
-  'jobs.cancel': ['no', 'yes'],
-  'jobs.count': ['no', 'yes'],
-  'jobs.list': ['no', 'yes'],
-  'jobs.reschedule': ['no', 'yes'],
-  'jobs.run': ['no', 'yes'],
-  'jobs.show': ['no', 'yes'],
-  'keyring.list': ['no', 'yes'],
-  'keyring.reseal': ['no', 'no'],
-  'keyring.rotate': ['no', 'no'],
-  'keyring.retire': ['no', 'no'],
-  'keys.create': ['yes', 'no'],
-  'keys.count': ['yes', 'yes'],
-  'keys.list': ['yes', 'yes'],
-  'keys.revoke': ['yes', 'no'],
-  'keys.rotate': ['yes', 'no'],
-  'keys.show': ['yes', 'yes'],
-  'limits.set': ['no', 'yes'],
-  'limits.show': ['yes', 'yes'],
-  'members.acts': ['yes', 'no'],
-  'members.count': ['yes', 'yes'],
-  'members.confirmInvitation': ['no', 'no'],
-  'members.refuseInvitation': ['no', 'no'],
-  'members.invite': ['yes', 'no'],
-  'members.list': ['yes', 'yes'],
-  'members.remove': ['yes', 'no'],
-  'members.setRole': ['yes', 'no'],
-  'members.setWishes': ['yes', 'no'],
-  'members.show': ['yes', 'yes'],
-  'members.wishes': ['yes', 'no'],
-  'operators.create': ['no', 'no'],
-  'operators.count': ['no', 'no'],
-  'operators.list': ['no', 'no'],
-  'operators.revoke': ['no', 'no'],
-  'operators.roles': ['yes', 'yes'],
-  'operators.show': ['yes', 'yes'],
-  'operators.whoami': ['yes', 'yes'],
-  'partners.activate': ['yes', 'reason'],
-  'partners.close': ['yes', 'no'],
-  'partners.create': ['yes', 'no'],
-  'partners.check': ['yes', 'yes'],
-  'partners.count': ['yes', 'yes'],
-  'partners.list': ['yes', 'yes'],
-  'partners.search': ['yes', 'yes'],
-  'partners.show': ['yes', 'yes'],
-  'partners.suspend': ['yes', 'no'],
-  'partners.update': ['yes', 'no'],
-  'prices.set': ['no', 'no'],
-  'prices.show': ['yes', 'yes'],
-  'requests.count': ['yes', 'yes'],
-  'requests.list': ['yes', 'yes'],
-  'requests.refused': ['yes', 'yes'],
-  'requests.show': ['yes', 'yes'],
-  'revenue.show': ['yes', 'yes'],
-  'schema.finish': ['no', 'no'],
-  'schema.shards': ['yes', 'yes'],
-  'schema.show': ['no', 'yes'],
-  'secrets.find': ['yes', 'yes'],
-  'sessions.count': ['yes', 'yes'],
-  'sessions.list': ['yes', 'yes'],
-  'sessions.show': ['yes', 'yes'],
-  'sources.list': ['yes', 'yes'],
-  'sources.check': ['yes', 'yes'],
-  status: ['yes', 'yes'],
-  'users.erase': ['no', 'no'],
-  'users.hold': ['no', 'no'],
-  'users.holds': ['yes', 'no'],
-  'users.release': ['no', 'no'],
-  'users.removePasskey': ['yes', 'no'],
-  'users.find': ['yes', 'no'],
-  'users.show': ['yes', 'no'],
-  'brands.list': ['yes', 'yes'],
-  'brands.show': ['yes', 'yes'],
-  'brands.approve': ['yes', 'no'],
-  'brands.refuse': ['yes', 'no'],
-  'partners.removeLogo': ['yes', 'no'],
-  'partners.setLogo': ['yes', 'no'],
-  'wallets.refill': ['yes', 'no'],
-  'wallets.adjust': ['no', 'no'],
-  'wallets.audit': ['no', 'yes'],
-  'wallets.entry': ['yes', 'yes'],
-  'wallets.fund': ['test', 'no'],
-  'wallets.count': ['yes', 'yes'],
-  'wallets.list': ['yes', 'yes'],
-  'wallets.refund': ['no', 'no'],
-  'wallets.repair': ['no', 'no'],
-  'wallets.show': ['yes', 'yes'],
-  'wallets.signedStatement': ['yes', 'yes'],
-  'wallets.statement': ['yes', 'yes'],
-  'wallets.usage': ['yes', 'yes'],
-  'webhooks.health': ['yes', 'yes'],
-  'webhooks.pause': ['yes', 'yes'],
-  'webhooks.resume': ['yes', 'yes'],
-  'webhooks.relay': ['yes', 'no'],
-  'warnings.list': ['yes', 'yes'],
-  'warnings.count': ['yes', 'yes'],
-  'warnings.settings': ['yes', 'no'],
-  'warnings.set': ['yes', 'no'],
-  'webhooks.setNotices': ['yes', 'no'],
-  'webhooks.prepareSecret': ['yes', 'no'],
-  'webhooks.rotateSecret': ['yes', 'no'],
-  'webhooks.switchSecret': ['yes', 'no'],
-  'webhooks.set': ['yes', 'no'],
-  'webhooks.changeUrl': ['yes', 'no'],
-  'webhooks.show': ['yes', 'yes'],
-  'webhooks.test': ['yes', 'no'],
-  'webhooks.trigger': ['yes', 'no'],
-  'webhooks.unset': ['yes', 'no'],
-  'webhooks.verify': ['yes', 'yes'],
-  '/metrics': ['no', 'yes'],
-  '/ops': ['no', 'yes'],
-};
+const procedures: [support: Answer, ops: Answer, names: string][] = [
+  [
+    ...(['yes', 'yes'] as const),
+    `auditLog.count auditLog.list bulk.cancel bulk.list bulk.show bulk.start clients.count clients.list
+    clients.show deliveries.cancel deliveries.count deliveries.list deliveries.schedule
+    deliveries.reschedule deliveries.resend deliveries.show enrollments.count enrollments.list
+    enrollments.show events.count events.list events.show events.why integrations.count integrations.list
+    integrations.show keys.count keys.list keys.show limits.show members.count members.list members.show
+    operators.roles operators.show operators.whoami partners.check partners.count partners.list
+    partners.search partners.show prices.show requests.count requests.list requests.refused requests.show
+    revenue.show schema.shards secrets.find sessions.count sessions.list sessions.show sources.list
+    sources.check status brands.list brands.show wallets.entry wallets.count wallets.list wallets.show
+    wallets.signedStatement wallets.statement wallets.usage webhooks.health webhooks.pause webhooks.resume
+    webhooks.show webhooks.verify warnings.list warnings.count`,
+  ],
+  [
+    ...(['yes', 'no'] as const),
+    `clients.create clients.enable clients.rotateSecret clients.update enrollments.block enrollments.unblock
+    integrations.create integrations.disable integrations.update integrations.rotateSecret keys.create
+    keys.revoke keys.rotate members.acts members.invite members.remove members.setRole members.setWishes
+    members.wishes partners.close partners.create partners.suspend partners.update partners.removeLogo
+    partners.setLogo users.holds users.removePasskey users.find users.show brands.approve brands.refuse
+    wallets.refill webhooks.relay webhooks.setNotices webhooks.prepareSecret webhooks.rotateSecret
+    webhooks.switchSecret webhooks.set webhooks.changeUrl webhooks.test webhooks.trigger webhooks.unset
+    warnings.settings warnings.set`,
+  ],
+  ['yes', 'reason', 'clients.disable partners.activate'],
+  [
+    ...(['no', 'yes'] as const),
+    `jobs.cancel jobs.count jobs.list jobs.reschedule jobs.run jobs.show keyring.list limits.set schema.show
+    wallets.audit /metrics /ops`,
+  ],
+  [
+    ...(['no', 'no'] as const),
+    `keyring.reseal keyring.rotate keyring.retire members.confirmInvitation members.refuseInvitation
+    operators.create operators.count operators.list operators.revoke prices.set schema.finish users.erase
+    users.hold users.release wallets.adjust wallets.refund wallets.repair`,
+  ],
+  ['test', 'no', 'wallets.fund'],
+];
+const table: Record<string, readonly [support: Answer, ops: Answer]> = Object.fromEntries(
+  procedures.flatMap(([support, ops, names]) => names.split(/\s+/).map((name) => [name, [support, ops]])),
+);
 
 let server: TestServer;
 const tokens = { support: '', ops: '', owner: adminToken };

@@ -197,16 +197,9 @@ describe('a client', () => {
     const address = 'https://shop.example/privacy';
     expect(await update(address)).toMatchObject({ privacyUrl: address });
     for (const wrong of [
-      '',
-      'shop.example',
-      'http://shop.example/',
-      'javascript:alert(1)',
-      'https://a@b.example/',
-      'https://:password@b.example/',
-      'https:b.example/',
-      'https:///bank.example@evil.example/',
-      'https://\\bank.example@evil.example/',
-      'https://b.example/\u202Efdp.privacy',
+      ...['', 'shop.example', 'http://shop.example/', 'javascript:alert(1)', 'https://a@b.example/'],
+      ...['https://:password@b.example/', 'https:b.example/', 'https:///bank.example@evil.example/'],
+      ...['https://\\bank.example@evil.example/', 'https://b.example/\u202Efdp.privacy'],
     ])
       await expect(update(wrong), wrong).rejects.toThrow('privacyUrl');
     expect(await update(null)).toMatchObject({ privacyUrl: null });

@@ -17,23 +17,16 @@ async function grantOf(location: string) {
 }
 
 describe('the sandbox user', () => {
-  const ofAdult = 'the claims of an adult';
+  // contract/people.test.ts has all of them.
   it.each([
-    ['adult', ofAdult, adult, { status: 'active' }],
-    [
-      'teen',
-      'an age below 18 years',
-      { ...adult, age_18_plus: false, age_21_plus: false },
-      { status: 'active' },
-    ],
-    ['unknown-country', 'no country', { ...adult, country: null }, { status: 'active' }],
-    ['new-adult', ofAdult, adult, { status: 'active' }],
+    ['adult', 'the claims of an adult', adult, { status: 'active' }],
     ['duplicate', 'a blocked enrollment', { ...adult, assurance_level: 3 }, { status: 'blocked' }],
-    ['client-inactive', `${ofAdult} and a refusal`, adult, { status: 'active', rehearse: 'client-inactive' }],
-    ['low-balance', `${ofAdult} and a refusal`, adult, { status: 'active', rehearse: 'low-balance' }],
-    ['minute-cap', `${ofAdult} and a refusal`, adult, { status: 'active', rehearse: 'minute-cap' }],
-    ['hour-cap', `${ofAdult} and a refusal`, adult, { status: 'active', rehearse: 'hour-cap' }],
-    ['unavailable', `${ofAdult} and a refusal`, adult, { status: 'active', rehearse: 'unavailable' }],
+    [
+      'client-inactive',
+      'the claims of an adult and a refusal',
+      adult,
+      { status: 'active', rehearse: 'client-inactive' },
+    ],
   ])(
     '%s is redirected to the partner with a code that stands for %s',
     async (person, _, evaluatedClaims, enrollment) => {
@@ -55,32 +48,27 @@ describe('the sandbox user', () => {
 });
 
 describe('the failing sandbox user', () => {
-  it.each([
-    ['rejected', 'document_rejected'],
-    ['source-down', 'source_error'],
-  ])(
-    '%s is redirected with verification_failed, and the event of the failure has the reason %s',
-    async (person, reason) => {
-      const { clientId, partnerId } = await onboard(hosted);
-      const { answer, sessionId } = await verifyAs(hosted, clientId, person);
-      expect(returned(answer.location)).toMatchObject({ error: 'verification_failed', state, iss: baseUrl });
-      expect(returned(answer.location)['code']).toBeUndefined();
-      const session = await hosted.stores.sessions.find(sessionId);
-      expect(session).toMatchObject({ status: 'authenticated', failure: { reason } });
-      const event = async () => {
-        const [found] = await hosted.events({ type: 'verification.session.failed', sessionId });
-        return found && (JSON.parse(found['body']) as unknown);
-      };
-      await expect.poll(event).toEqual({
-        event: 'verification.session.failed',
-        event_id: expect.stringMatching(/^evt_/),
-        partner_id: partnerId,
-        session_id: sessionId,
-        failure_reason: reason,
-        failed_at: expect.any(String),
-      });
-    },
-  );
+  it('rejected is redirected with verification_failed, and the event of the failure has the reason document_rejected', async () => {
+    const reason = 'document_rejected';
+    const { clientId, partnerId } = await onboard(hosted);
+    const { answer, sessionId } = await verifyAs(hosted, clientId, 'rejected');
+    expect(returned(answer.location)).toMatchObject({ error: 'verification_failed', state, iss: baseUrl });
+    expect(returned(answer.location)['code']).toBeUndefined();
+    const session = await hosted.stores.sessions.find(sessionId);
+    expect(session).toMatchObject({ status: 'authenticated', failure: { reason } });
+    const event = async () => {
+      const [found] = await hosted.events({ type: 'verification.session.failed', sessionId });
+      return found && (JSON.parse(found['body']) as unknown);
+    };
+    await expect.poll(event).toEqual({
+      event: 'verification.session.failed',
+      event_id: expect.stringMatching(/^evt_/),
+      partner_id: partnerId,
+      session_id: sessionId,
+      failure_reason: reason,
+      failed_at: expect.any(String),
+    });
+  });
 });
 
 describe('a returning user', () => {

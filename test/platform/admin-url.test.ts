@@ -3,22 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { rememberAdminAddress } from '../../server/platform/config/admin-address.ts';
+import { startTestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
-import { createServerProcess } from './server-process.ts';
 
-it('the file admin-url names the process that started last; after this process has stopped, it names the first one', async () => {
-  const first = await createServerProcess();
-  await first.start();
+it('the file admin-url names the server that started last; after it has stopped, it names the first one', async () => {
+  const first = await startTestServer();
   const address = () => readFileSync(join(first.dataDir, 'admin-url'), 'utf8').trim();
-  const before = address();
-  const shared = { SVC_DATA_DIR: first.dataDir, MONGODB_URI: first.databaseUri() };
-  const second = await createServerProcess(shared);
-  await second.start();
-  expect(address()).not.toBe(before);
-  await second.end('SIGTERM');
-  expect(address()).toBe(before);
-  await first.end('SIGTERM');
-  expect(address()).toBe(before);
+  expect(address()).toBe(first.adminUrl);
+  const second = await startTestServer({ env: { SVC_DATA_DIR: first.dataDir, MONGODB_URI: first.uri } });
+  expect(address()).toBe(second.adminUrl);
+  await second.stop();
+  expect(address()).toBe(first.adminUrl);
+  await first.stop();
+  expect(address()).toBe(first.adminUrl);
 });
 
 /** Returns a directory of another user. root creates one; any other user gets a directory of root. */

@@ -86,7 +86,7 @@ describe('the headers "X-Content-Type-Options: nosniff" and X-Request-Id', () =>
   });
 });
 
-describe('a Link header to the explanation of an error', () => {
+describe('X-SVC-Error, and a Link header to the explanation of the error,', () => {
   it.each<[anchor: string, path: string, init?: RequestInit]>([
     ['route_not_found', 'GET /nowhere'],
     ['route_not_found', 'GET /%ZZ'],
@@ -97,7 +97,8 @@ describe('a Link header to the explanation of an error', () => {
     ['missing_api_key', 'GET /api/wallet without an API key'],
     ['invalid_request-1', 'GET /verify/start without parameters'],
     ['invalid_request-1', 'GET /verify/start?a=%FF'],
-  ])('is sent with the anchor %s in answer to %s', async (anchor, request, init) => {
+    ['invalid_request-1', 'GET /verify/start with Accept: text/html', page],
+  ])('are sent with %s in answer to %s', async (anchor, request, init) => {
     const [method = '', path = ''] = request.split(' ');
     const response = await fetch(urls.public + path, { method, ...init });
     await response.arrayBuffer();
@@ -105,7 +106,7 @@ describe('a Link header to the explanation of an error', () => {
     expect(response.headers.get('link')).toBe(`<${server.baseUrl}/docs/errors#${anchor}>; rel="help"`);
   });
 
-  it('leads to the entry of the format of the endpoint, for each error of each endpoint', async () => {
+  it('have an entry on that page, in the format of the endpoint, for each error of each endpoint', async () => {
     const page = await (
       await fetch(`${urls.public}/docs/errors`, { headers: { accept: 'text/html' } })
     ).text();
@@ -123,18 +124,19 @@ describe('a Link header to the explanation of an error', () => {
     }
   });
 
-  it('is sent with the answer to a malformed HTTP request', async () => {
+  it('are sent with the answer to a malformed HTTP request', async () => {
     const socket = connect(Number(new URL(urls.public).port), '127.0.0.1');
     socket.end('nonsense\r\n\r\n');
     const answer = (await socket.toArray()).join('');
     expect(answer).toContain(`link: <${server.baseUrl}/docs/errors#malformed_http>; rel="help"\r\n`);
+    expect(answer).toContain('x-svc-error: malformed_http\r\n');
   });
 
-  it('is absent from successful answers, and from errors of the admin listener, which has no documentation', async () => {
+  it('are absent from successful answers, and the link from errors of the admin listener, which has no documentation', async () => {
     for (const url of [`${urls.public}/healthz`, `${urls.admin}/nowhere`]) {
-      const response = await fetch(url);
-      await response.arrayBuffer();
-      expect(response.headers.get('link')).toBeNull();
+      const { ok, headers } = await fetch(url);
+      expect(headers.get('link')).toBeNull();
+      expect(headers.has('x-svc-error')).toBe(!ok);
     }
   });
 });

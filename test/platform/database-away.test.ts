@@ -95,11 +95,7 @@ describe.concurrent.each([
       get('/.well-known/jwks.json'),
     ]);
     for (const answer of [exchanged, claims, revoked]) {
-      expect(answer).toMatchObject({
-        status: 503,
-        retryAfter: '5',
-        body: { error: 'service_unavailable' },
-      });
+      expect(answer).toMatchObject({ status: 503, retryAfter: '5', body: { error: 'service_unavailable' } });
     }
     expect(exchanged.ms).toBeLessThan(soonEnough);
     expect(started).toMatchObject({ status: 503, retryAfter: '5', body: { success: false } });

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { check } from '../../server/process/check.ts';
 import { freePort } from '../harness/free-port.ts';
 import { adminToken, startTestServer } from '../harness/server.ts';
 
@@ -14,10 +15,19 @@ const svcGateway = (parameters: string[], env: Record<string, string> = {}) =>
     );
   });
 
+/** What `svc-gateway check` does, in this process. */
+async function checkHere(env: Record<string, string>) {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const isAble = await check(env);
+  const output = write.mock.calls.flat().join('');
+  write.mockRestore();
+  return { isAble, output };
+}
+
 it('a worker serves only probes and its own metrics on SVC_HEALTH_PORT', async () => {
   const port = String(await freePort());
   const env = { SVC_ROLES: 'worker', SVC_HEALTH_PORT: port };
-  expect((await svcGateway(['check'], env)).code).toBe(1);
+  expect((await checkHere(env)).isAble).toBe(false);
   const worker = await startTestServer({ env });
   onTestFinished(() => worker.stop());
   const get = (path: string, headers: Record<string, string> = {}) =>
@@ -40,10 +50,12 @@ it('a worker serves only probes and its own metrics on SVC_HEALTH_PORT', async (
 
 it('svc-gateway prints its version and usage, and exits with 64 and the usage for an unknown command', async () => {
   expect(await svcGateway(['--version'])).toEqual({ code: 0, output: '0.8.0\n' });
-  expect((await svcGateway(['--help'])).output).toContain('svc-gateway check');
+  const help = await svcGateway(['--help']);
+  expect(help.output).toContain('svc-gateway check');
   for (const command of ['start', 'check', 'backup', 'restore', 'restored'])
-    expect(await svcGateway([command, '--help'])).toEqual(await svcGateway(['--help']));
-  for (const wrong of [['serve'], ['backup', '-h'], ['backup', ''], ['restore', '--force'], ['start', 'x']])
+    expect(await svcGateway([command, '--help'])).toEqual(help);
+  const unknown = [['serve'], ['backup', '-h'], ['backup', ''], ['restore', '--force'], ['start', 'x']];
+  for (const wrong of [...unknown, ['restored', '--compare']])
     expect(await svcGateway(wrong)).toMatchObject({
       code: 64,
       output: expect.stringContaining('svc-gateway check'),
@@ -58,8 +70,8 @@ it('svc-gateway check asks no listener with the port 0, and exits with 1 if a pr
   });
   const port = String(await freePort());
   for (const name of ['SVC_ADMIN_PORT', 'SVC_HEALTH_PORT'])
-    expect(await svcGateway(['check'], { ...anyPort, [name]: port })).toMatchObject({
-      code: 1,
+    expect(await checkHere({ ...anyPort, [name]: port })).toEqual({
+      isAble: false,
       output: expect.stringContaining(`http://127.0.0.1:${port}/readyz: `),
     });
 });

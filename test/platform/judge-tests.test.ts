@@ -36,11 +36,7 @@ function reportOnFile(name: string, tiers: (readonly Test[] | undefined)[]) {
 
 describe('judge-tests, which checks the reports of a test run,', () => {
   it('passes a run if every test passed', () => {
-    expect(reportOn(['passed', 'passed'])).toEqual({
-      status: 0,
-      stdout: '2 passed, 0 failed\n',
-      stderr: '',
-    });
+    expect(reportOn(['passed', 'passed'])).toEqual({ status: 0, stdout: '2 passed, 0 failed\n', stderr: '' });
   });
 
   it('prints the sum of passed and failed tests over all tiers, and exits with 1 if one failed', () => {

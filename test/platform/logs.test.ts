@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { databaseOfServer } from '../harness/database.ts';
+import { freePort } from '../harness/free-port.ts';
 import { createPartner, post, redirectUri, type TestPartner, tokenForm } from '../harness/partner.ts';
 import { adminToken } from '../harness/server.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
@@ -37,7 +39,12 @@ async function verifyUser(server: ServerProcess, partner: TestPartner, person: s
 describe('the log at its most detailed level', () => {
   it('contains no code, secret, key, token, cookie or state, in success and in failure', async () => {
     const masterKey = keep('master key', Buffer.alloc(32, 5).toString('base64'));
-    const server = await createServerProcess({ SVC_LOG_LEVEL: 'trace', SVC_MASTER_KEY: masterKey });
+    const { uri: MONGODB_URI, drop } = await databaseOfServer();
+    onTestFinished(drop);
+    const server = await createServerProcess({
+      ...{ SVC_LOG_LEVEL: 'trace', SVC_MASTER_KEY: masterKey, MONGODB_URI },
+      SVC_DEMO_PORT: String(await freePort()),
+    });
     keep('operator token', adminToken);
     await server.start();
     const { admin, baseUrl } = server;

@@ -4,18 +4,8 @@ import { describe, expect, it } from 'vitest';
 
 /** Field names under which code may log a secret by mistake. */
 const secretNames = [
-  'authorization',
-  'cookie',
-  'code',
-  'client_secret',
-  'clientSecret',
-  'code_verifier',
-  'token',
-  'access_token',
-  'apiKey',
-  'secret',
-  'signingSecret',
-  'state',
+  ...['authorization', 'cookie', 'code', 'client_secret', 'clientSecret', 'code_verifier', 'token'],
+  ...['access_token', 'apiKey', 'secret', 'signingSecret', 'state'],
 ];
 
 const logging = fileURLToPath(new URL('../../dist/server/platform/telemetry/logging.js', import.meta.url));
@@ -46,11 +36,7 @@ describe('a log line', () => {
     const hidden = Object.fromEntries(secretNames.map((name) => [name, '[redacted]']));
     expect(top).toMatchObject(hidden);
     // `code` is an error code, except in a body or a query.
-    expect(nested).toMatchObject({
-      headers: { ...hidden, code: 'a secret' },
-      query: hidden,
-      body: hidden,
-    });
+    expect(nested).toMatchObject({ headers: { ...hidden, code: 'a secret' }, query: hidden, body: hidden });
   });
 
   it('contains the code of an error, a session id and a status unmasked', () => {

@@ -9,11 +9,7 @@ function bounded(headers: Record<string, string | string[]>) {
 describe('a header that is too long', () => {
   it('is shortened to 512 characters, and credentials to 4,096', () => {
     const headers = bounded({ 'user-agent': 'u'.repeat(513), authorization: 'a'.repeat(4097), accept: 'a' });
-    expect(headers).toEqual({
-      'user-agent': 'u'.repeat(512),
-      authorization: 'a'.repeat(4096),
-      accept: 'a',
-    });
+    expect(headers).toEqual({ 'user-agent': 'u'.repeat(512), authorization: 'a'.repeat(4096), accept: 'a' });
   });
 
   it('keeps its last addresses if it is X-Forwarded-For, because trusted proxies append them', () => {

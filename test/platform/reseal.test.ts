@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeProtectedHeader } from 'jose';
 import { expect, it, onTestFinished } from 'vitest';
 import { sealedFields } from '../../server/operations/schema/collections.ts';
@@ -99,7 +100,10 @@ it('the master key can be replaced during traffic: no exchange fails, and all se
   let running = true;
   const statuses: unknown[] = [];
   const traffic = (async () => {
-    while (running) statuses.push(await exchange(site).then(({ status }) => status, String));
+    while (running) {
+      statuses.push(await exchange(site).then(({ status }) => status, String));
+      await sleep(50);
+    }
   })();
   /** Replaces the servers one after another, as in a roll-out. */
   async function rollOut(masterKeys: string) {

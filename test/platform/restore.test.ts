@@ -150,14 +150,11 @@ it(
     );
 
     const compare = ['restored', '--compare', join(server.dataDir, 'lost')];
-    const table = await svcGateway(server.dataDir, ...compare);
-    expect(table.output).toMatch(/ changes and [1-9]\d* ledger entries are missing/);
-    expect(table.output).toContain(partnerId);
     const { output: json } = await svcGateway(server.dataDir, ...compare, '--json');
     const lost = JSON.parse(json) as { kind: string; partnerId: string; what: string }[];
     const charges = lost.filter(({ kind, what }) => kind === 'entry' && what === 'token');
     expect(charges.length).toBeGreaterThan(traffic.granted.length);
-    expect((await svcGateway(server.dataDir, 'restored', '--compare')).code).toBe(64);
+    expect(charges[0]).toMatchObject({ partnerId });
 
     await server.start();
     const after = startTraffic(server, partner);
@@ -171,13 +168,13 @@ it(
     await expect.poll(() => after.granted.length, { timeout: within(20_000) }).toBeGreaterThan(3);
     const reports = await server.admin.wallets.audit.query({ partnerId });
     expect(reports.flatMap(({ findings }) => findings)).toEqual([]);
+    await after.stop();
     expect(await members.access()).toEqual([303, 401, 404]);
     await members.requireKept();
     expect(await server.admin.schema.finish.mutate()).toMatchObject({ left: 0 });
     expect((await server.admin.auditLog.list.query({})).map(({ action }) => action)).toContain(
       'database.restored',
     );
-    await after.stop();
 
     appendFileSync(join(backup, 'db', 'WiredTiger.turtle'), ' ');
     const elsewhere = join(backup, '..', 'data');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
-import { freshDatabase } from '../harness/database.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { databaseOfServer } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
 import { adminToken } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
@@ -55,7 +55,8 @@ function createBalancer() {
 it('a client of the load balancer gets no connection error and no 5xx while two processes are replaced', {
   timeout: within(120_000),
 }, async () => {
-  const { uri } = await freshDatabase();
+  const { uri, drop } = await databaseOfServer();
+  onTestFinished(drop);
   const balancer = createBalancer();
   const ended = new AbortController();
   const failures: unknown[] = [];

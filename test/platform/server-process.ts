@@ -70,6 +70,7 @@ export async function createServerProcess(env: Record<string, string> = {}) {
         SVC_DATA_DIR: dataDir,
         SVC_ADMIN_TOKEN: adminToken,
         SVC_LOG_LEVEL: 'warn',
+        SVC_DEMO_PORT: 'off',
         ...env,
       });
       child = started.child;

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,54 +8,52 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MongoServerError } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
+import { readConfig } from '../../server/platform/config/config.ts';
+import { usableAddresses } from '../../server/process/addresses.ts';
 import { fullDiskFault } from '../../server/process/database-parts.ts';
 import { freePort } from '../harness/free-port.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { within } from '../harness/time-limits.ts';
 import { endOf, spawnServer } from './server-process.ts';
 
-it.each([
-  ['SVC_PORT', 'SVC_ADMIN_PORT'],
-  ['SVC_ADMIN_PORT', 'SVC_PORT'],
-])(
-  'the server exits with 1 and one sentence, without a database, if the port of %s is in use',
-  async (taken, free) => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => other.once('listening', resolve));
-    onTestFinished(() => void other.close());
-    const { port } = other.address() as AddressInfo;
-    const dataDir = temporaryFolder('taken');
-    const { child, output } = spawnServer({
-      SVC_DATA_DIR: dataDir,
-      SVC_DEMO_PORT: 'off',
-      [taken]: String(port),
-      [free]: String(await freePort()),
-    });
-    expect(await endOf(child)).toBe(1);
-    expect(output()).toBe(
-      `Port ${port} on 127.0.0.1 is taken: end the program that listens there, or set ${taken} to another port.\n`,
-    );
-    expect(readdirSync(dataDir)).toEqual([]);
-  },
-);
+/** Listens on a free port until the test ends. */
+async function take(host: string): Promise<string> {
+  const other = createServer().listen(0, host);
+  await once(other, 'listening');
+  onTestFinished(() => void other.close());
+  return String((other.address() as AddressInfo).port);
+}
+const taken = (port: string, host: string, variable: string) =>
+  `Port ${port} on ${host} is taken: end the program that listens there, or set ${variable} to another port.`;
+
+it('the server exits with 1 and one sentence, without a database, if the port of SVC_PORT is in use', async () => {
+  const [port, dataDir] = [await take('127.0.0.1'), temporaryFolder('taken')];
+  const env = { SVC_DATA_DIR: dataDir, SVC_DEMO_PORT: 'off', SVC_PORT: port };
+  const { child, output } = spawnServer({ ...env, SVC_ADMIN_PORT: String(await freePort()) });
+  expect(await endOf(child)).toBe(1);
+  expect(output()).toBe(`${taken(port, '127.0.0.1', 'SVC_PORT')}\n`);
+  expect(readdirSync(dataDir)).toEqual([]);
+});
 
 const hasIPv6 = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ address }) => address === '::1'),
 );
 
-it.skipIf(!hasIPv6)(
-  'the server exits with 1 if another program has its port at ::1, to which localhost leads',
-  async () => {
-    const other = createServer().listen(0, '::1');
-    await new Promise((resolve) => other.once('listening', resolve));
-    onTestFinished(() => void other.close());
-    const { port } = other.address() as AddressInfo;
-    const env = { SVC_DATA_DIR: temporaryFolder('taken'), SVC_DEMO_PORT: 'off', SVC_PORT: String(port) };
-    const { child, output } = spawnServer({ ...env, SVC_ADMIN_PORT: String(await freePort()) });
-    expect(await endOf(child)).toBe(1);
-    expect(output()).toBe(
-      `Port ${port} on ::1 is taken: end the program that listens there, or set SVC_PORT to another port.\n`,
-    );
+it.for([
+  ['SVC_ADMIN_PORT', '127.0.0.1', 'SVC_PORT'],
+  // localhost leads to it.
+  ['SVC_PORT', '::1', 'SVC_ADMIN_PORT'],
+] as const)(
+  'a start fails if another program has the port of %s at %s',
+  async ([name, host, free], { skip }) => {
+    if (host === '::1' && !hasIPv6) skip('this machine has no IPv6');
+    const port = await take(host);
+    const config = readConfig({
+      SVC_DATA_DIR: temporaryFolder('taken'),
+      [name]: port,
+      [free]: String(await freePort()),
+    });
+    await expect(usableAddresses(config)).rejects.toThrow(taken(port, host, name));
   },
 );
 

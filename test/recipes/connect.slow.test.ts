@@ -1,9 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeBlocks, fileBlock } from '../contract/markdown.ts';
-import { hasProgram, start } from '../contract/programs.ts';
+import { cacheOf, hasProgram, start } from '../contract/programs.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createOpenidPartner } from '../harness/openid-client.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -95,7 +95,6 @@ async function run({ file, command, callback = '/callback' }: Recipe): Promise<n
   save(cwd, 'httpd.conf', apache);
   save(cwd, 'site/index.html', '{"age_18_plus": true}');
   if (file.endsWith('.mjs')) symlinkSync(libraries, join(cwd, 'node_modules'));
-  mkdirSync(join(cwd, 'go'));
   // Apache reads the site as another user.
   chmodSync(cwd, 0o755);
   const redirectUri = `http://localhost:${port}${callback}`;
@@ -103,7 +102,7 @@ async function run({ file, command, callback = '/callback' }: Recipe): Promise<n
   const env = {
     ...{ SVC_BASE_URL: server.baseUrl, SVC_CLIENT_ID: clientId, SVC_CLIENT_SECRET: clientSecret },
     ...{ SVC_REDIRECT_URI: redirectUri, PORT: String(port), PWD: cwd },
-    ...{ GOPATH: goPackages, GO111MODULE: 'off', GOCACHE: join(cwd, 'go'), GOFLAGS: '' },
+    ...{ GOPATH: goPackages, GO111MODULE: 'off', GOCACHE: cacheOf('go'), GOFLAGS: '' },
   };
   await start(command, { cwd, env, port });
   return port;

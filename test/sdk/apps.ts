@@ -1,5 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { createBrowser, passFlow } from '../journey/browser.ts';
 
@@ -7,6 +9,16 @@ import { createBrowser, passFlow } from '../journey/browser.ts';
 export function save(directory: string, file: string, text: string): void {
   mkdirSync(dirname(join(directory, file)), { recursive: true });
   writeFileSync(join(directory, file), text);
+}
+
+const download = fileURLToPath(new URL('../../dist/site/docs/downloads/svc-sdk-0.8.0.tgz', import.meta.url));
+
+/** Installs the package that partners load from the site into `node_modules` of a folder. */
+export function installPackage(folder: string): void {
+  const place = join(folder, 'node_modules/@svc');
+  mkdirSync(place, { recursive: true });
+  expect(spawnSync('tar', ['-xzf', download, '-C', place]).status).toBe(0);
+  renameSync(join(place, 'package'), join(place, 'sdk'));
 }
 
 export interface App {

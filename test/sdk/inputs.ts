@@ -17,30 +17,14 @@ export const surroundings = ['\n', '\r\n', ' ', '\t', '\r', '\u000b\f'];
 
 /** What no header and no address can hold. `_` stands for the rest of the value. */
 export const unsendable = [
-  '_\r\nX-Evil: 1',
-  '_\nx',
-  '_\rx',
-  '_\u0000',
-  '\u0000_',
-  '_\u001bx',
-  '_\u007fx',
-  '_é',
-  '_…',
-  '\u00a0_',
-  '\ufeff_',
-  '_\u{1f600}',
+  ...['_\r\nX-Evil: 1', '_\nx', '_\rx', '_\u0000', '\u0000_', '_\u001bx', '_\u007fx', '_é', '_…'],
+  ...['\u00a0_', '\ufeff_', '_\u{1f600}'],
 ];
 
 /** Settings that are no http or https address. */
 export const wrongBaseUrls = [
-  '',
-  ' ',
-  'svc.example',
-  'ftp://svc.example',
-  'https://',
-  'https://u:p@svc.example',
-  'https://svc.example?a',
-  'https://svc.example#a',
+  ...['', ' ', 'svc.example', 'ftp://svc.example', 'https://', 'https://u:p@svc.example'],
+  ...['https://svc.example?a', 'https://svc.example#a'],
 ];
 
 /** Bodies of a 200 that are not the JSON object of the interface. */

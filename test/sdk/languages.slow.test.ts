@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shopDomain } from '../api/storefront/shop.ts';
-import { hasProgram } from '../contract/programs.ts';
+import { cacheOf, hasProgram } from '../contract/programs.ts';
 import { verifyUser } from '../harness/partner.ts';
 import { listen, startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -105,10 +105,9 @@ describe('the client library for Python', () => {
 
   it('passes the type check of mypy', async ({ skip }) => {
     if (!hasProgram('mypy')) skip('this machine has no mypy');
-    const cache = `--cache-dir=${temporaryFolder('mypy')}`;
-    expect(await run('mypy', ['--strict', cache, join(sdk, 'python/svc_gateway')])).toContain(
-      'Success: no issues',
-    );
+    expect(
+      await run('mypy', ['--strict', `--cache-dir=${cacheOf('mypy')}`, join(sdk, 'python/svc_gateway')]),
+    ).toContain('Success: no issues');
   });
 });
 

@@ -1,8 +1,7 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeBlocks, fileBlock } from '../contract/markdown.ts';
 import { type Program, start } from '../contract/programs.ts';
@@ -11,7 +10,7 @@ import { createPartner, verifyUser } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { within } from '../harness/time-limits.ts';
-import { type App, expectApp, save } from './apps.ts';
+import { type App, expectApp, installPackage, save } from './apps.ts';
 
 const libraries = fileURLToPath(new URL('../recipes/node_modules', import.meta.url));
 const routeHandlers = fileURLToPath(new URL('./route-handlers.mjs', import.meta.url));
@@ -19,8 +18,6 @@ const sdk = fileURLToPath(new URL('../../sdk', import.meta.url));
 const python = { PYTHONPATH: join(sdk, 'python'), PYTHONDONTWRITEBYTECODE: '1' };
 let server: TestServer;
 beforeAll(async () => {
-  // The receivers use the built package.
-  await promisify(execFile)('npm', ['run', 'prepack'], { cwd: join(sdk, 'typescript') });
   // A development receiver may lose a connection. The service then sends the event again, here after a short delay.
   server = await startTestServer({ env: { SVC_WEBHOOK_RETRY_DELAYS: '1s,2s' } });
 });
@@ -49,10 +46,7 @@ const recipes: Recipe[] = [
 
 /** Next itself has over 300 MB, so this test calls the page's handlers with a `Request` and sends their `Response`. */
 const handlers = [
-  'next/lib/svc.js',
-  'next/app/route.js',
-  'next/app/callback/route.js',
-  'next/app/hooks/route.js',
+  ...['next/lib/svc.js', 'next/app/route.js', 'next/app/callback/route.js', 'next/app/hooks/route.js'],
 ];
 
 /** Webhook receivers with our own library. */
@@ -74,10 +68,9 @@ function programFor({ file, needs }: Recipe): string | undefined {
   return needs.every((name) => existsSync(join(libraries, name))) ? process.execPath : undefined;
 }
 
-/** Links the SDK and the libraries of the recipes into `node_modules` of a folder. */
+/** Installs the SDK, and links the libraries of the recipes, in `node_modules` of a folder. */
 function installLibraries(cwd: string): void {
-  mkdirSync(join(cwd, 'node_modules/@svc'), { recursive: true });
-  symlinkSync(join(sdk, 'typescript'), join(cwd, 'node_modules/@svc/sdk'));
+  installPackage(cwd);
   const others = existsSync(libraries) ? readdirSync(libraries) : [];
   for (const name of others) symlinkSync(join(libraries, name), join(cwd, 'node_modules', name));
 }

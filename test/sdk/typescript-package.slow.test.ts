@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { createAccount } from './accounts.ts';
+import { installPackage } from './apps.ts';
 
-const source = fileURLToPath(new URL('../../sdk/typescript', import.meta.url));
 const run = promisify(execFile);
 const mostBytes = 12_000;
 
@@ -18,10 +18,8 @@ let folder: string;
 beforeAll(async () => {
   server = await startTestServer();
   folder = temporaryFolder('sdk');
-  const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: source });
   writeFileSync(join(folder, 'package.json'), '{"name":"shop","private":true,"type":"module"}');
-  const file = join(folder, packed.stdout.trim().split('\n').at(-1) ?? '');
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', file], { cwd: folder });
+  installPackage(folder);
 });
 afterAll(() => server.stop());
 
@@ -59,9 +57,10 @@ async function runShop(program: string, parameters: string[]): Promise<unknown> 
 
 describe('the package @svc/sdk', () => {
   it('has no dependency, and contains only its built code', () => {
-    expect(readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
-      '@svc',
-    ]);
+    const { dependencies } = JSON.parse(
+      readFileSync(join(folder, 'node_modules/@svc/sdk/package.json'), 'utf8'),
+    ) as { dependencies?: object };
+    expect(dependencies).toBeUndefined();
     const files = readdirSync(join(folder, 'node_modules/@svc/sdk'));
     expect(files.sort()).toEqual(['README.md', 'dist', 'package.json']);
     expect(existsSync(join(folder, 'node_modules/@svc/sdk/dist/index.d.ts'))).toBe(true);
@@ -69,17 +68,10 @@ describe('the package @svc/sdk', () => {
 
   it('compiles in an empty folder with strict types, and exchanges a code', async () => {
     writeFileSync(join(folder, 'shop.ts'), program);
-    const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
+    const tsc = fileURLToPath(new URL('../../node_modules/@typescript/native/bin/tsc', import.meta.url));
     const types = fileURLToPath(new URL('../../node_modules/@types', import.meta.url));
     const strict = [
-      '--strict',
-      '--target',
-      'es2022',
-      '--module',
-      'nodenext',
-      '--typeRoots',
-      types,
-      '--types',
+      ...['--strict', '--target', 'es2022', '--module', 'nodenext', '--typeRoots', types, '--types'],
       'node',
     ];
     await run(process.execPath, [tsc, ...strict, 'shop.ts'], { cwd: folder }).catch(

@@ -1,9 +1,12 @@
 import { expect } from 'vitest';
+import type { Checkpoint } from '../../../server/billing/wallets/audit/checkpoint-store.ts';
 import { createPasskeyStore, type Passkey } from '../../../server/people/passkeys/passkey-store.ts';
 import { createUserStore } from '../../../server/people/users/user-store.ts';
 import { randomId } from '../../../server/platform/ids.ts';
+import type { KeyDocument } from '../../../server/platform/keys/keyring.ts';
 import type { TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
+import { chargedEntry } from '../commands/charged-entry.ts';
 
 type Case = (server: TestServer) => Promise<string[]>;
 
@@ -87,25 +90,111 @@ async function liveIntegration(server: TestServer): Promise<string> {
 
 async function liveUser({ db }: Pick<TestServer, 'db'>): Promise<string> {
   const createdAt = new Date();
-  return (await createUserStore(db).findOrCreate({ identity: 'ana', mode: 'live', createdAt })).user._id;
+  const identity = randomId('enrollment');
+  return (await createUserStore(db).findOrCreate({ identity, mode: 'live', createdAt })).user._id;
 }
 
-/** The commands of `carefulSince` that need confirmation on every server. */
-export const alwaysAsked = [
-  'bulk cancel',
-  'deliveries hold',
-  'deliveries reschedule',
-  'members remove',
-  'partners close',
-  'users hold',
-  'users release',
-  'users remove-passkey',
-  'webhooks pause',
-  'webhooks replay',
+async function liveWebhook(server: TestServer): Promise<string> {
+  const { keyId } = await livePartner(server);
+  await server.admin.webhooks.set.mutate({ keyId, url: 'https://one.example/' });
+  return keyId;
+}
+
+const liveWallet = async (server: TestServer) => [
+  (await livePartner(server)).partnerId,
+  ...['--mode', 'live', '--amount', '50'],
 ];
 
-/** Commands that asked no question in 0.8.0. Each has arguments that affect live users or money. */
-export const carefulSince: Record<string, Case> = {
+/** Commands that need confirmation on every server. */
+const askedOnEveryServer: Record<string, Case> = {
+  'bulk cancel': async (server) => {
+    const failedNow = { status: 'failed', endedAt: new Date() };
+    const { id: first, keyId, partnerId } = await pendingDelivery(server, failedNow);
+    const deliveries = server.db.collection<{ _id: string }>('deliveries');
+    const { _id, ...failed } = (await deliveries.findOne({ _id: first })) ?? expect.fail('no delivery');
+    await deliveries.insertMany(Array.from({ length: 60 }, () => ({ ...failed, _id: randomId('delivery') })));
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    const filter = { keyId, partnerId, status: 'failed' as const, since };
+    const { job } = await server.admin.bulk.start.mutate({ action: 'resend', filter, rate: 1 });
+    return [job?.id ?? 'no job'];
+  },
+  'clients rotate-secret': async (server) => [await liveClient(server)],
+  'deliveries hold': async (server) => ['--key', (await pendingDelivery(server)).keyId, '--for', '4h'],
+  'deliveries reschedule': async (server) => ['--key', (await pendingDelivery(server)).keyId, '--in', '4h'],
+  'integrations disable': async (server) => [await liveIntegration(server)],
+  'integrations rotate-secret': async (server) => [await liveIntegration(server)],
+  'jobs cancel': async (server) => [await liveJob(server)],
+  'keyring reseal': async () => [],
+  'keyring retire': async (server) => {
+    const keys = server.db.collection<KeyDocument>('keys');
+    const key = (await keys.findOne({ _id: 'signing-1' })) ?? expect.fail('no signing key');
+    const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+    await keys.insertOne({ ...key, _id: 'signing-0', createdAt: ago(3), activeAt: ago(3) });
+    await keys.updateOne({ _id: 'signing-1' }, { $set: { activeAt: ago(2) } });
+    return ['signing-0'];
+  },
+  'keyring rotate': async () => ['signing'],
+  'keys revoke': async (server) => [await liveWebhook(server)],
+  'keys rotate': async (server) => [await liveWebhook(server)],
+  'members remove': async (server) => {
+    const { partnerId } = await livePartner(server);
+    const member = { partnerId, email: 'ana@shop.example', role: 'viewer' as const };
+    return [(await server.admin.members.invite.mutate(member)).id];
+  },
+  'operators revoke': async ({ admin }) => [
+    (await admin.operators.create.mutate({ name: 'Kim', role: 'ops' })).id,
+  ],
+  'partners close': async (server) => [(await livePartner(server)).partnerId, '--reason', 'they leave'],
+  'schema finish': async () => [],
+  'users erase': async (server) => [await liveUser(server)],
+  'users hold': async (server) => [await liveUser(server), '--until', '30d', '--reason', 'a court order'],
+  'users release': async (server) => {
+    const userId = await liveUser(server);
+    const until = new Date(Date.now() + 86_400_000).toISOString();
+    await server.admin.users.hold.mutate({ userId, until, reason: 'a court order' });
+    return [userId, '--reason', 'settled'];
+  },
+  'users remove-passkey': async (server) => {
+    const userId = await liveUser(server);
+    const passkey: Passkey = {
+      ...{ _id: randomId('passkey'), userId, mode: 'live', credentialId: 'AAAA', publicKey: '' },
+      ...{ counter: 0, transports: [], synced: true, createdAt: new Date(), answeredAt: 0 },
+    };
+    await createPasskeyStore(server.db).insert(passkey);
+    return [userId, passkey._id];
+  },
+  'wallets adjust': async (server) => [...(await liveWallet(server)), '--reason', 'r'],
+  'wallets fund': async (server) => [...(await liveWallet(server)), '--reference', 'r'],
+  'wallets refund': async (server) => {
+    const { partnerId } = await livePartner(server);
+    return [await chargedEntry(server, partnerId, 'live'), '--reason', 'r'];
+  },
+  'wallets repair': async (server) => {
+    const { partnerId } = await livePartner(server);
+    const checkpoint: Checkpoint = {
+      ...{ _id: `${partnerId}:live`, n: 7, digest: 'of another chain' },
+      ...{ auditedAt: new Date(), seal: 'forged' },
+    };
+    await server.db.collection<Checkpoint>('ledgerCheckpoints').insertOne(checkpoint);
+    return [partnerId];
+  },
+  'webhooks notices': async (server) => [await liveWebhook(server), 'on'],
+  'webhooks pause': async (server) => [await liveWebhook(server), '--until', '4h'],
+  'webhooks replay': async (server) => {
+    const { keyId } = await pendingDelivery(server, { status: 'failed', endedAt: new Date() });
+    return [keyId, '--since', '1h'];
+  },
+  'webhooks rotate-secret': async (server) => [await liveWebhook(server)],
+  'webhooks switch-secret': async (server) => {
+    const keyId = await liveWebhook(server);
+    await server.admin.webhooks.prepareSecret.mutate({ keyId });
+    return [keyId];
+  },
+  'webhooks unset': async (server) => [await liveWebhook(server)],
+};
+
+/** Commands that asked no question in 0.8.0, which scripts may run without --yes on other servers than those of production. */
+const askedOnProduction: Record<string, Case> = {
   'audit-log undo': async (server) => {
     const { partnerId } = await livePartner(server);
     await server.admin.partners.update.mutate({ partnerId, name: 'Wrong' });
@@ -122,26 +211,13 @@ export const carefulSince: Record<string, Case> = {
     await clients.updateOne({ _id: id }, { $set: { brandRequest } });
     return [id];
   },
-  'bulk cancel': async (server) => {
-    const failedNow = { status: 'failed', endedAt: new Date() };
-    const { id: first, keyId, partnerId } = await pendingDelivery(server, failedNow);
-    const deliveries = server.db.collection<{ _id: string }>('deliveries');
-    const { _id, ...failed } = (await deliveries.findOne({ _id: first })) ?? expect.fail('no delivery');
-    await deliveries.insertMany(Array.from({ length: 60 }, () => ({ ...failed, _id: randomId('delivery') })));
-    const since = new Date(Date.now() - 3_600_000).toISOString();
-    const filter = { keyId, partnerId, status: 'failed' as const, since };
-    const { job } = await server.admin.bulk.start.mutate({ action: 'resend', filter, rate: 1 });
-    return [job?.id ?? 'no job'];
-  },
   'clients disable': async (server) => [await liveClient(server)],
   'clients update': async (server) => [await liveClient(server), '--name', 'Wine'],
   'deliveries cancel': async (server) => [(await pendingDelivery(server)).id],
-  'deliveries hold': async (server) => ['--key', (await pendingDelivery(server)).keyId, '--for', '4h'],
   'deliveries resend': async (server) => {
     const { keyId } = await pendingDelivery(server, { status: 'failed', endedAt: new Date() });
     return ['--key', keyId, '--since', '1h'];
   },
-  'deliveries reschedule': async (server) => ['--key', (await pendingDelivery(server)).keyId, '--in', '4h'],
   'enrollments block': async (server) => [await liveEnrollment(server), '--reason', 'a report'],
   'integrations update': async (server) => [await liveIntegration(server), '--add-shop', 'two.example'],
   'jobs reschedule': async (server) => [await liveJob(server), '--in', '3h'],
@@ -150,48 +226,15 @@ export const carefulSince: Record<string, Case> = {
     const { partnerId } = await livePartner(server);
     return [partnerId, '--mode', 'live', '--per-minute', '9'];
   },
-  'members remove': async (server) => {
-    const { partnerId } = await livePartner(server);
-    const member = { partnerId, email: 'ana@shop.example', role: 'viewer' as const };
-    return [(await server.admin.members.invite.mutate(member)).id];
-  },
-  'partners close': async (server) => [(await livePartner(server)).partnerId, '--reason', 'they leave'],
   'partners suspend': async (server) => [(await livePartner(server)).partnerId],
   'partners update': async (server) => [(await livePartner(server)).partnerId, '--name', 'Acme Europe'],
   'prices set': async (server) => {
     const { partnerId } = await livePartner(server);
     return [partnerId, '--kind', 'token', '--cents', '40'];
   },
-  'users hold': async (server) => [await liveUser(server), '--until', '30d', '--reason', 'a court order'],
-  'users release': async (server) => {
-    const userId = await liveUser(server);
-    const until = new Date(Date.now() + 86_400_000).toISOString();
-    await server.admin.users.hold.mutate({ userId, until, reason: 'a court order' });
-    return [userId, '--reason', 'settled'];
-  },
-  'users remove-passkey': async ({ db }) => {
-    const createdAt = new Date();
-    const userId = await liveUser({ db });
-    const credentialId = 'AAAA';
-    const passkey: Passkey = {
-      ...{ _id: randomId('passkey'), userId, mode: 'live', credentialId, publicKey: '' },
-      ...{ counter: 0, transports: [], synced: true, createdAt, answeredAt: 0 },
-    };
-    await createPasskeyStore(db).insert(passkey);
-    return [userId, passkey._id];
-  },
-  'webhooks pause': async (server) => {
-    const { keyId } = await livePartner(server);
-    await server.admin.webhooks.set.mutate({ keyId, url: 'https://one.example/' });
-    return [keyId, '--until', '4h'];
-  },
-  'webhooks replay': async (server) => {
-    const { keyId } = await pendingDelivery(server, { status: 'failed', endedAt: new Date() });
-    return [keyId, '--since', '1h'];
-  },
-  'webhooks set': async (server) => {
-    const { keyId } = await livePartner(server);
-    await server.admin.webhooks.set.mutate({ keyId, url: 'https://one.example/' });
-    return [keyId, '--url', 'https://two.example/'];
-  },
+  'webhooks set': async (server) => [await liveWebhook(server), '--url', 'https://two.example/'],
 };
+
+export const alwaysAsked = Object.keys(askedOnEveryServer);
+/** The arguments of each command that asks. They affect live users or money. */
+export const carefulCases: Record<string, Case> = { ...askedOnEveryServer, ...askedOnProduction };

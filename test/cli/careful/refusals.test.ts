@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withProfile, writeProfiles } from '../../../cli/connection/profiles.ts';
 import { adminToken, startTestServer, type TestServer } from '../../harness/server.ts';
-import { loadCommands } from '../reference.ts';
 import { type CommandLine, commandLine } from '../svcadmin.ts';
-import { alwaysCareful } from './always-careful.ts';
-import { carefulSince } from './careful-cases.ts';
 
 let server: TestServer;
 let svcadmin: CommandLine;
@@ -121,38 +118,7 @@ describe('the exit code of svcadmin', () => {
   });
 });
 
-describe('svcadmin', async () => {
-  const asking = (await loadCommands())
-    .filter(({ flags }) => 'yes' in flags && 'dry-run' in flags)
-    .map(({ id }) => id.replaceAll(':', ' '));
-
-  it('has no command with --yes and --dry-run that the tables of this test do not list', () => {
-    expect(asking).toEqual([...Object.keys(alwaysCareful), ...Object.keys(carefulSince)].sort());
-  });
-
-  it.each(Object.keys(alwaysCareful))(
-    '%s changes nothing without --yes (exit 2) or with --dry-run, and acts with --yes',
-    async (name) => {
-      const command = [...name.split(' '), ...((await alwaysCareful[name]?.(server)) ?? [])];
-      const changes = () =>
-        server.db.collection('auditLog').countDocuments({ outcome: { $nin: ['read', 'unchanged'] } });
-      // Audit entries in ledger pages are copied after the answer.
-      await server.services.admin.auditLog.sweep();
-      const before = await changes();
-      const [refusal, dry] = await Promise.all([
-        svcadmin.run(command),
-        svcadmin.json(...command, '--dry-run'),
-      ]);
-      expect(refusal).toMatchObject({ code: 2, stdout: '' });
-      expect(refusal.stderr).toContain('--yes');
-      expect(dry).toMatchObject({ dryRun: true, would: expect.any(String) });
-      expect(await changes()).toBe(before);
-      expect(await svcadmin.run([...command, '--yes'])).toMatchObject({ code: 0 });
-      await server.services.admin.auditLog.sweep();
-      await expect.poll(changes).toBeGreaterThan(before);
-    },
-  );
-
+describe('svcadmin', () => {
   it('begins stderr of a dry run with "LIVE: …" if the profile is of a production server', async () => {
     const onProduction = await commandLine('', '');
     const profile = { url: server.adminUrl, token: adminToken, environment: 'production' };

@@ -29,12 +29,7 @@ describe('svcadmin partners', () => {
       name: 'Acme Ltd',
     });
     const suspended = await svcadmin.json<PartnerView[]>(
-      'partners',
-      'list',
-      '--status',
-      'suspended',
-      '--limit',
-      '1',
+      ...['partners', 'list', '--status', 'suspended', '--limit', '1'],
     );
     expect(suspended).toMatchObject([{ id }]);
   });
@@ -75,10 +70,7 @@ describe('svcadmin', () => {
   it('creates a key, a client and an endpoint, changes them, unsets the endpoint and revokes the key', async () => {
     const { id: partner } = await create();
     const { apiKey, ...key } = await svcadmin.json<KeyView & { apiKey: string }>(
-      'keys',
-      'create',
-      '--partner',
-      partner,
+      ...['keys', 'create', '--partner', partner],
     );
     expect(apiKey).toMatch(/^svc_test_/);
     expect(KeyView.parse(key)).toMatchObject({ mode: 'test', status: 'active' });
@@ -95,13 +87,7 @@ describe('svcadmin', () => {
       claims: ['age_18_plus', 'country'],
     });
     const updated = await svcadmin.json(
-      'clients',
-      'update',
-      client.id,
-      '--claims',
-      'country',
-      '--token-requests-per-minute',
-      '90',
+      ...['clients', 'update', client.id, '--claims', 'country', '--token-requests-per-minute', '90'],
     );
     expect(ClientView.parse(updated)).toMatchObject({ claims: ['country'], tokenRequestsPerMinute: 90 });
     const reset = await svcadmin.json('clients', 'update', client.id, '--token-requests-per-minute', '0');
@@ -144,12 +130,7 @@ describe('svcadmin', () => {
       ...{ redirectUris: ['https://shop.example/'], claims: ['country'] },
     });
     const rotated = await svcadmin.json<ClientView>(
-      'clients',
-      'rotate-secret',
-      id,
-      '--keep-old',
-      '24h',
-      '--yes',
+      ...['clients', 'rotate-secret', id, '--keep-old', '24h', '--yes'],
     );
     expect(rotated.secrets).toHaveLength(2);
   });
@@ -231,13 +212,7 @@ describe('the secret of a new API key', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(shown.stdout + shown.stderr).not.toContain('svc_test_');
     const again = await svcadmin.run([
-      'keys',
-      'create',
-      '--partner',
-      partner,
-      '--out-file',
-      'key.txt',
-      '--json',
+      ...['keys', 'create', '--partner', partner, '--out-file', 'key.txt', '--json'],
     ]);
     expect(again).toMatchObject({ code: 2, stdout: '' });
     expect(await svcadmin.json('keys', 'list', '--partner', partner)).toHaveLength(1);

@@ -122,14 +122,7 @@ describe('svcadmin', () => {
     const { stdout } = await svcadmin.run(['deliveries', 'show', id]);
     expect(stdout).toContain(`Sent to ${attempt?.url}: attempt 1\n`);
     const listed = await svcadmin.json(
-      'deliveries',
-      'list',
-      '--key',
-      key,
-      '--status',
-      'delivered',
-      '--since',
-      '1h',
+      ...['deliveries', 'list', '--key', key, '--status', 'delivered', '--since', '1h'],
     );
     expect(listed).toMatchObject([{ id }]);
   });
@@ -326,8 +319,8 @@ describe('svcadmin webhooks verify', () => {
 
 describe('svcadmin webhooks listen', () => {
   /** Starts `webhooks listen`, which is killed when the test ends. */
-  function listen(key: string, path: string, ...more: string[]) {
-    const args = [executable, 'webhooks', 'listen', key, '--forward-to', `${receiverUrl}${path}`, ...more];
+  function listen(key: string, path: string) {
+    const args = [executable, 'webhooks', 'listen', key, '--forward-to', `${receiverUrl}${path}`, '--json'];
     const listener = spawn(process.execPath, args, { cwd: svcadmin.cwd, env: svcadmin.env });
     const seen = { output: '', notices: '' };
     listener.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -347,7 +340,7 @@ describe('svcadmin webhooks listen', () => {
 
   it('relays events to another address, signed with the printed secret, until Ctrl-C', async () => {
     const key = await keyWithEndpoint('/ok');
-    const { seen, end } = listen(key, '/relayed', '--json');
+    const { seen, end } = listen(key, '/relayed');
     await expect.poll(() => seen.notices, { timeout: within(15_000) }).toContain('Signed with');
     const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
     await expect.poll(() => seen.output, { timeout: within(15_000) }).toContain(eventId);
@@ -363,16 +356,5 @@ describe('svcadmin webhooks listen', () => {
     const [secret = ''] = /whsec_\w+/.exec(seen.notices) ?? [];
     expect(contractSignature(body, secret)).toBe(signature);
     expect(seen.output).not.toContain('whsec_');
-  });
-
-  it('prints the status 401 and the body of a receiver that refuses an event', async () => {
-    const key = await keyWithEndpoint('/ok');
-    const { seen, end } = listen(key, '/refused');
-    await expect.poll(() => seen.notices, { timeout: within(15_000) }).toContain('Relaying events');
-    const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
-    await expect.poll(() => seen.notices, { timeout: within(15_000) }).toContain('secret above');
-    await end();
-    expect(seen.output).toBe(`${eventId}  vae.resolved  401\n`);
-    expect(seen.notices).toContain('It says: wrong signature');
   });
 });

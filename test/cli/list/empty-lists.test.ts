@@ -90,20 +90,8 @@ describe('a list without rows, of a record that does not exist', () => {
       }
   });
 
-  it('is refused with an argument, a name in place of an id, and in commands that change what a filter finds', async () => {
-    const partner = `ptr_${id}`;
-    const refused = async (...args: string[]) => {
-      const ended = await svcadmin.run(args);
-      expect(ended, `${args.join(' ')}: ${ended.stderr}`).toMatchObject({ code: 4 });
-      return ended.stderr;
-    };
-    expect(await refused('members', 'list', partner)).toContain(`No partner ${partner}`);
-    expect(await refused('limits', 'history', partner)).toContain(`No partner ${partner}`);
-    expect(await refused('deliveries', 'schedule', '--partner', partner)).toContain(`No partner ${partner}`);
-    for (const act of ['resend', 'cancel'])
-      await refused('deliveries', act, '--partner', partner, '--since', '1h', '--dry-run');
-    await refused('webhooks', 'replay', `key_${id}`, '--since', '1h', '--dry-run');
-    expect(await refused('deliveries', 'list', '--partner', 'Acme')).toContain('partners list --search TEXT');
-    expect(await svcadmin.run(['deliveries', 'list', '--partner', partnerId])).toMatchObject({ code: 0 });
+  it('is refused by the command that replays the events of an API key', async () => {
+    const replay = ['webhooks', 'replay', `key_${id}`, '--since', '1h', '--dry-run'];
+    expect(await svcadmin.run(replay)).toMatchObject({ code: 4 });
   });
 });

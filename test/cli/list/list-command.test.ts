@@ -67,11 +67,7 @@ describe('a list command of svcadmin', () => {
   it('says what is not kept any more, if its period begins before', async () => {
     const kept = 'is not kept.';
     for (const name of [
-      'requests list',
-      'sessions list',
-      'events list',
-      'deliveries list',
-      'deliveries latency',
+      ...['requests list', 'sessions list', 'events list', 'deliveries list', 'deliveries latency'],
     ])
       for (const more of [[], ['--count'], ['--by', 'mode'], ['--json']]) {
         if (name === 'deliveries latency' && more.includes('--count')) continue;
@@ -83,13 +79,7 @@ describe('a list command of svcadmin', () => {
     expect((await list('--until', '8d')).stderr).toContain(kept);
     expect((await svcadmin.run(['audit-log', 'list', '--since', '400d'])).stderr).not.toContain(kept);
     const resend = await svcadmin.run([
-      'deliveries',
-      'resend',
-      '--partner',
-      partnerId,
-      '--since',
-      '40d',
-      '--yes',
+      ...['deliveries', 'resend', '--partner', partnerId, '--since', '40d', '--yes'],
     ]);
     expect(resend.stderr).toContain(kept);
   });

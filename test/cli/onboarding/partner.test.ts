@@ -32,11 +32,7 @@ describe('svcadmin partners onboard', () => {
     );
     expect([...variables.keys()]).toEqual([
       ...[
-        'SVC_BASE_URL',
-        'SVC_CLIENT_ID',
-        'SVC_CLIENT_SECRET',
-        'SVC_API_KEY',
-        'SVC_REDIRECT_URI',
+        ...['SVC_BASE_URL', 'SVC_CLIENT_ID', 'SVC_CLIENT_SECRET', 'SVC_API_KEY', 'SVC_REDIRECT_URI'],
         'SVC_WEBHOOK_SECRET',
       ],
     ]);
@@ -54,21 +50,11 @@ describe('svcadmin partners onboard', () => {
     expect(wallet.balance).toBe(5000);
     const calls = stdout.split('\n').filter((line) => line.startsWith('#'));
     for (const path of [
-      '/verify/start?',
-      '/api/oauth/token',
-      '/api/oauth/userinfo',
-      '/api/oauth/revoke',
+      ...['/verify/start?', '/api/oauth/token', '/api/oauth/userinfo', '/api/oauth/revoke'],
       '/hvf-session/',
     ]) {
       expect(calls.some((call) => call.includes(path))).toBe(true);
     }
-  });
-
-  it('creates no --out-file, and exits with 3, if there is no operator token', async () => {
-    const env = { SVCADMIN_TOKEN: '' };
-    const { code } = await svcadmin.run([...onboard, '--out-file', 'untouched.env'], { env });
-    expect(code).toBe(3);
-    await expect(stat(join(svcadmin.cwd, 'untouched.env'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it.each([
@@ -158,14 +144,7 @@ describe('svcadmin without a right command or argument', () => {
       'Error: partners foo is not a svcadmin command\n`svcadmin partners --help` lists what there is.\n',
     );
     expect(topic).toContain('did you mean partners?');
-  });
-
-  it('exits with 2 and suggests partners list for parners list', async () => {
-    const { code, stderr } = await svcadmin.run(['parners', 'list']);
-    expect({ code, stderr }).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('did you mean partners list?'),
-    });
+    expect(await stderrOf('parners', 'list')).toContain('did you mean partners list?');
   });
 });
 

@@ -32,14 +32,9 @@ describe('svcadmin with a misspelt flag', () => {
 
 describe('svcadmin partners list', () => {
   it.each([
-    'partners list -o json',
-    'partners list -ojson',
-    'partners list --output json',
-    'partners list --output=json',
-    'partners ls --json',
-    '--json partners list',
-    '--url URL --json partners list --limit 3',
-    '--url=URL partners ls -o json',
+    ...['partners list -o json', 'partners list -ojson', 'partners list --output json'],
+    ...['partners list --output=json', 'partners ls --json', '--json partners list'],
+    ...['--url URL --json partners list --limit 3', '--url=URL partners ls -o json'],
   ])('may be typed as svcadmin %s', async (words) => {
     const { code, stdout } = await run(...words.replace('URL', server.adminUrl).split(' '));
     expect([code, JSON.parse(stdout)]).toEqual([0, []]);

@@ -178,11 +178,7 @@ describe('svcadmin', () => {
   });
 
   it.each([
-    'show',
-    'partners list --search',
-    'users find',
-    'clients disable',
-    'sessions list --client',
+    ...['show', 'partners list --search', 'users find', 'clients disable', 'sessions list --client'],
     'error',
   ])(
     '%s exits with 2 if its argument is a client secret, and says that the secret was not sent',

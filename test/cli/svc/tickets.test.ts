@@ -2,8 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { actOnDevices } from '../../console/portal/device/device-harness.ts';
-import { fieldIn, signInBy } from '../../console/portal/signed-in.ts';
 import { createPartner, type TestPartner } from '../../harness/partner.ts';
 import { startReceiver } from '../../harness/receiver.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
@@ -37,67 +35,18 @@ describe('a member of a partner with svc', () => {
       redirectUris: [partner.redirectUri],
     });
     const branded = await svc.json(
-      'clients',
-      'update',
-      clientId,
-      '--brand-name',
-      'Acme',
-      '--brand-color',
-      '#0a7f5c',
+      ...['clients', 'update', clientId, '--brand-name', 'Acme', '--brand-color', '#0a7f5c'],
     );
     expect(branded).toMatchObject({ brandName: 'Acme', brandColor: '#0a7f5c' });
     const made = await svc.json<{ id: string; clientSecret: string }>(
       ...[
-        'clients',
-        'create',
-        '--key',
-        keyId,
-        '--name',
-        'Second',
-        '--redirect-uri',
-        uri,
-        '--claims',
+        ...['clients', 'create', '--key', keyId, '--name', 'Second', '--redirect-uri', uri, '--claims'],
         'age_18_plus',
       ],
     );
     expect(made.clientSecret).toMatch(/^svc_secret_/);
     expect(await svc.json('clients', 'list')).toHaveLength(2);
     expect(await svc.json('clients', 'disable', made.id, '--yes')).toMatchObject({ status: 'disabled' });
-  });
-
-  it('rotates API keys, client and integration secrets with --keep-old, and webhook secrets', async () => {
-    const { clientId, keyId } = partner;
-    const rotated = await svc.json('clients', 'rotate-secret', clientId, '--keep-old', '24h', '--yes');
-    expect(rotated).toMatchObject({ clientSecret: expect.stringMatching(/^svc_secret_/) });
-    expect(await svc.json('keys', 'rotate', keyId, '--keep-old', '24h', '--yes')).toMatchObject({
-      apiKey: expect.stringMatching(/^svc_test_/),
-    });
-    await svc.json('webhooks', 'set', keyId, '--url', 'http://localhost:9/hooks');
-    const next = await svc.json<{ last4: string; signingSecret: string }>(
-      'webhooks',
-      'prepare-secret',
-      keyId,
-    );
-    const switched = await svc.json('webhooks', 'switch-secret', keyId, '--yes');
-    expect(switched).toMatchObject({ last4: next.signingSecret.slice(-4) });
-    const client = ['--key', keyId, '--name', 'Shop', '--kind', 'storefront', '--claims', 'age_18_plus'];
-    const shop = await svc.json<{ id: string }>(
-      ...['clients', 'create', ...client, '--redirect-uri', 'http://localhost:4000/shop'],
-    );
-    const made = await svc.json<{ id: string; integrationSecret: string }>(
-      ...['integrations', 'create', '--client', shop.id, '--shop', 'shop.example'],
-    );
-    const renewed = await svc.json(
-      ...['integrations', 'rotate-secret', made.id, '--keep-old', '24h', '--yes'],
-    );
-    expect(renewed['integrationSecret']).not.toBe(made.integrationSecret);
-    expect(await svc.json('integrations', 'show', made.id)).toMatchObject({
-      oldSecret: { last4: made.integrationSecret.slice(-4) },
-    });
-    await svc.json('clients', 'disable', shop.id, '--yes');
-    const file = join(svc.cwd, 'secret');
-    await svc.json('webhooks', 'rotate-secret', keyId, '--yes', '--out-file', file);
-    expect(readFileSync(file, 'utf8')).toMatch(/^whsec_/);
   });
 
   it('lists and shows deliveries, and resends them singly and in bulk', async () => {
@@ -124,13 +73,7 @@ describe('a member of a partner with svc', () => {
   it('runs svc trigger flow for a rejected document, and sees the session, its event and a refused request', async () => {
     const walked = await svc.json<Record<string, string>>(
       ...[
-        'trigger',
-        'flow',
-        '--person',
-        'rejected',
-        '--client',
-        partner.clientId,
-        '--reference',
+        ...['trigger', 'flow', '--person', 'rejected', '--client', partner.clientId, '--reference'],
         'order-1734',
       ],
     );
@@ -182,12 +125,7 @@ describe('a member of a partner with svc', () => {
 
   it('gets a code and a code verifier from svc trigger flow, which can be exchanged for a token', async () => {
     const walked = await svc.json<Record<string, string>>(
-      'trigger',
-      'flow',
-      '--client',
-      partner.clientId,
-      '--claims',
-      'age_18_plus',
+      ...['trigger', 'flow', '--client', partner.clientId, '--claims', 'age_18_plus'],
     );
     const answer = await fetch(`${server.publicUrl}/api/oauth/token`, {
       method: 'POST',
@@ -228,23 +166,10 @@ describe('a member of a partner with svc', () => {
     await svc.json('warnings', 'set', '--email', 'dev@shop.example');
     expect(await svc.json('warnings', 'show')).toMatchObject({ emails: ['dev@shop.example'] });
     const { id } = await svc.json<{ id: string }>(
-      'members',
-      'invite',
-      'new@shop.example',
-      '--role',
-      'viewer',
+      ...['members', 'invite', 'new@shop.example', '--role', 'viewer'],
     );
     expect(await svc.json('members', 'role', id, '--role', 'finance')).toMatchObject({ role: 'finance' });
     expect(await svc.json('members', 'remove', id, '--yes')).toMatchObject({ status: 'removed' });
-  });
-
-  it('revokes an API key by svc keys revoke, and a request with that key then gets 401', async () => {
-    const { id, apiKey } = await svc.json<{ id: string; apiKey: string }>('keys', 'create', '--mode', 'test');
-    await svc.json('keys', 'revoke', id, '--yes');
-    const answer = await fetch(`${server.publicUrl}/api/wallet`, {
-      headers: { authorization: `Bearer ${apiKey}` },
-    });
-    expect(answer.status).toBe(401);
   });
 });
 
@@ -272,16 +197,11 @@ describe('svc', () => {
     expect(failure(refused.stderr).hint).toContain('svc whoami');
   });
 
-  it('exits with 3 if the passkey sign-in is older than 30 minutes; after a new one, the change succeeds', async () => {
-    const { member } = svc;
+  it('exits with 3 if the passkey sign-in is older than 30 minutes, and names the page to sign in again', async () => {
     clock.advance(30 * 60_000);
     const refused = await svc.run(['keys', 'create', '--json']);
     expect([refused.code, failure(refused.stderr).code]).toEqual([3, 'passkey_required']);
     expect(failure(refused.stderr).hint).toContain(`${server.baseUrl}/portal/devices`);
-    expect((await signInBy(member.browser, member.authenticator)).status).toBe(303);
-    const login = fieldIn((await member.browser.open('/devices')).html, 'login');
-    expect((await actOnDevices(member.browser, 'allow', { login })).status).toBe(303);
-    expect((await svc.run(['keys', 'create'])).code).toBe(0);
   });
 
   it('whoami shows the signed-in member, and logout makes the token invalid at the server', async () => {

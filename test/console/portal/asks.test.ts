@@ -121,10 +121,7 @@ describe('an action of the portal', () => {
       const { status, html } = await submit(path, form);
       expect([path, form, status]).toEqual([path, form, 200]);
       expect([path, form, html.includes('Please confirm'), html.includes(names)]).toEqual([
-        path,
-        form,
-        true,
-        true,
+        ...[path, form, true, true],
       ]);
       const [first = '', ...others] = html.split('<form method="post"').slice(-(gentle ? 2 : 1));
       expect([form, first.includes('class="danger"')]).toEqual([form, gentle === undefined]);

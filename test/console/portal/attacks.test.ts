@@ -122,6 +122,7 @@ describe('a form of the portal', () => {
     const csrf = fieldIn((await stranger.browser.open('/')).html, 'csrf');
     for (const path of paths().filter((one) => one.split('/').length > 2)) {
       clock.advance(5_000);
+      expect([path, (await stranger.browser.open(path)).status]).toEqual([path, 404]);
       for (const act of actsOn((await owner.browser.open(path)).html)) {
         const form = { csrf, act, uri: 'https://evil.example/', keepOld: '0', role: 'owner', hours: '1' };
         const { status } = await stranger.browser.post(path, { ...form, url: 'https://evil.example/' });
@@ -214,27 +215,6 @@ describe('a member of a partner', () => {
       if (!isDeepStrictEqual(foreign, unknown)) [foreign = [], unknown] = await readsOfBoth();
       expect(foreign.length).toBeGreaterThan(0);
       expect([path, foreign]).toEqual([path, unknown]);
-    }
-  });
-
-  it('cannot leave a partner without an owner, even if two owners remove or demote each other simultaneously', async () => {
-    clock.advance(60_000);
-    for (let round = 0; round < 6; round += 1) {
-      const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
-      const [one, two] = [
-        await signedIn(server, partnerId, 'owner', `one${round}`),
-        await signedIn(server, partnerId, 'owner', `two${round}`),
-      ];
-      const ends = [
-        () => two.api.members.remove.mutate({ memberId: one.id }),
-        () => two.api.members.setRole.mutate({ memberId: one.id, role: 'viewer' }),
-        () => two.api.members.invite.mutate({ partnerId, email: one.email, role: 'viewer' }),
-      ];
-      await Promise.allSettled([one.api.members.remove.mutate({ memberId: two.id }), ends[round % 3]?.()]);
-      const members = await server.admin.members.list.query({ partnerId, status: 'active' });
-      const owners = members.filter(({ role }) => role === 'owner');
-      expect(owners.length).toBeGreaterThan(0);
-      clock.advance(60_000);
     }
   });
 

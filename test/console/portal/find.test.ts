@@ -19,10 +19,7 @@ beforeAll(async () => {
   own = await createParty(server, clock);
   clock.advance(60_000);
   other = await createParty(server, clock);
-  ({ entries } = await server.admin.wallets.statement.query({
-    partnerId: own.ids.partner,
-    mode: 'test',
-  }));
+  ({ entries } = await server.admin.wallets.statement.query({ partnerId: own.ids.partner, mode: 'test' }));
   partner = await createPartner(server);
   member = await signedIn(server, partner.partnerId, 'viewer');
 }, within(60_000));

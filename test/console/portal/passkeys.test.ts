@@ -90,10 +90,7 @@ describe('a second passkey', () => {
     const { status, html } = await browser.post('/passkeys', form);
     expect(status).toBe(200);
     for (const part of [
-      'Please confirm',
-      'all sign-ins with it end',
-      '<dd>Phone</dd>',
-      'Back, change nothing',
+      ...['Please confirm', 'all sign-ins with it end', '<dd>Phone</dd>', 'Back, change nothing'],
     ])
       expect(html).toContain(part);
     expect(html).not.toContain('This is live mode');

@@ -1,93 +1,28 @@
 /**
- * The procedures that each role may call: owner, developer, finance, viewer. All other procedures do not exist for
+ * The procedures by the roles that may call them: owner, developer, finance, viewer. All other procedures do not exist for
  * members.
  */
-export const table: Record<string, string> = {
-  'partners.show': 'odfv',
-  'partners.setLogo': 'od',
-  'partners.removeLogo': 'od',
-  'keys.list': 'odfv',
-  'keys.count': 'odfv',
-  'keys.show': 'odfv',
-  'keys.create': 'od',
-  'keys.rotate': 'od',
-  'keys.revoke': 'od',
-  'clients.list': 'odfv',
-  'clients.count': 'odfv',
-  'clients.show': 'odfv',
-  'clients.create': 'od',
-  'clients.update': 'od',
-  'clients.rotateSecret': 'od',
-  'clients.disable': 'od',
-  'clients.enable': 'od',
-  'integrations.list': 'odfv',
-  'integrations.count': 'odfv',
-  'integrations.show': 'odfv',
-  'integrations.create': 'od',
-  'integrations.update': 'od',
-  'integrations.rotateSecret': 'od',
-  'integrations.disable': 'od',
-  'webhooks.show': 'odfv',
-  'webhooks.health': 'odfv',
-  'webhooks.set': 'od',
-  'webhooks.changeUrl': 'od',
-  'webhooks.unset': 'od',
-  'webhooks.prepareSecret': 'od',
-  'webhooks.switchSecret': 'od',
-  'webhooks.rotateSecret': 'od',
-  'webhooks.pause': 'od',
-  'webhooks.resume': 'od',
-  'webhooks.setNotices': 'od',
-  'webhooks.test': 'od',
-  'webhooks.trigger': 'od',
-  'webhooks.verify': 'od',
-  'webhooks.relay': 'od',
-  'events.list': 'odv',
-  'events.count': 'odv',
-  'events.show': 'odv',
-  'deliveries.list': 'odv',
-  'deliveries.count': 'odv',
-  'deliveries.show': 'odv',
-  'deliveries.resend': 'od',
-  'deliveries.cancel': 'od',
-  'deliveries.reschedule': 'od',
-  'bulk.start': 'od',
-  'bulk.show': 'odv',
-  'bulk.cancel': 'od',
-  'requests.list': 'odv',
-  'requests.count': 'odv',
-  'requests.show': 'odv',
-  'requests.refused': 'odv',
-  'sessions.list': 'odv',
-  'sessions.count': 'odv',
-  'sessions.show': 'odv',
-  'enrollments.list': 'odv',
-  'enrollments.count': 'odv',
-  'enrollments.show': 'odv',
-  'wallets.show': 'ofv',
-  'wallets.statement': 'ofv',
-  'wallets.usage': 'ofv',
-  'wallets.signedStatement': 'ofv',
-  'wallets.entry': 'ofv',
-  'wallets.refill': 'odf',
-  'limits.show': 'odfv',
-  'limits.set': 'of',
-  'prices.show': 'ofv',
-  'warnings.list': 'odfv',
-  'warnings.count': 'odfv',
-  'warnings.settings': 'odfv',
-  'warnings.set': 'odf',
-  'members.list': 'o',
-  'members.count': 'o',
-  'members.show': 'o',
-  'members.acts': 'o',
-  'members.wishes': 'odfv',
-  'members.setWishes': 'odfv',
-  'members.invite': 'o',
-  'members.confirmInvitation': 'o',
-  'members.refuseInvitation': 'o',
-  'members.setRole': 'o',
-  'members.remove': 'o',
+const procedures: Record<string, string> = {
+  odfv: `partners.show keys.list keys.count keys.show clients.list clients.count clients.show integrations.list
+    integrations.count integrations.show webhooks.show webhooks.health limits.show warnings.list
+    warnings.count warnings.settings members.wishes members.setWishes`,
+  od: `partners.setLogo partners.removeLogo keys.create keys.rotate keys.revoke clients.create clients.update
+    clients.rotateSecret clients.disable clients.enable integrations.create integrations.update
+    integrations.rotateSecret integrations.disable webhooks.set webhooks.changeUrl webhooks.unset
+    webhooks.prepareSecret webhooks.switchSecret webhooks.rotateSecret webhooks.pause webhooks.resume
+    webhooks.setNotices webhooks.test webhooks.trigger webhooks.verify webhooks.relay deliveries.resend
+    deliveries.cancel deliveries.reschedule bulk.start bulk.cancel`,
+  odv: `events.list events.count events.show deliveries.list deliveries.count deliveries.show bulk.show
+    requests.list requests.count requests.show requests.refused sessions.list sessions.count sessions.show
+    enrollments.list enrollments.count enrollments.show`,
+  ofv: 'wallets.show wallets.statement wallets.usage wallets.signedStatement wallets.entry prices.show',
+  odf: 'wallets.refill warnings.set',
+  of: 'limits.set',
+  o: `members.list members.count members.show members.acts members.invite members.confirmInvitation
+    members.refuseInvitation members.setRole members.remove`,
 };
+export const table: Record<string, string> = Object.fromEntries(
+  Object.entries(procedures).flatMap(([may, names]) => names.split(/\s+/).map((name) => [name, may])),
+);
 export const roles = ['owner', 'developer', 'finance', 'viewer'] as const;
 export const letters = { owner: 'o', developer: 'd', finance: 'f', viewer: 'v' };

@@ -196,15 +196,11 @@ describe('a return by passkey', () => {
 
 describe("a user's passkey", () => {
   type Refusal = Parameters<ReturnType<typeof newAuthenticator>['get']>[1];
+  // platform/webauthn/relying-party.test.ts has the other forgeries.
   const forged: [string, Refusal][] = [
     ['from another site', { origin: 'https://verify.example.evil.example' }],
-    ['for another relying party', { rpId: 'evil.example' }],
-    ['in a frame of another site', { crossOrigin: true }],
-    ['without user verification', { verified: false }],
     ['with a counter that goes back', { counter: 0 }],
-    ['with a wrong signature', { signature: Buffer.alloc(70) }],
     ['for another user', { userHandle: 'AAAA' }],
-    ['with an answer of a creation', { type: 'webauthn.create' }],
   ];
 
   it.each(forged)('is refused with 401 if it is used %s', async (_what, forgery) => {
@@ -364,21 +360,15 @@ it('a client whose passkeys an operator turned off refuses an answer to an earli
 });
 
 describe('a new passkey', () => {
-  it.each([
-    ['from another site', { origin: 'https://evil.example' }],
-    ['without user verification', { verified: false }],
-    ['for another relying party', { rpId: 'evil.example' }],
-  ])(
-    'is refused with passkey_refused if it is created %s, and the user continues without it',
-    async (_what, forgery) => {
-      const browser = openPasskeyBrowser(hosted);
-      await browser.verify(clientId, 'new-adult');
-      const { answer } = await browser.sendPasskey((options) => newAuthenticator().create(options, forgery));
-      expect(answer.headers['x-svc-error']).toBe('passkey_refused');
-      await browser.open(`/verify/session/${browser.sessionId()}`);
-      expect((await browser.decline()).location).toContain('code=');
-    },
-  );
+  it('is refused with passkey_refused if it is created from another site, and the user continues without it', async () => {
+    const browser = openPasskeyBrowser(hosted);
+    await browser.verify(clientId, 'new-adult');
+    const forgery = { origin: 'https://evil.example' };
+    const { answer } = await browser.sendPasskey((options) => newAuthenticator().create(options, forgery));
+    expect(answer.headers['x-svc-error']).toBe('passkey_refused');
+    await browser.open(`/verify/session/${browser.sessionId()}`);
+    expect((await browser.decline()).location).toContain('code=');
+  });
 
   it('is refused with passkey_refused, and no longer offered, if the user has ten passkeys', async () => {
     const { userId } = await saved(hosted, clientId);
@@ -522,12 +512,7 @@ describe('a user without a stable identity', () => {
     const kept = hosted.clock.now() + 365 * day;
     await expect
       .poll(() => purgeOf(userId))
-      .toEqual({
-        user: kept,
-        identity: kept,
-        enrollment: kept,
-        passkey: kept,
-      });
+      .toEqual({ user: kept, identity: kept, enrollment: kept, passkey: kept });
     const [passkey] = (await hosted.admin.users.show.query({ user: userId })).passkeys;
     await hosted.admin.users.removePasskey.mutate({ userId, passkeyId: passkey?.id ?? '' });
     const within = hosted.clock.now() + day;

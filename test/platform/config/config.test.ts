@@ -265,16 +265,7 @@ describe('SVC_BASE_URL', () => {
   });
 
   it.each([
-    'a;frame-ancestors',
-    'a,b',
-    "a'b",
-    'a"b',
-    'a{b',
-    '*.example',
-    'a..b',
-    '-a.b',
-    'a_b',
-    'localhost.',
+    ...['a;frame-ancestors', 'a,b', "a'b", 'a"b', 'a{b', '*.example', 'a..b', '-a.b', 'a_b', 'localhost.'],
   ])('is refused with the host %s, which is no host name and could end a directive of a header', (host) => {
     expect(faultsOf({ SVC_BASE_URL: `http://${host}:8080/svc` })).toEqual([
       expect.stringMatching(/^SVC_BASE_URL: must (?:have a host of letters|not have a wildcard|be ASCII)/),
@@ -333,16 +324,8 @@ describe('the configuration check', () => {
     });
     expect(faults.map((fault) => fault.split(':', 1)[0])).toEqual([
       ...[
-        'SVC_PORT',
-        'SVC_MASTER_KEY',
-        'SVC_ADMIN_TOKEN',
-        'SVC_BASE_URL',
-        'MONGODB_URI',
-        'SVC_LEGAL_NAME',
-        'SVC_PRIVACY_URL',
-        'SVC_TERMS_URL',
-        'SVC_HELP_ADDRESS',
-        'SVC_ADMIN_HOST',
+        ...['SVC_PORT', 'SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'SVC_BASE_URL', 'MONGODB_URI'],
+        ...['SVC_LEGAL_NAME', 'SVC_PRIVACY_URL', 'SVC_TERMS_URL', 'SVC_HELP_ADDRESS', 'SVC_ADMIN_HOST'],
         'SVC_OIDC_SOURCES',
       ],
     ]);
@@ -403,14 +386,8 @@ describe('the configuration check', () => {
   );
 
   it.each([
-    'w=1',
-    'w=majority',
-    'journal=false',
-    'j=false',
-    'readConcernLevel=local',
-    'READCONCERNLEVEL=local',
-    'wtimeoutMS=1',
-    'readPreference=secondary',
+    ...['w=1', 'w=majority', 'journal=false', 'j=false', 'readConcernLevel=local'],
+    ...['READCONCERNLEVEL=local', 'wtimeoutMS=1', 'readPreference=secondary'],
   ])('refuses MONGODB_URI with the option %s, because options must not change durability', (option) => {
     const uri = `mongodb://user:pass@db.example/svc?tls=true&${option}&retryWrites=true`;
     const [name] = option.split('=');
@@ -420,12 +397,8 @@ describe('the configuration check', () => {
   });
 
   it.each([
-    'socketTimeoutMS=60000',
-    'serverSelectionTimeoutMS=1',
-    'connectTimeoutMS=1',
-    'WAITQUEUETIMEOUTMS=1',
-    'timeoutMS=100',
-    'heartbeatFrequencyMS=60000',
+    ...['socketTimeoutMS=60000', 'serverSelectionTimeoutMS=1', 'connectTimeoutMS=1'],
+    ...['WAITQUEUETIMEOUTMS=1', 'timeoutMS=100', 'heartbeatFrequencyMS=60000'],
   ])('refuses MONGODB_URI with the option %s, because options must not change timeouts', (option) => {
     const [name] = option.split('=');
     expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?maxPoolSize=50&${option}` })).toEqual([
@@ -444,15 +417,8 @@ describe('the configuration check', () => {
   );
 
   it.each([
-    'retryWrites=maybe',
-    'RETRYWRITES=1',
-    'retryReads=TRUE',
-    'tls=yes',
-    'ssl=',
-    'tlsInsecure=on',
-    'tlsAllowInvalidCertificates=0',
-    'tlsAllowInvalidHostnames=no',
-    'directConnection=x',
+    ...['retryWrites=maybe', 'RETRYWRITES=1', 'retryReads=TRUE', 'tls=yes', 'ssl=', 'tlsInsecure=on'],
+    ...['tlsAllowInvalidCertificates=0', 'tlsAllowInvalidHostnames=no', 'directConnection=x'],
     'monitorCommands=x',
   ])('refuses MONGODB_URI with %s, and names the option', (option) => {
     const [name] = option.split('=');
@@ -471,10 +437,8 @@ describe('the configuration check', () => {
   });
 
   it.each([
-    'mongodb://svc:pa?ssw0rd@127.0.0.1:1/svc',
-    'mongodb://svc:p@a?ssw0rd&x@127.0.0.1:1/svc?tls=true',
-    'mongodb://svc:pa/?ssw0rd=1&tls@127.0.0.1:1/svc',
-    'mongodb+srv://svc:pa?w=ssw0rd@db.example',
+    ...['mongodb://svc:pa?ssw0rd@127.0.0.1:1/svc', 'mongodb://svc:p@a?ssw0rd&x@127.0.0.1:1/svc?tls=true'],
+    ...['mongodb://svc:pa/?ssw0rd=1&tls@127.0.0.1:1/svc', 'mongodb+srv://svc:pa?w=ssw0rd@db.example'],
   ])('shows nothing of a password that is not escaped: %s', async (uri) => {
     const fault = (() => {
       try {

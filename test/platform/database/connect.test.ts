@@ -59,10 +59,7 @@ describe('connect, which opens the database of MONGODB_URI,', () => {
     expect(features).toEqual({ retryableWrites, replicated: retryableWrites, expiresDocuments, sharded });
     expect(client.options.retryWrites).toBe(retryableWrites);
     expect(client.options.readConcern.level).toBe(retryableWrites ? 'majority' : 'local');
-    expect(client.options.writeConcern).toMatchObject({
-      w: retryableWrites ? 'majority' : 1,
-      journal: true,
-    });
+    expect(client.options.writeConcern).toMatchObject({ w: retryableWrites ? 'majority' : 1, journal: true });
   });
 
   const replicaSet = { setName: 'rs0', hosts: ['127.0.0.1:1'], logicalSessionTimeoutMinutes: 30 };

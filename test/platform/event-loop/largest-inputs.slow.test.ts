@@ -135,13 +135,7 @@ describe('the event loop', () => {
         ...[`deliveries/${ids['deliveryId']}`, `deliveries?eventId=${'x'.repeat(12_000)}`],
       ].map((path): [string, Call] => [path, { url: `${server.publicUrl}/portal/${path}`, headers }]);
       const site = [
-        'docs',
-        'docs/search.json',
-        'docs/cli',
-        'docs/errors',
-        'docs/api',
-        'openapi.json',
-        'status',
+        ...['docs', 'docs/search.json', 'docs/cli', 'docs/errors', 'docs/api', 'openapi.json', 'status'],
       ];
       const files = site.map((path): [string, Call] => [path, { url: `${server.publicUrl}/${path}` }]);
       expect(await tooLong([...portal, ...files])).toEqual([]);
@@ -159,10 +153,7 @@ describe('the event loop', () => {
       const long = JSON.stringify({ code: '\\u0061"'.repeat(7_000) });
       const form = Array.from({ length: 32 }, (_, n) => `f${n}=${'%61'.repeat(600)}`).join('&');
       const paths = [
-        'oauth/token',
-        'oauth/revoke',
-        'checkbox/resolve',
-        'integrations/storefront/verify/exchange',
+        ...['oauth/token', 'oauth/revoke', 'checkbox/resolve', 'integrations/storefront/verify/exchange'],
       ];
       const calls = paths.flatMap((path) =>
         Object.entries({ deep, wide, long, form }).map(([kind, body]): [string, Call] => [
@@ -176,24 +167,34 @@ describe('the event loop', () => {
           },
         ]),
       );
-      const header = 'a=b;'.repeat(3_700);
       const readers = [
-        'api/oauth/userinfo',
-        'api/events',
-        'verify/start',
-        'verify/session/ses_1',
-        'portal/sign-in',
-        'docs',
+        ...['api/oauth/userinfo', 'api/events', 'verify/start', 'verify/session/ses_1', 'portal/sign-in'],
+        ...['docs', 'verify/p/', 'nowhere/'],
       ];
-      const heads = readers.flatMap((path) =>
-        ['cookie', 'authorization', 'accept-language'].map((name): [string, Call] => [
-          `${path} ${name}`,
-          { url: `${server.publicUrl}/${path}`, headers: { [name]: header } },
-        ]),
+      const names = ['cookie', 'authorization', 'accept', 'accept-language', 'origin', 'user-agent'];
+      // Texts whose repetition is expensive for patterns and splitting.
+      const units = ['a=b;', 'Version/1 ', 'Bearer ', ', '];
+      const heads = readers.flatMap((path, at) =>
+        [...names, 'x-forwarded-for'].map((name, index): [string, Call] => {
+          const unit = units[(at + index) % units.length] ?? '';
+          const header = `x${unit.repeat(14_800 / unit.length)}x`;
+          return [
+            `${path} ${name} ${unit}`,
+            { url: `${server.publicUrl}/${path}`, headers: { [name]: header } },
+          ];
+        }),
       );
       const query = new URLSearchParams({ scope: 'a '.repeat(3_000), state: 'x'.repeat(4_000) });
-      const start: Call = { url: `${server.publicUrl}/verify/start?${query}` };
-      expect(await tooLong([...calls, ...heads, ['a long query', start]])).toEqual([]);
+      const urls = [
+        `verify/start?${query}`,
+        `verify/p/${'a&'.repeat(7_000)}`,
+        `nowhere/${'/p'.repeat(7_000)}`,
+      ];
+      const longUrls = urls.map((path): [string, Call] => [
+        path.slice(0, 12),
+        { url: `${server.publicUrl}/${path}` },
+      ]);
+      expect(await tooLong([...calls, ...heads, ...longUrls])).toEqual([]);
     },
     within(120_000),
   );

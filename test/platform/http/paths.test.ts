@@ -74,9 +74,7 @@ it('every HTML page, also of an error, has a content security policy that begins
 });
 
 it('cookies of the portal have the prefix __Host- if the base URL is https', async () => {
-  const secure = await startTestServer({
-    env: { SVC_PORTAL: 'on', SVC_BASE_URL: 'https://verify.example' },
-  });
+  const secure = await startTestServer({ env: { SVC_PORTAL: 'on', SVC_BASE_URL: 'https://verify.example' } });
   const { headers } = await fetch(`${secure.publicUrl}/portal/sign-in`);
   await secure.stop();
   expect(headers.getSetCookie()).toEqual([

@@ -54,39 +54,6 @@ describe('the limit of requests per minute', () => {
     for (const { purgeAt } of counters) expect(purgeAt.getTime()).toBeGreaterThan(clock.now());
   });
 
-  it('admits exactly 20 requests of each id if three ids send 180 simultaneous requests to two processes', async () => {
-    const { limits } = await twoProcesses();
-    const ids = ['a', 'b', 'c'];
-    const answers = await Promise.all(
-      Array.from({ length: 180 }, async (_, n) => {
-        const id = ids[n % 3] ?? '';
-        const { allowed } = await (limits[n % 2] ?? limits[0])('token', id, 20);
-        return allowed ? [id] : [];
-      }),
-    );
-    for (const id of ids) expect(answers.flat().filter((each) => each === id)).toHaveLength(20);
-  });
-
-  it('admits exactly 30 of 80 requests that two processes count in 40 successive batches', async () => {
-    const { limits } = await twoProcesses();
-    let allowed = 0;
-    for (let n = 0; n < 40; n += 1) {
-      const answers = await Promise.all(limits.map((limit) => limit('token', 'cli_1', 30)));
-      allowed += answers.filter((answer) => answer.allowed).length;
-    }
-    expect(allowed).toBe(30);
-  });
-
-  it('admits exactly 7 of 40 simultaneous requests of each id, with a limit of 7', async () => {
-    const { limits } = await twoProcesses();
-    for (const id of ['a', 'b']) {
-      const answers = await Promise.all(
-        limits.flatMap((limit) => Array.from({ length: 20 }, () => limit('token', id, 7))),
-      );
-      expect(answers.filter(({ allowed }) => allowed)).toHaveLength(7);
-    }
-  });
-
   it('returns the seconds until the minute ends as retryAfter', async () => {
     const { clock, limits } = await twoProcesses();
     const [limit] = limits;

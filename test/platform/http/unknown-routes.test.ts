@@ -66,10 +66,7 @@ describe('a path that another method has gets 405 with the allowed methods, in t
 });
 
 it.each([
-  'GET /verify/x/start',
-  'GET /verify/assets/session/x',
-  'GET /portal/nothing',
-  'PUT /portal/device/x',
+  ...['GET /verify/x/start', 'GET /verify/assets/session/x', 'GET /portal/nothing', 'PUT /portal/device/x'],
 ])('a path that no method has gets 404: %s', async (line) => {
   const { status, header } = await send(line);
   expect([status, header('allow')]).toEqual([404, undefined]);

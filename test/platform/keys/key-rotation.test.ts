@@ -272,10 +272,7 @@ describe('keyring retire --compromised', () => {
     clock.advance(11 * minute);
     expect((await tokens()).kids).toEqual([pendingKid, pendingKid]);
     expect(await keyNamed(pending.id)).toMatchObject({ state: 'current' });
-    expect(await keyNamed(replacedBy ?? '')).toMatchObject({
-      state: 'old',
-      retirableAt: expect.any(String),
-    });
+    expect(await keyNamed(replacedBy ?? '')).toMatchObject({ state: 'old', retirableAt: expect.any(String) });
   });
 
   it('creates only one new key if several calls retire the same key simultaneously', async () => {

@@ -93,16 +93,6 @@ describe('a login of svc', () => {
     expect(await refusal(svc.partners.list.query({}))).toBe('route_not_found');
   });
 
-  it('gets `not_found` for a record of another partner', async () => {
-    const other = await createPartner(server);
-    const { svc } = await loggedIn('owner', other.partnerId);
-    const { keyId, clientId, partnerId } = partner;
-    expect(await refusal(svc.keys.show.query({ keyId }))).toBe('not_found');
-    expect(await refusal(svc.clients.show.query({ clientId }))).toBe('not_found');
-    expect(await refusal(svc.keys.list.query({ partnerId }))).toBe('not_found');
-    expect(await refusal(svc.keys.rotate.mutate({ keyId, keepOldSeconds: 0 }))).toBe('not_found');
-  });
-
   it('can create keys for 30 minutes after the passkey sign-in; then the member must sign in and allow it again', async () => {
     const { svc, browser, authenticator, token } = await loggedIn();
     const wanted = { partnerId: partner.partnerId, mode: 'test' } as const;
