@@ -32,7 +32,7 @@ export async function startReceiver(port: number, signingSecret: () => string | 
     app.removeAllContentTypeParsers();
     // The signature covers the bytes of the body.
     app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, raw: Buffer) => raw);
-    app.post<{ Body?: Buffer }>('/webhooks', async ({ body: raw = Buffer.alloc(0), headers }, reply) => {
+    app.post<{ Body?: Buffer }>('/*', async ({ body: raw = Buffer.alloc(0), headers }, reply) => {
       if (!isSigned(raw, headers['x-svc-signature'], signingSecret())) return reply.status(401).send();
       // The signature shows that the service sent the body, so it is JSON.
       const body = JSON.parse(raw.toString()) as Record<string, unknown>;
