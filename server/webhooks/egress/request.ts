@@ -189,6 +189,8 @@ async function sendOnce(
       });
       outgoing.on('response', (response) => {
         head = headOf(response);
+        // Without the header `Upgrade`, Node emits no `upgrade`. An answer that is not read closes its connection.
+        if (head.status === 101) return end();
         bodyTimer = setTimeout(end, tenth);
         response.on('data', (chunk: Buffer) => {
           chunks.push(chunk);
