@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { isDuplicateKey } from '../../platform/database/failures.ts';
+import { unlessDuplicate } from '../../platform/database/failures.ts';
 import { metaCollection } from '../../platform/database/meta.ts';
 
 export interface Changes {
@@ -17,24 +17,19 @@ const mostListed = 64;
 export function createChangeStore(db: Db) {
   const meta = db.collection<Changes & { _id: 'directory' }>(metaCollection);
 
-  async function add(id: string): Promise<void> {
-    await meta.updateOne(
+  const add = (id: string) =>
+    meta.updateOne(
       { _id: 'directory' },
       { $inc: { version: 1 }, $push: { ids: { $each: [id], $slice: -mostListed } } },
       { upsert: true },
     );
-  }
 
   return {
     /** Adds a change. Call it after the change itself is written. */
     async add(id: string): Promise<void> {
-      try {
-        await add(id);
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-        // Another process inserted the document at the same time. The second try updates it.
-        await add(id);
-      }
+      const added = await unlessDuplicate(add(id));
+      // Another process inserted the document at the same time. The second try updates it.
+      if (!added) await add(id);
     },
     read: async (): Promise<Changes> => (await meta.findOne({ _id: 'directory' })) ?? { version: 0, ids: [] },
   };
