@@ -34,8 +34,9 @@ export interface Foundation {
   adminToken: string | undefined;
   /** Returns the ports on localhost that no webhook may reach: those of this server and of the database. */
   ownPorts: () => Iterable<number>;
+  /** Stores that tests use in place of the usual ones. */
   stores?: Partial<Stores>;
-  /** Webhooks with their parts wrapped, or with shorter times. */
+  /** Settings of webhooks for tests: `wrap` replaces parts of their engine, and the times are shorter. */
   webhooks?: Pick<WebhookSettings, 'wrap' | 'budget' | 'leaseTime'>;
   pace: Pace;
 }

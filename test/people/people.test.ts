@@ -47,8 +47,8 @@ describe('the sandbox user', () => {
   );
 });
 
-describe('the failing sandbox user', () => {
-  it('rejected is redirected with verification_failed, and the event of the failure has the reason document_rejected', async () => {
+describe('a sandbox user with a rejected document', () => {
+  it('is redirected with verification_failed, and the event of the failure has the reason document_rejected', async () => {
     const reason = 'document_rejected';
     const { clientId, partnerId } = await onboard(hosted);
     const { answer, sessionId } = await verifyAs(hosted, clientId, 'rejected');

@@ -75,7 +75,7 @@ const expired = (at: Date): ApiError =>
 export function createAuthentication(dependencies: AuthenticationDependencies): Authenticate {
   const { store, clock, firstToken, log, databaseFault } = dependencies;
   const firstHash = firstToken === undefined ? undefined : sha256(firstToken);
-  /** The wrong tokens by minute and subscriber. */
+  /** How many wrong tokens each subscriber has sent, by minute. */
   const failures = new LRUCache<string, number>({ max: 10_000 });
 
   /** Counts a wrong token. @throws ApiError `rate_limited` if the subscriber has sent too many in the current minute */
