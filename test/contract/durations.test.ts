@@ -46,8 +46,8 @@ import { successSpanMs } from '../../server/sessions/sources/overview.ts';
 import { bulkJobRetentionMs } from '../../server/webhooks/bulk/bulk-jobs.ts';
 import { answerRetentionMs } from '../../server/webhooks/delivery/delivery.ts';
 import { purgeDate } from '../../server/webhooks/delivery/events.ts';
+import { keptMs } from '../../server/webhooks/egress/connections.ts';
 import { answerWithinMs as publicGetMs } from '../../server/webhooks/egress/public-get.ts';
-import { keptMs } from '../../server/webhooks/egress/request.ts';
 import { mentionsIn, millisecondsOf, readPage } from './durations.ts';
 import { readDoc } from './markdown.ts';
 

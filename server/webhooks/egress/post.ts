@@ -3,8 +3,9 @@ import { mayRefuseSignature } from '../../../contracts/receiver-advice.ts';
 import { type AttemptError, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
 import { maskedAddress } from '../../platform/telemetry/masked-address.ts';
 import type { PostResult } from '../delivery/retry-schedule.ts';
-import { longestHeaders } from './answer-head.ts';
+import { MalformedAnswer } from './answer-reader.ts';
 import { answerText, readBytes } from './answer-text.ts';
+import { createConnections } from './connections.ts';
 import {
   BlockedAddressError,
   createDial,
@@ -20,7 +21,7 @@ import {
   isPublicAddress,
   type UrlRules,
 } from './destination.ts';
-import { createConnections, firstBytes, isParserError, sendRequest, timedOut } from './request.ts';
+import { firstBytes, sendRequest, timedOut } from './request.ts';
 
 export interface PostRequest {
   /** The API key. Connections are kept for its next requests. */
@@ -53,8 +54,6 @@ const localRoute: Route = { resolve: resolveLocalhost, allowed: isLoopbackAddres
 /** A valid `Retry-After` is a number or a date, and so shorter than this. */
 const longestRetryAfter = 64;
 
-const headersTooLong = `the headers of the answer are larger than ${longestHeaders / 1024} KiB`;
-
 /** Classifies a failed request by its error, or else by the phase that its connection had reached. */
 function classify(
   error: unknown,
@@ -64,7 +63,7 @@ function classify(
   const detail = code ?? message;
   if (error instanceof BlockedAddressError) return { error: 'blocked_address', detail: message };
   if (error === timedOut) return { error: 'timeout', detail: `still at: ${dial.phase()}` };
-  if (code === 'HPE_HEADER_OVERFLOW') return { error: 'http', detail: headersTooLong };
+  if (error instanceof MalformedAnswer) return { error: 'http', detail: message };
   if (code === 'ETIMEDOUT') return { error: 'timeout', detail };
   switch (dial.phase()) {
     case 'dns':
@@ -74,7 +73,7 @@ function classify(
     case 'tls':
       return { error: 'tls', detail };
     case 'response':
-      return { error: isParserError(error) ? 'http' : 'reset', detail };
+      return { error: 'reset', detail };
   }
 }
 

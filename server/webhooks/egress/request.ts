@@ -1,20 +1,8 @@
-import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { finalStatus, longestHeaders } from './answer-head.ts';
+import { type Answer, AnswerReader } from './answer-reader.ts';
+import { type Connection, type Connections, createConnection } from './connections.ts';
 import type { Dial } from './connector.ts';
 import { bareHost } from './destination.ts';
-
-/** A response: status, some headers, and the start of the body as it was received. */
-export interface Answer {
-  status: number;
-  encoding?: string | undefined;
-  location?: string | undefined;
-  retryAfter?: string | undefined;
-  date?: string | undefined;
-  body: Buffer;
-}
 
 interface Outgoing {
   url: URL;
@@ -29,235 +17,123 @@ interface Way {
   dial: Dial;
   /** The checked addresses of the host. */
   addresses: readonly string[];
-  /** Resolves when the time limit is over. */
-  timeOver: Promise<void>;
+  /** Rejects with `timedOut` if the time limit is over before this work is. */
+  inTime: <T>(work: Promise<T>) => Promise<T>;
   /**
    * A tenth of the time limit, in milliseconds. The body, which does not count, is read for so long after the status. A receiver
    * that closes a kept connection later than that after a request has read it, so it is not sent once more.
    */
   tenth: number;
-  agent?: Connections;
+  /** Undefined for a new connection that serves no other request. */
+  connections?: Connections;
 }
 
 /** The time limit passed before a status arrived. */
 export const timedOut = new Error('no answer within the time allowed');
 
-const longestBody = 16 * 1024;
-
-/** Whether an error is of the parser, because the response is not HTTP or not HTTP as it should be. */
-export const isParserError = (error: unknown): boolean =>
-  String((error as NodeJS.ErrnoException).code).startsWith('HPE_');
-
-/** The status and headers of a response. A header that must not be repeated is undefined if it is. */
-function headOf({ statusCode = 0, headersDistinct }: IncomingMessage): Omit<Answer, 'body'> {
-  const single = (name: string): string | undefined => {
-    const [value, ...others] = headersDistinct[name] ?? [];
-    return others.length === 0 ? value : undefined;
-  };
-  return {
-    status: statusCode,
-    encoding: single('content-encoding'),
-    location: single('location'),
-    retryAfter: single('retry-after'),
-    date: single('date'),
-  };
-}
-
-/** How long a connection waits for the next request: less than the 5 s after which many servers close theirs. */
-export const keptMs = 4_000;
-/** The most connections to one address that wait. An endpoint has at most 5 attempts in flight. */
-const mostKept = 5;
-
-/** What `Agent` needs to know of a request. */
-interface Connecting {
-  /** Connections with the same name serve each other's requests. */
-  connectionName: string;
-  open: () => Promise<Socket>;
-}
-
-type Give = (error: Error | null, socket: Duplex) => void;
-
-function connect({ open }: Connecting, give: Give | undefined): undefined {
-  open().then(
-    (socket) => give?.(null, socket),
-    // The types of Node.js ask for a connection also after an error.
-    (error: Error) => give?.(error, undefined as unknown as Duplex),
-  );
-}
-
-/**
- * Keeps connections for some seconds, so that a busy endpoint needs few TLS handshakes. A kept connection serves only requests
- * of the same key, to the same origin, whose host name has the same checked addresses as when it was made.
- */
-class KeptConnections extends Agent {
-  constructor(timeout: number) {
-    super({ keepAlive: true, maxFreeSockets: mostKept, timeout });
-  }
-
-  // `Agent` passes the options of the request, which `sendOnce` has set.
-  override getName(options?: object): string {
-    return (options as Connecting).connectionName;
-  }
-
-  override createConnection(options: object, give?: Give): undefined {
-    connect(options as Connecting, give);
-  }
-
-  // What arrives before the next request is no answer to it, so the connection is closed (RFC 9112, section 9.2).
-  override keepSocketAlive(socket: Socket): boolean {
-    socket.once('data', destroyOnData);
-    return super.keepSocketAlive(socket) as unknown as boolean;
-  }
-
-  override reuseSocket(socket: Socket, request: ClientRequest): void {
-    socket.off('data', destroyOnData);
-    super.reuseSocket(socket, request);
-  }
-}
-
-function destroyOnData(this: Socket): void {
-  this.destroy();
-}
-export type Connections = Agent;
-/** @param kept milliseconds for which a connection waits for the next request */
-export const createConnections = (kept = keptMs): Connections => new KeptConnections(kept);
-
-/** Keeps the beginning of what arrives for a request, besides the parser. */
-function keepHead(outgoing: ClientRequest): () => Buffer {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  const keep = (piece: Buffer): void => {
-    if (length < longestHeaders) pieces.push(piece);
-    length += piece.length;
-  };
-  outgoing.once('socket', (socket) => {
-    // Before the parser, which emits its error as soon as it gets the bytes.
-    socket.prependListener('data', keep);
-    outgoing.once('close', () => socket.off('data', keep));
-  });
-  return () => Buffer.concat(pieces);
-}
-
 /** A kept connection was closed by the receiver before it answered anything. */
 class ClosedWhileKept extends Error {}
 
-/**
- * Sends one request. Reads until the body ends, 16 KiB have arrived, or a time limit is over. Faults of the body are ignored,
- * because only the status counts. The parser is lenient, and a head that it refuses still counts if its status line is complete:
- * the receiver has answered, and would get the event again.
- * @param agent undefined for a new connection that serves no other request
- * @throws timedOut, ClosedWhileKept, or the error of the connection
- */
-async function sendOnce(
-  { url, headers, body, owner }: Outgoing,
-  { dial, addresses, timeOver, tenth, agent }: Way,
-): Promise<Answer> {
-  const { port, protocol } = url;
-  const chunks: Buffer[] = [];
-  let length = 0;
-  let head: Omit<Answer, 'body'> | undefined;
+const notInHeader = /[^\t\x20-\x7e]/;
+
+/** The bytes of a request (RFC 9112). */
+function requestText({ url, headers, body }: Outgoing, connection: 'keep-alive' | 'close'): string {
+  const fields = { Host: url.host, ...headers, Connection: connection };
+  let text = `POST ${url.pathname}${url.search} HTTP/1.1\r\n`;
+  for (const [name, value] of Object.entries(fields)) {
+    if (notInHeader.test(value))
+      throw new TypeError(`the header ${name} has a character that it may not have`);
+    text += `${name}: ${value}\r\n`;
+  }
+  return `${text}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+const connectionEnded = () => Object.assign(new Error('the connection ended'), { code: 'ECONNRESET' });
+
+/** Sends a request, and passes what arrives to the reader, until the response is read or `tenth` is over after its head. */
+async function exchange(connection: Connection, text: string, reader: AnswerReader, tenth: number) {
   let bodyTimer: NodeJS.Timeout | undefined;
-  let reusedAt = 0;
-  const connecting: Connecting = {
-    connectionName: [owner, url.origin, ...addresses.toSorted()].join(' '),
-    open: () => dial.open(addresses, { hostname: bareHost(url), port, protocol }),
-  };
-  const outgoing = httpRequest({
-    method: 'POST',
-    path: url.pathname + url.search,
-    headers: { host: url.host, ...headers },
-    // Without an agent, the connection serves one request, and `Connection: close` is sent.
-    ...(agent
-      ? { agent, ...connecting }
-      : { createConnection: (_options: object, give?: Give) => connect(connecting, give) }),
-    maxHeaderSize: longestHeaders + 1,
-    insecureHTTPParser: true,
-  });
-  const received = keepHead(outgoing);
   try {
     await new Promise<void>((done, fail) => {
-      /** Ends the request. Once the status is known, it succeeds whatever happens to the body. */
-      const end = (error?: Error): void => {
-        if (error && !head) fail(error);
-        else done();
+      connection.user = {
+        data(piece) {
+          try {
+            reader.take(piece);
+          } catch (error) {
+            fail(error);
+          }
+          if (reader.isDone) done();
+          else if (reader.hasHead) bodyTimer ??= setTimeout(done, tenth);
+        },
+        ended: (error = connectionEnded()) => fail(error),
       };
-      void timeOver.then(() => end(timedOut));
-      outgoing.once('socket', (socket) => {
-        if (!outgoing.reusedSocket) return;
-        reusedAt = performance.now();
-        dial.reuse(socket);
-      });
-      outgoing.on('response', (response) => {
-        head = headOf(response);
-        // Without the header `Upgrade`, Node emits no `upgrade`. An answer that is not read closes its connection.
-        if (head.status === 101) return end();
-        bodyTimer = setTimeout(end, tenth);
-        response.on('data', (chunk: Buffer) => {
-          chunks.push(chunk);
-          length += chunk.length;
-          if (length >= longestBody) end();
-        });
-        response.on('end', () => end());
-        response.on('error', end);
-      });
-      outgoing.on('error', (error: NodeJS.ErrnoException) => {
-        const isRefusedHead = isParserError(error) && error.code !== 'HPE_HEADER_OVERFLOW';
-        const status = isRefusedHead && !head ? finalStatus(received()) : undefined;
-        if (status !== undefined) head = { status };
-        const isSoon = performance.now() - reusedAt < tenth;
-        const wasClosed = outgoing.reusedSocket && isSoon && received().length === 0;
-        end(wasClosed ? new ClosedWhileKept('the receiver has closed a kept connection') : error);
-      });
-      // The status 101: the receiver speaks another protocol from now on.
-      outgoing.on('upgrade', (response, socket) => {
-        // The request has given its connection away, so it does not close it.
-        socket.destroy();
-        head = headOf(response);
-        end();
-      });
-      outgoing.end(body);
+      connection.socket.write(text);
     });
   } finally {
     clearTimeout(bodyTimer);
-    // Closes the connection, unless the answer was whole: then the agent keeps it already.
-    outgoing.destroy();
   }
-  if (!head) throw new Error('the answer ended before its status');
-  return { ...head, body: Buffer.concat(chunks).subarray(0, longestBody) };
+}
+
+/**
+ * Sends one request. Once the status is known, it succeeds whatever happens to the body, because only the status counts.
+ * @throws timedOut, ClosedWhileKept, MalformedAnswer, or the error of the connection
+ */
+async function sendOnce(
+  outgoing: Outgoing,
+  { dial, addresses, inTime, tenth, connections }: Way,
+): Promise<Answer> {
+  const { url, owner } = outgoing;
+  const { port, protocol } = url;
+  const text = requestText(outgoing, connections ? 'keep-alive' : 'close');
+  const name = [owner, url.origin, ...addresses.toSorted()].join(' ');
+  const kept = connections?.take(name);
+  if (kept) dial.reuse(kept.socket);
+  const connection =
+    kept ?? createConnection(await inTime(dial.open(addresses, { hostname: bareHost(url), port, protocol })));
+  const reader = new AnswerReader();
+  const sentAt = performance.now();
+  try {
+    await inTime(exchange(connection, text, reader, tenth));
+  } catch (error) {
+    const wasClosed = kept && !reader.hasBegun && performance.now() - sentAt < tenth;
+    if (wasClosed) throw new ClosedWhileKept('the receiver has closed a kept connection');
+    if (!reader.hasHead) throw error;
+  } finally {
+    // A receiver that answers before it has read the request may take the rest of it for another one.
+    const reusable = connection.socket.writableLength === 0 && reader.reusableFor(connections?.kept ?? 0);
+    if (connections && reusable) connections.keep(name, connection, reusable);
+    else connection.socket.destroy();
+  }
+  return reader.answer();
 }
 
 /**
  * Sends one request, over a kept connection if there is one. If the receiver had closed that connection, the request is sent
  * once more over a new one: nobody has read it, or the receiver gets the same event a second time, as the contract allows.
  * @param budget time limit for everything, from name resolution to the body, in milliseconds
- * @throws timedOut, or the error of the connection
+ * @throws timedOut, MalformedAnswer, or the error of the connection
  */
 export async function sendRequest(
   outgoing: Outgoing,
   { dial, budget, connections }: { dial: Dial; budget: number; connections: Connections },
 ): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
-  const timeOver = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, budget);
+  const timeOver = new Promise<never>((_, reject) => {
+    timer = setTimeout(reject, budget, timedOut);
   });
-  let isKept = false;
+  const inTime: Way['inTime'] = (work) => Promise.race([work, timeOver]);
   try {
-    const addresses = await Promise.race([
-      dial.resolve(bareHost(outgoing.url)),
-      timeOver.then(() => {
-        throw timedOut;
-      }),
-    ]);
-    const way = { dial, addresses, timeOver, tenth: budget / 10 };
-    const answer = await sendOnce(outgoing, { ...way, agent: connections }).catch((error: unknown) => {
+    const addresses = await inTime(dial.resolve(bareHost(outgoing.url)));
+    const way = { dial, addresses, inTime, tenth: budget / 10 };
+    return await sendOnce(outgoing, { ...way, connections }).catch((error: unknown) => {
       if (error instanceof ClosedWhileKept) return sendOnce(outgoing, way);
       throw error;
     });
-    isKept = true;
-    return answer;
+  } catch (error) {
+    dial.close();
+    throw error;
   } finally {
     clearTimeout(timer);
-    if (!isKept) dial.close();
   }
 }
 

@@ -118,9 +118,34 @@ export const webhooks = [
     [['isBehind && !part.finished', 'isBehind || !part.finished']],
   ),
   ...inFile(
-    'server/webhooks/egress/request.ts',
+    'server/webhooks/egress/connections.ts',
     ['webhooks/egress/kept-connections'],
-    [['maxFreeSockets: mostKept, timeout }', 'maxFreeSockets: mostKept }']],
+    [
+      ['socket.setTimeout(ms);', ''],
+      ['others.length >= mostKept', 'false'],
+      ['data: () => socket.destroy(),', 'data: () => undefined,'],
+    ],
+  ),
+  ...inFile(
+    'server/webhooks/egress/request.ts',
+    ['webhooks/egress/kept-connections', 'webhooks/egress/post'],
+    [
+      ['!reader.hasBegun && ', ''],
+      ['performance.now() - sentAt < tenth', 'true'],
+      ['bodyTimer ??= setTimeout(done, tenth)', 'void bodyTimer'],
+      ['if (notInHeader.test(value))', 'if (false)'],
+    ],
+  ),
+  ...inFile(
+    'server/webhooks/egress/answer-reader.ts',
+    ['webhooks/egress/answer-reader'],
+    [
+      ['if (rest.length > 0) this.#isExact = false;', ''],
+      ['this.#headers.clear();', ''],
+      ["coding !== '' || Number(length) > 0", "coding !== ''"],
+      ['this.#bodyLength >= longestBody', 'false'],
+      ['this.#line.length > longestLine', 'false'],
+    ],
   ),
   ...inFile(
     'server/webhooks/operators/views.ts',

@@ -1,7 +1,6 @@
 import { createServer as createTcpServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { finalStatus } from '../../../server/webhooks/egress/answer-head.ts';
 import { createPost } from '../../../server/webhooks/egress/post.ts';
 import { listen } from '../../harness/receiver.ts';
 import { certificate, certificateKey } from '../certificate.ts';
@@ -139,26 +138,5 @@ describe('a receiver that answers with 200', () => {
     const result = await over.http((socket) => void socket.end(bytes));
     expect(result).toMatchObject({ error: 'reset' });
     expect(result.status).toBeUndefined();
-  });
-});
-
-describe('the status in the bytes of a response', () => {
-  it.each([
-    [200, 'HTTP/1.1 200 OK\r\n'],
-    [204, 'HTTP/1.1 204\n'],
-    [200, 'HTTP/2 200\r\n'],
-    [404, 'HTTP/1.1 100 Continue\r\nX: y\r\n\r\nHTTP/1.1 103 Hints\n\nhttp/1.0  404 Not Found\r\nX'],
-    [101, 'HTTP/1.1 101 Switching Protocols\r\n\r\nHTTP/1.1 200 OK\r\n'],
-    [undefined, ''],
-    [undefined, 'HTTP/1.1 200 OK'],
-    [undefined, 'HTTP/1.1 100 Continue\r\nX: y\r\nHTTP/1.1 200 OK\r\n'],
-    [undefined, 'HTTP/1.1 2000 OK\r\n'],
-    [undefined, 'HTTP/1.1 020 OK\r\n'],
-    [undefined, 'HTTP/1.1 200OK\r\n'],
-    [undefined, '220 smtp.example ESMTP\r\nHTTP/1.1 200 OK\r\n'],
-    [undefined, '220 smtp.example ESMTP\r\n\r\nHTTP/1.1 200 OK\r\n'],
-    [undefined, ' HTTP/1.1 200 OK\r\n'],
-  ])('is %s in %j', (status, bytes) => {
-    expect(finalStatus(Buffer.from(bytes))).toBe(status);
   });
 });

@@ -80,6 +80,16 @@ describe('a connection to an endpoint', () => {
     expect(socket?.readableEnded).toBe(true);
   });
 
+  it('waits beside at most four others to the same address, and the rest are closed', async () => {
+    const { port, seen } = await countingReceiver();
+    const post = createPost({ rules });
+    const url = `http://localhost:${port}/`;
+    const sevenRequests = () => Promise.all(Array.from({ length: 7 }, () => post({ ...request, url })));
+    await sevenRequests();
+    await sevenRequests();
+    expect(seen).toMatchObject({ connections: 7 + 2, requests: 14 });
+  });
+
   it('is replaced by a new one if the receiver has closed it, and the attempt succeeds', async () => {
     const { port, seen } = await countingReceiver();
     const post = createPost({ rules });
@@ -111,6 +121,27 @@ describe('a connection to an endpoint', () => {
     expect(await post({ ...request, url })).toMatchObject({ status: 200 });
     expect(await post({ ...request, url })).toMatchObject({ error: 'reset' });
     expect(connections).toBe(2);
+  });
+
+  it('is not tried again if the receiver closes it within its answer', async () => {
+    let connections = 0;
+    const answers = [ok, 'HTTP/1.1 2'];
+    const port = await listen(
+      createTcpServer((socket) => {
+        connections += 1;
+        socket.on('error', () => undefined);
+        socket.on('data', () => {
+          const answer = answers.shift() ?? '';
+          socket.write(answer);
+          if (answer !== ok) socket.end();
+        });
+      }),
+    );
+    const post = createPost({ rules });
+    const url = `http://localhost:${port}/`;
+    expect(await post({ ...request, url })).toMatchObject({ status: 200 });
+    expect(await post({ ...request, url })).toMatchObject({ error: 'reset', detail: 'ECONNRESET' });
+    expect(connections).toBe(1);
   });
 
   it('is not tried again if the receiver closes it later than a tenth of the time limit after a request', async () => {

@@ -247,6 +247,16 @@ describe('an attempt to POST a webhook', () => {
     });
   });
 
+  it('is not made if a header has a line break', async () => {
+    const receiver = await createReceiver();
+    const url = `http://localhost:${receiver.port}/`;
+    for (const value of ['a\r\nX-Other: b', 'a\nb', '\u00e9'])
+      expect(await post({ ...request, headers: { 'X-SVC-Event': value }, url })).toMatchObject({
+        detail: 'the header X-SVC-Event has a character that it may not have',
+      });
+    expect(receiver.received).toHaveLength(0);
+  });
+
   it('has the error dns if the name does not exist', async () => {
     const server = await createNameServer(() => []);
     const post = createPost({ rules, budget, route: { resolve: createResolve([server]) } });
