@@ -1,7 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
-import type { buildConnector } from 'undici';
+import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 
 /** Resolves a host name to all its addresses. Rejects if it has none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
@@ -27,7 +26,7 @@ export class BlockedAddressError extends Error {
 }
 
 /** Where a connection leads: a URL's protocol, host and port. */
-type Target = Pick<buildConnector.Options, 'hostname' | 'port' | 'protocol'>;
+type Target = Pick<URL, 'hostname' | 'port' | 'protocol'>;
 
 /** Opens a single connection, and reports how far it came. */
 export interface Dial {
@@ -68,7 +67,7 @@ export const resolveLocalhost: Resolve = () => Promise.resolve(['127.0.0.1', '::
 
 /** Time limit for a connection to one of several addresses, in milliseconds. It is enough for distant hosts. */
 const connectTimeoutMs = 2500;
-/** Connections are always destroyed with an error. Without an error, undici would treat a response as complete. */
+/** Ends what waits for the connection. */
 const attemptOver = new Error('the attempt is over');
 
 /** A look-up function for Node.js that returns only the checked addresses. */
@@ -85,10 +84,17 @@ const addressOf = ({ remoteAddress = '', remotePort }: Socket): string =>
   isIP(remoteAddress) === 6 ? `[${remoteAddress}]:${remotePort}` : `${remoteAddress}:${remotePort}`;
 
 /**
+ * What connections trust. One context serves all of them, because its making is an eighth of a handshake.
+ * @param ca the certificate authority to trust instead of those of the system
+ */
+export const trusting = (ca: string | undefined): SecureContext =>
+  createSecureContext(ca === undefined ? {} : { ca });
+
+/**
  * Connects only to addresses that `route` allows. All addresses of a host are checked before a socket is made; one forbidden
  * address refuses the host. The remote address is checked again before a byte is sent.
  */
-export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {}): Dial {
+export function createDial({ resolve, allowed }: Route, secureContext: SecureContext): Dial {
   let phase: Phase = 'dns';
   let address: string | undefined;
   let socket: Socket | undefined;
@@ -137,7 +143,7 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
     return new Promise<TLSSocket>((done, fail) => {
       phase = 'tls';
       const tlsSocket = connectTls({
-        ...tls,
+        secureContext,
         socket: tcp,
         host: hostname,
         // The name for the server may not be an IP address (RFC 6066, section 3).

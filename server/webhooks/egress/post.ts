@@ -13,6 +13,7 @@ import {
   type Dial,
   type Route,
   resolveLocalhost,
+  trusting,
 } from './connector.ts';
 import {
   checkWebhookUrl,
@@ -91,6 +92,7 @@ export function createPost({
 }: PostSettings): Post {
   const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...replacements };
 
+  const secureContext = trusting(ca);
   const connections = createConnections(kept);
 
   /** Makes one request. A failure is a result too, so it does not throw. */
@@ -126,7 +128,7 @@ export function createPost({
     if (fault !== undefined) return { error: 'blocked_address', detail: fault, durationMs: elapsed() };
     const route = isLocalhost(new URL(request.url)) ? localRoute : publicRoute;
     // Reports how far this request came, so each request has its own.
-    const dial = createDial(route, ca === undefined ? {} : { ca });
+    const dial = createDial(route, secureContext);
     const result = await send(request, dial);
     const address = dial.address();
     return { ...result, ...(address === undefined ? {} : { address }), durationMs: elapsed() };

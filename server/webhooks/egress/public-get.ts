@@ -1,5 +1,5 @@
 import { type IncomingMessage, request } from 'node:http';
-import { createDial, createResolve, type Route } from './connector.ts';
+import { createDial, createResolve, type Route, trusting } from './connector.ts';
 import { bareHost, checkWebhookUrl, isPublicAddress } from './destination.ts';
 
 interface Settings {
@@ -44,13 +44,14 @@ function headFault(response: IncomingMessage, accept: readonly string[], mostBod
 export function createPublicGet(settings: Settings = {}) {
   const { route, ca, timeoutMs = answerWithinMs, mostBodyBytes = 2 * 1024 * 1024 } = settings;
   const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...route };
+  const secureContext = trusting(ca);
 
   /** @throws Error with the fault of the address, of the response or of the connection */
   return async function get(address: string, accept: readonly string[]): Promise<Fetched> {
     const urlFault = checkWebhookUrl(address, 'live', onlyHttps);
     if (urlFault !== undefined) throw new Error(urlFault);
     const url = new URL(address);
-    const dial = createDial(publicRoute, ca === undefined ? {} : { ca });
+    const dial = createDial(publicRoute, secureContext);
     const target = { hostname: bareHost(url), port: url.port, protocol: url.protocol };
     const chunks: Buffer[] = [];
     let length = 0;
