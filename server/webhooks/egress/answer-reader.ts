@@ -115,9 +115,10 @@ export class AnswerReader {
   /** @returns how many bytes were taken */
   #takeLine(piece: Buffer): number {
     const end = piece.indexOf(lineFeed);
+    const isBegin = this.#line.length < protocol.length;
     this.#line += piece.toString('latin1', 0, end === -1 ? piece.length : end);
     if (end === -1) {
-      if (this.#part === 'status') this.#checkProtocol();
+      if (this.#part === 'status' && isBegin) this.#checkProtocol();
       if (this.#line.length > longestLine) this.#count(this.#line.length);
       return piece.length;
     }
