@@ -62,7 +62,7 @@ describe('the bounds of a response', () => {
   it.each([
     ['one header', `${ok}X: ${many('x')}\r\n`],
     ['a header that does not end', `${ok}X: ${many('x', 128 * 1024)}`],
-    ['many headers', many('X: y\r\n', 256 * 1024)],
+    ['many headers', many('X-Any: y\r\n', 128 * 1024)],
     ['lines that are no headers', many('\t\r\n', 256 * 1024)],
     ['a reason', `HTTP/1.1 200 ${many('x')}\r\n`],
     ['a reason that does not end', `HTTP/1.1 200 ${many('x', 128 * 1024)}`],
@@ -96,6 +96,32 @@ describe('the bounds of a response', () => {
   });
 });
 
+describe('the body of a response', () => {
+  it.each([
+    ['the first of equal lengths', 'Content-Length: 2\r\nContent-Length: 2\r\n\r\nok', 'ok'],
+    ['a length that is listed twice', 'Content-Length: 2 , 2\r\n\r\nok', 'ok'],
+    [
+      'chunks of more than nine bytes',
+      `Transfer-Encoding: chunked\r\n\r\n1A\r\n${'x'.repeat(26)}\r\n0\r\n\r\n`,
+      'x'.repeat(26),
+    ],
+    [
+      'chunks before a length',
+      'Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+      'ok',
+    ],
+  ])('ends with %s', (_what, rest, body) => {
+    expect(read(ok + rest)).toMatchObject({ body, isDone: true });
+  });
+
+  it.each(['2\r\nContent-Length: 3', '2, 3', '3, 2', 'two', '-1', '1e3', '9999999999999999'])(
+    'is not read if its length is %j',
+    (length) => {
+      expect(read(`${ok}Content-Length: ${length}\r\n\r\nok`)).toMatchObject({ body: '', isDone: true });
+    },
+  );
+});
+
 describe('a connection', () => {
   it.each([
     ['a body of the announced length', 'Content-Length: 2\r\n\r\nok', 4_000],
@@ -122,7 +148,7 @@ describe('a connection', () => {
   it.each([
     ['HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n', 0],
     ['HTTP/1.1 204 No Content\r\n\r\n', 4_000],
-    ['HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n', 0],
+    ['HTTP/1.1 204 No Content\r\nContent-Length: 1\r\n\r\n', 0],
     ['HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n', 0],
     ['HTTP/1.1 101 Switching Protocols\r\nContent-Length: 0\r\n\r\n', 0],
     [`HTTP/1.1 100 Continue\r\n\r\n${ok}Content-Length: 0\r\n\r\n`, 4_000],
@@ -145,7 +171,9 @@ const response = fc
     status: fc.integer({ min: 200, max: 599 }),
     headers: fc.dictionary(fc.constantFrom('Location', 'Retry-After', 'Date', 'X-Any', 'content-type'), text),
     framing: fc.constantFrom('length', 'chunked', 'end'),
-    chunks: fc.array(fc.string({ unit: fc.constantFrom('x', '\n', '0', '\r'), minLength: 1, maxLength: 40 })),
+    chunks: fc.array(
+      fc.string({ unit: fc.constantFrom('x', '\n', '0', '\r'), minLength: 1, maxLength: 40, size: 'max' }),
+    ),
   })
   .map(({ interim, status, headers, framing, chunks }) => {
     const isEmpty = status === 204 || status === 304;
@@ -195,7 +223,7 @@ it('a valid response is read as by Node.js, in whatever pieces it arrives', asyn
       expect(answer).toEqual(await readByNode(bytes));
       expect([hasHead, isDone, reusable > 0]).toEqual([true, hasEnd, hasEnd]);
     }),
-    { numRuns: 200 },
+    { numRuns: 80 },
   );
 });
 
@@ -220,6 +248,6 @@ it('any bytes after a status line are read alike in whatever pieces they arrive'
         expect(outcome(split(bytes, ends))).toEqual(outcome([bytes]));
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 300 },
   );
 });
