@@ -108,7 +108,7 @@ export class AnswerReader {
     this.#bodyLength += data.length;
     this.#missing -= data.length;
     if (this.#missing === 0) this.#part = this.#isChunked ? 'chunk end' : 'nothing';
-    else if (this.#bodyLength >= longestBody) this.#stop();
+    if (this.#bodyLength >= longestBody && !this.isDone) this.#stop();
     return data.length;
   }
 

@@ -85,6 +85,15 @@ describe('the bounds of a response', () => {
     }
   });
 
+  it('end a body of chunks after 16 KiB, also if each piece has whole chunks only', () => {
+    const chunk = `1000\r\n${'x'.repeat(4096)}\r\n`;
+    const { body, isDone, reusable } = read(
+      `${ok}Transfer-Encoding: chunked\r\n\r\n`,
+      ...Array(4).fill(chunk),
+    );
+    expect([body.length, isDone, reusable]).toEqual([16 * 1024, true, 0]);
+  });
+
   it.each([
     ['chunk extensions', many(';x', 128 * 1024)],
     ['trailers', `0\r\n${many('X: y\r\n', 128 * 1024)}`],
