@@ -156,7 +156,12 @@ export class AnswerReader {
     const [key, text] = [(name ?? '').toLowerCase(), value.trim()];
     this.#count(Math.max(1, key.length + text.length));
     if (name === undefined) this.#isExact = false;
-    else if (usedHeaders.has(key)) this.#headers.set(key, [...(this.#headers.get(key) ?? []), text]);
+    else if (usedHeaders.has(key)) {
+      const values = this.#headers.get(key) ?? [];
+      // A copy for each value would take seconds if thousands are sent.
+      values.push(text);
+      this.#headers.set(key, values);
+    }
   }
 
   #endHead(): void {

@@ -94,6 +94,12 @@ describe('the bounds of a response', () => {
     expect([body.length, isDone, reusable]).toEqual([16 * 1024, true, 0]);
   });
 
+  it('let thousands of equal headers take less than half a second', () => {
+    const started = performance.now();
+    expect(read(`${ok}${'date:\n'.repeat(16_000)}\n`)).toMatchObject({ status: 200, date: undefined });
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+
   it.each([
     ['chunk extensions', many(';x', 128 * 1024)],
     ['trailers', `0\r\n${many('X: y\r\n', 128 * 1024)}`],
