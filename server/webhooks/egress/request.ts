@@ -95,7 +95,7 @@ async function sendOnce(
   try {
     await inTime(exchange(connection, text, reader, tenth));
   } catch (error) {
-    const wasClosed = kept && !reader.hasBegun && performance.now() - sentAt < tenth;
+    const wasClosed = kept && error !== timedOut && !reader.hasBegun && performance.now() - sentAt < tenth;
     if (wasClosed) throw new ClosedWhileKept('the receiver has closed a kept connection');
     if (!reader.hasHead) throw error;
   } finally {

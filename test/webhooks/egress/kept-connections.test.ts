@@ -164,6 +164,22 @@ describe('a connection to an endpoint', () => {
     expect(requests).toHaveLength(2);
   });
 
+  it('is not tried again if the time limit ends soon after the request: the attempt waits for the response', async () => {
+    const budget = 500;
+    const serve: Parameters<typeof createServer>[1] = ({ url }, outgoing) => {
+      if (url === '/1') outgoing.end('ok');
+    };
+    const port = await listen(createTlsServer({ key: certificateKey, cert: certificate }, serve));
+    let resolution = 0;
+    const resolve = () => sleep(resolution, ['127.0.0.1']);
+    const post = createPost({ rules, route: { resolve, allowed: () => true }, ca: certificate, budget });
+    const url = `https://partner.example:${port}`;
+    expect(await post({ ...request, url: `${url}/1` })).toMatchObject({ status: 200 });
+    resolution = 0.95 * budget;
+    const result = await post({ ...request, url: `${url}/2` });
+    expect(result).toMatchObject({ error: 'timeout', detail: 'still at: response' });
+  });
+
   it('is closed by bytes that arrive before the next request, so that they do not acknowledge it', async () => {
     const connections: Socket[] = [];
     const port = await listen(
