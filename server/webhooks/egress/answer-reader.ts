@@ -53,6 +53,8 @@ export class AnswerReader {
   #counted = 0;
   #status = 0;
   readonly #headers = new Map<string, string[]>();
+  /** The values of the last header, if it is used. */
+  #lastValues: string[] | undefined;
   #isChunked = false;
   /** How many bytes are missing of the body, or of its present chunk. */
   #missing = 0;
@@ -156,12 +158,16 @@ export class AnswerReader {
     const [key, text] = [(name ?? '').toLowerCase(), value.trim()];
     this.#count(Math.max(1, key.length + text.length));
     if (name === undefined) this.#isExact = false;
-    else if (usedHeaders.has(key)) {
-      const values = this.#headers.get(key) ?? [];
-      // A copy for each value would take seconds if thousands are sent.
-      values.push(text);
-      this.#headers.set(key, values);
+    // A line that begins with a space continues the header before it (RFC 9112, section 5.2).
+    if (/^[\t ]/.test(line)) {
+      this.#lastValues?.push(`${this.#lastValues.pop()} ${text}`);
+      return;
     }
+    this.#lastValues = usedHeaders.has(key) ? (this.#headers.get(key) ?? []) : undefined;
+    if (!this.#lastValues) return;
+    // A copy for each value would take seconds if thousands are sent.
+    this.#lastValues.push(text);
+    this.#headers.set(key, this.#lastValues);
   }
 
   #endHead(): void {
@@ -232,12 +238,12 @@ export class AnswerReader {
   }
 
   #list(name: string): string {
-    return this.#headers.get(name)?.join(', ') ?? '';
+    return this.#headers.get(name)?.join(', ').trim() ?? '';
   }
 
   /** The value of a header that must not be repeated. Undefined if it is. */
   #single(name: string): string | undefined {
     const [value, ...others] = this.#headers.get(name) ?? [];
-    return others.length === 0 ? value : undefined;
+    return others.length === 0 ? value?.trim() : undefined;
   }
 }

@@ -179,6 +179,19 @@ it('a header of the final response that is not repeated has a value', () => {
   expect(read(`${interim}${ok}Location: /final\r\n\r\n`)).toMatchObject({ location: '/final' });
 });
 
+it('a folded header has the value of all its lines', () => {
+  const head = 'Location: /a\r\n b: c\r\n\td\r\nX: y\r\n z\r\nRetry-After:\r\n 9\r\n';
+  const body = 'Transfer-Encoding:\r\n chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';
+  const answer = { location: '/a b: c d', retryAfter: '9', body: 'ok', isDone: true, reusable: 0 };
+  expect(read(ok + head + body)).toMatchObject(answer);
+});
+
+it('a folded line continues only the header that is just before it', () => {
+  const interim = 'HTTP/1.1 103 Early Hints\r\nLocation: /hint\r\n\r\n';
+  const head = '\ta\r\nRetry-After: 5\r\nno header\r\n b\r\nDate: now\r\nX: y\r\n c\r\n\r\n';
+  expect(read(interim + ok + head)).toMatchObject({ location: undefined, retryAfter: '5', date: 'now' });
+});
+
 const text = fc.string({ unit: fc.constantFrom('a', 'B', '7', ' ', '-', '\u00e9', ';', ':'), maxLength: 20 });
 const response = fc
   .record({
