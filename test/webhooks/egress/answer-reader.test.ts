@@ -100,6 +100,18 @@ describe('the bounds of a response', () => {
     expect(performance.now() - started).toBeLessThan(500);
   });
 
+  it('let a long status line that arrives byte by byte take little longer than a long header', () => {
+    const readSlowly = (begin: string) => {
+      const reader = new AnswerReader();
+      reader.take(Buffer.from(begin));
+      const byte = Buffer.from('x');
+      const started = performance.now();
+      for (let n = 0; n < 120_000; n += 1) reader.take(byte);
+      return performance.now() - started;
+    };
+    expect(readSlowly('HTTP/1.1 200 ')).toBeLessThan(4 * readSlowly(`${ok}X: `) + 50);
+  });
+
   it.each([
     ['chunk extensions', many(';x', 128 * 1024)],
     ['trailers', `0\r\n${many('X: y\r\n', 128 * 1024)}`],
