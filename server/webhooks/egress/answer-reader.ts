@@ -193,7 +193,7 @@ export class AnswerReader {
     if (this.#status === switchingProtocols) this.#stop();
     else if (this.#status === 204 || this.#status === 304) {
       // Some receivers send the body that they announce.
-      if (coding !== '' || Number(length) > 0) this.#isExact = false;
+      if (coding !== '' || !/^0*$/.test(length)) this.#isExact = false;
       this.#part = 'nothing';
     } else if (/\bchunked$/.test(coding)) {
       this.#isExact &&= coding === 'chunked';

@@ -131,6 +131,7 @@ export const webhooks = [
     ['webhooks/egress/kept-connections', 'webhooks/egress/post'],
     [
       ['!reader.hasBegun && ', ''],
+      ['error !== timedOut && ', ''],
       ['performance.now() - sentAt < tenth', 'true'],
       ['bodyTimer ??= setTimeout(done, tenth)', 'void bodyTimer'],
       ['if (notInHeader.test(value))', 'if (false)'],
@@ -142,7 +143,7 @@ export const webhooks = [
     [
       ['if (rest.length > 0) this.#isExact = false;', ''],
       ['this.#headers.clear();', ''],
-      ["coding !== '' || Number(length) > 0", "coding !== ''"],
+      ["coding !== '' || !/^0*$/.test(length)", "coding !== ''"],
       ['this.#bodyLength >= longestBody', 'false'],
       ['this.#line.length > longestLine', 'false'],
     ],

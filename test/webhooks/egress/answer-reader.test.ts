@@ -176,6 +176,8 @@ describe('a connection', () => {
     ['HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n', 0],
     ['HTTP/1.1 204 No Content\r\n\r\n', 4_000],
     ['HTTP/1.1 204 No Content\r\nContent-Length: 1\r\n\r\n', 0],
+    ['HTTP/1.1 204 No Content\r\nContent-Length: two\r\n\r\n', 0],
+    ['HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n', 4_000],
     ['HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n', 0],
     ['HTTP/1.1 101 Switching Protocols\r\nContent-Length: 0\r\n\r\n', 0],
     [`HTTP/1.1 100 Continue\r\n\r\n${ok}Content-Length: 0\r\n\r\n`, 4_000],
