@@ -12,12 +12,15 @@ export interface Answer {
 const longestHeaders = 64 * 1024;
 /** A line may be longer than its name and value, because the spaces around a value do not count. */
 const longestLine = 2 * longestHeaders;
+/** The most bytes before a body. Without this bound, a receiver could keep the process busy with informational responses. */
+const mostBeforeBody = 4 * 1024 * 1024;
 /** The most bytes of a body that are read. */
 const longestBody = 16 * 1024;
 
 /** What has arrived is no HTTP response, or its headers are too long. */
 export class MalformedAnswer extends Error {}
 const notHttp = 'the answer is not HTTP';
+const tooManyInterim = `the answer has ${mostBeforeBody / 1024 / 1024} MiB of informational responses`;
 const headersTooLong = `the headers of the answer are larger than ${longestHeaders / 1024} KiB`;
 
 const protocol = 'HTTP/';
@@ -46,6 +49,7 @@ export class AnswerReader {
   hasBegun = false;
   /** Whether the status is known, and the headers are complete. */
   hasHead = false;
+  #beforeBody = 0;
   #part: Part = 'status';
   /** What has arrived of the present line. */
   #line = '';
@@ -74,6 +78,8 @@ export class AnswerReader {
    */
   take(piece: Buffer): void {
     this.hasBegun = true;
+    if (!this.hasHead) this.#beforeBody += piece.length;
+    if (this.#beforeBody > mostBeforeBody) throw new MalformedAnswer(tooManyInterim);
     let rest = piece;
     while (rest.length > 0 && !this.isDone)
       rest = rest.subarray(this.#part === 'data' ? this.#takeData(rest) : this.#takeLine(rest));
@@ -155,19 +161,18 @@ export class AnswerReader {
 
   #takeHeader(line: string): void {
     const { name, value = line } = headerLine.exec(line)?.groups ?? {};
-    const [key, text] = [(name ?? '').toLowerCase(), value.trim()];
+    const key = name?.toLowerCase() ?? '';
+    const text = value.trim();
     this.#count(Math.max(1, key.length + text.length));
     if (name === undefined) this.#isExact = false;
     // A line that begins with a space continues the header before it (RFC 9112, section 5.2).
-    if (/^[\t ]/.test(line)) {
+    if (line.startsWith(' ') || line.startsWith('\t')) {
       this.#lastValues?.push(`${this.#lastValues.pop()} ${text}`);
       return;
     }
     this.#lastValues = usedHeaders.has(key) ? (this.#headers.get(key) ?? []) : undefined;
-    if (!this.#lastValues) return;
-    // A copy for each value would take seconds if thousands are sent.
-    this.#lastValues.push(text);
-    this.#headers.set(key, this.#lastValues);
+    this.#lastValues?.push(text);
+    if (this.#lastValues) this.#headers.set(key, this.#lastValues);
   }
 
   #endHead(): void {
@@ -201,7 +206,6 @@ export class AnswerReader {
       this.#part = 'chunk size';
     } else if (coding !== '' || length === '') {
       // The body ends with the connection.
-      this.#isExact = false;
       this.#missing = Number.POSITIVE_INFINITY;
       this.#part = 'data';
     } else if (!/^\d{1,15}$/.test(length) || others.some((other) => other !== length)) {

@@ -119,8 +119,10 @@ export const webhooks = [
   ),
   ...inFile(
     'server/webhooks/egress/connections.ts',
-    ['webhooks/egress/kept-connections'],
+    ['webhooks/egress/connections', 'webhooks/egress/kept-connections'],
     [
+      ['socket.unref();', ''],
+      ['connection.socket.setTimeout(0);', ''],
       ['socket.setTimeout(ms);', ''],
       ['others.length >= mostKept', 'false'],
       ['data: () => socket.destroy(),', 'data: () => undefined,'],
@@ -146,6 +148,7 @@ export const webhooks = [
       ["coding !== '' || !/^0*$/.test(length)", "coding !== ''"],
       ['this.#bodyLength >= longestBody', 'false'],
       ['this.#line.length > longestLine', 'false'],
+      ['this.#beforeBody > mostBeforeBody', 'false'],
     ],
   ),
   ...inFile(

@@ -94,22 +94,22 @@ describe('the bounds of a response', () => {
     expect([body.length, isDone, reusable]).toEqual([16 * 1024, true, 0]);
   });
 
-  it('let thousands of equal headers take less than half a second', () => {
-    const started = performance.now();
-    expect(read(`${ok}${'date:\n'.repeat(16_000)}\n`)).toMatchObject({ status: 200, date: undefined });
-    expect(performance.now() - started).toBeLessThan(500);
-  });
-
-  it('let a long status line that arrives byte by byte take little longer than a long header', () => {
-    const readSlowly = (begin: string) => {
-      const reader = new AnswerReader();
-      reader.take(Buffer.from(begin));
-      const byte = Buffer.from('x');
+  it('let thousands of equal headers that are used take no longer than others, but for a small factor', () => {
+    const timeOf = (line: string) => {
       const started = performance.now();
-      for (let n = 0; n < 120_000; n += 1) reader.take(byte);
+      read(`${ok}${line.repeat(16_000)}\n`);
       return performance.now() - started;
     };
-    expect(readSlowly('HTTP/1.1 200 ')).toBeLessThan(4 * readSlowly(`${ok}X: `) + 50);
+    timeOf('date:\n');
+    expect(timeOf('date:\n')).toBeLessThan(20 * timeOf('data:\n'));
+  });
+
+  it('end an answer with more than 4 MiB of informational responses', () => {
+    const reader = new AnswerReader();
+    const interim = Buffer.from('HTTP/1.1 103 Hints\r\n\r\n'.repeat(4_000));
+    const few = Math.floor((4 * 1024 * 1024) / interim.length);
+    for (let n = 0; n < few; n += 1) reader.take(interim);
+    expect(() => reader.take(interim)).toThrow('the answer has 4 MiB of informational responses');
   });
 
   it.each([
