@@ -122,7 +122,7 @@ export const webhooks = [
     ['webhooks/egress/connections', 'webhooks/egress/kept-connections'],
     [
       ['socket.unref();', ''],
-      ['connection.socket.setTimeout(0);', ''],
+      ['connection.socket.ref();', ''],
       ['socket.setTimeout(ms);', ''],
       ['others.length >= mostKept', 'false'],
       ['data: () => socket.destroy(),', 'data: () => undefined,'],
