@@ -100,8 +100,9 @@ async function sendOnce(
     if (!reader.hasHead) throw error;
   } finally {
     // A receiver that answers before it has read the request may take the rest of it for another one.
-    const reusable = connection.socket.writableLength === 0 && reader.reusableFor(connections?.kept ?? 0);
-    if (connections && reusable) connections.keep(name, connection, reusable);
+    const wasRead = connection.socket.writableLength === 0;
+    const keepFor = connections && wasRead ? reader.reusableFor(connections.kept) : 0;
+    if (connections && keepFor > 0) connections.keep(name, connection, keepFor);
     else connection.socket.destroy();
   }
   return reader.answer();
