@@ -29,7 +29,7 @@ const statusLine = /^HTTP\/(?<version>\d(?:\.\d)?) +(?<status>[1-9]\d\d)(?<reaso
 /** A header whose name is a token (RFC 9110, section 5.6.2). */
 const headerLine = /^(?<name>[\w!#$%&'*+.^`|~-]+):(?<value>.*)$/s;
 const chunkLine = /^(?<size>[\da-f]{1,8})[\t ]*(?:;.*)?$/i;
-const usedHeaders = new Set([
+const readHeaders = new Set([
   ...['connection', 'content-encoding', 'content-length', 'date', 'keep-alive', 'location'],
   ...['retry-after', 'transfer-encoding'],
 ]);
@@ -49,6 +49,7 @@ export class AnswerReader {
   hasBegun = false;
   /** Whether the status is known, and the headers are complete. */
   hasHead = false;
+  /** How many bytes have arrived until the headers were complete. */
   #beforeBody = 0;
   #part: Part = 'status';
   /** What has arrived of the present line. */
@@ -57,7 +58,7 @@ export class AnswerReader {
   #counted = 0;
   #status = 0;
   readonly #headers = new Map<string, string[]>();
-  /** The values of the last header, if it is used. */
+  /** The values of the header in the line before, which a folded line continues. Undefined if this header is not read. */
   #lastValues: string[] | undefined;
   #isChunked = false;
   /** How many bytes are missing of the body, or of its present chunk. */
@@ -139,7 +140,7 @@ export class AnswerReader {
     return end + 1;
   }
 
-  /** Other protocols are recognized by their first bytes, because their lines may never end. */
+  /** Refuses another protocol by its first bytes, because its first line may never end. */
   #checkProtocol(): void {
     const begin = this.#line.slice(0, protocol.length).toUpperCase();
     if (begin !== '\r' && !protocol.startsWith(begin)) throw new MalformedAnswer(notHttp);
@@ -170,7 +171,7 @@ export class AnswerReader {
       this.#lastValues?.push(`${this.#lastValues.pop()} ${text}`);
       return;
     }
-    this.#lastValues = usedHeaders.has(key) ? (this.#headers.get(key) ?? []) : undefined;
+    this.#lastValues = readHeaders.has(key) ? (this.#headers.get(key) ?? []) : undefined;
     this.#lastValues?.push(text);
     if (this.#lastValues) this.#headers.set(key, this.#lastValues);
   }

@@ -67,7 +67,7 @@ export const resolveLocalhost: Resolve = () => Promise.resolve(['127.0.0.1', '::
 
 /** Time limit for a connection to one of several addresses, in milliseconds. It is enough for distant hosts. */
 const connectTimeoutMs = 2500;
-/** Ends what waits for the connection. */
+/** The error of a connection that is closed because its attempt is over. */
 const attemptOver = new Error('the attempt is over');
 
 /** A look-up function for Node.js that returns only the checked addresses. */
@@ -84,7 +84,7 @@ const addressOf = ({ remoteAddress = '', remotePort }: Socket): string =>
   isIP(remoteAddress) === 6 ? `[${remoteAddress}]:${remotePort}` : `${remoteAddress}:${remotePort}`;
 
 /**
- * What connections trust. One context serves all of them, because its making is an eighth of a handshake.
+ * Makes what TLS connections trust. To make it takes an eighth of a handshake, so one serves all connections.
  * @param ca the certificate authority to trust instead of those of the system
  */
 export const trusting = (ca: string | undefined): SecureContext =>

@@ -94,7 +94,7 @@ describe('the bounds of a response', () => {
     expect([body.length, isDone, reusable]).toEqual([16 * 1024, true, 0]);
   });
 
-  it('let thousands of equal headers that are used take no longer than others, but for a small factor', () => {
+  it('let thousands of equal Date headers take less than 20 times as long as headers that are not read', () => {
     const timeOf = (line: string) => {
       const started = performance.now();
       read(`${ok}${line.repeat(16_000)}\n`);
