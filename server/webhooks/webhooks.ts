@@ -3,6 +3,7 @@ import type { Database } from '../platform/database/connect.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
 import { type Scheduler, sweepReads } from '../platform/jobs/scheduler.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
+import type { Tracing } from '../platform/telemetry/tracing.ts';
 import { createBulkSteps } from './bulk/bulk-steps.ts';
 import { runningRead } from './bulk/bulk-store.ts';
 import { createBulkRunner } from './bulk/runner.ts';
@@ -15,6 +16,7 @@ import type { EventStore } from './delivery/event-store.ts';
 import { createPublish, type PublishSettings } from './delivery/publish.ts';
 import { checkWebhookUrl, type UrlRules } from './egress/destination.ts';
 import { createPost, type Post, type PostSettings } from './egress/post.ts';
+import { tracedPost } from './egress/traced-post.ts';
 import { createWebhooksStores } from './store.ts';
 
 /** Parts that tests wrap. */
@@ -34,6 +36,8 @@ export interface WebhookSettings
   maintenance?: Database['db'];
   scheduler: Scheduler;
   logger: Logger;
+  /** Adds a span to each attempt. */
+  tracing?: Tracing | undefined;
   /** Whether this process sends deliveries. Other processes only store them. */
   worker: boolean;
   /** Whether another process sends deliveries too. Default: always. */
@@ -50,16 +54,17 @@ const defaultLeaseMs = 20_000;
 
 /** Webhooks: publishes events, sends and retries deliveries, and resumes after a crash. */
 export function createWebhooks(settings: WebhookSettings) {
-  const { db, clock, idKey, scheduler, worker, endpoint, userAgent } = settings;
+  const { db, clock, idKey, scheduler, worker, endpoint, userAgent, tracing } = settings;
   const { limits = defaultLimits, leaseTime = defaultLeaseMs, wrap = (parts) => parts } = settings;
   const { othersSend = () => Promise.resolve(true) } = settings;
   const stores = createWebhooksStores(db, settings.maintenance);
-  const { events, deliveries, post } = wrap({
+  const { events, deliveries, post: untraced } = wrap({
     events: stores.events,
     deliveries: stores.deliveries,
     // `settings` has the rules for URLs, and also the options `route`, `budget` and `ca`.
     post: createPost({ rules: settings, ...settings }),
   });
+  const post = tracing ? tracedPost(untraced, tracing) : untraced;
   const attempt = createAttempt({ ...settings, post, deliveries });
   const due = createDue({ ...settings, deliveries, attempt, limits, leaseTime, othersSend });
 

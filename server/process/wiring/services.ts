@@ -33,7 +33,6 @@ import { sandboxSource } from '../../sessions/sources/sandbox.ts';
 import { createWebhookEndpoints, eventRecipient } from '../../webhooks/delivery/endpoint.ts';
 import { checkWebhookUrl } from '../../webhooks/egress/destination.ts';
 import { createPublicGet } from '../../webhooks/egress/public-get.ts';
-import { tracedWebhooks } from '../../webhooks/egress/traced-post.ts';
 import { createWebhooks } from '../../webhooks/webhooks.ts';
 import { createOperators } from './operators.ts';
 import { createUpwardCalls } from './upward-calls.ts';
@@ -120,7 +119,8 @@ export function createServices(foundation: Foundation) {
     retryDelays: config.webhooks.retryDelays,
     userAgent: `SVC-Gateway-Webhooks/${version}`,
     ...urlRules,
-    ...tracedWebhooks(foundation.webhooks, tracing),
+    ...foundation.webhooks,
+    tracing,
   });
 
   const billingStores = tracedStores(stores.billing, tracing);

@@ -1,22 +1,6 @@
 import type { AttemptError } from '../../../contracts/webhooks.ts';
 import type { Delivery } from './delivery.ts';
 
-/** The result of a POST. Without `error`, the receiver has acknowledged it. */
-export interface PostResult {
-  status?: number;
-  error?: AttemptError;
-  detail?: string;
-  /** The address and port of the connection; undefined if there was none. */
-  address?: string;
-  /** The beginning of the response's body, and two of its headers. */
-  answer?: string;
-  location?: string;
-  retryAfter?: string;
-  /** The time of the `Date` header of a refusal of the signature, in milliseconds since 1970. */
-  receiverTime?: number;
-  durationMs: number;
-}
-
 /** What follows for a delivery from the result of an attempt. */
 export type Verdict =
   | { status: 'delivered' | 'failed' }

@@ -2,7 +2,6 @@ import type { Mode } from '../../../contracts/identifiers.ts';
 import { mayRefuseSignature } from '../../../contracts/receiver-advice.ts';
 import { type AttemptError, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
 import { maskedAddress } from '../../platform/telemetry/masked-address.ts';
-import type { PostResult } from '../delivery/retry-schedule.ts';
 import { MalformedAnswer } from './answer-reader.ts';
 import { answerText, readBytes } from './answer-text.ts';
 import { createConnections } from './connections.ts';
@@ -31,6 +30,22 @@ export interface PostRequest {
   mode: Mode;
   headers: Readonly<Record<string, string>>;
   body: string;
+}
+
+/** The result of a POST. Without `error`, the receiver has acknowledged it. */
+export interface PostResult {
+  status?: number;
+  error?: AttemptError;
+  detail?: string;
+  /** The address and port of the connection; undefined if there was none. */
+  address?: string;
+  /** The beginning of the response's body, and two of its headers. */
+  answer?: string;
+  location?: string;
+  retryAfter?: string;
+  /** The time of the `Date` header of a refusal of the signature, in milliseconds since 1970. */
+  receiverTime?: number;
+  durationMs: number;
 }
 
 /** Sends one request and returns its result. Never rejects, and never takes longer than its budget. */
