@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { version } from './platform/config/version.ts';
+import { version } from './platform/version.ts';
 
 const usage = `Runs SVC Gateway. Configuration is in environment variables: see docs/operations.md.
 

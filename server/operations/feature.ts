@@ -1,7 +1,7 @@
-import { version } from '../platform/config/version.ts';
 import type { PartnerNames } from '../platform/database/partner-names.ts';
 import { createUpgrade } from '../platform/database/schema/upgrade.ts';
 import { createKeyRotation } from '../platform/keys/key-rotation.ts';
+import { version } from '../platform/version.ts';
 import { createAuditLog, createAuditLogProcedures } from './audit/audit-log.ts';
 import type { Foundation } from './foundation.ts';
 import { createKeyringProcedures } from './keyring.ts';

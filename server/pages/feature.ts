@@ -3,6 +3,7 @@ import type { OidcSettings } from '../../contracts/oidc-sources.ts';
 import { createIdentityWallets, type FetchStatusList } from '../identity-wallet/port.ts';
 import { createVerificationProcedures } from '../people/admin.ts';
 import type { SessionDependencies } from '../people/admin-sessions.ts';
+import type { UserDependencies } from '../people/admin-users.ts';
 import { createSnapshots } from '../people/enrollments/claims-snapshot.ts';
 import { createEnrolling } from '../people/enrollments/enroll.ts';
 import { createEnrolledUsers } from '../people/enrollments/find-enrolled.ts';
@@ -24,7 +25,6 @@ import {
 } from '../people/erasure/withdrawal.ts';
 import { type Ceremony, type CeremonyOutcome, createPasskeys } from '../people/passkeys/passkeys.ts';
 import type { VerificationStores } from '../people/store.ts';
-import type { UserDependencies } from '../people/users/admin-users.ts';
 import { createBlocking } from '../people/users/blocking.ts';
 import { createForgetting } from '../people/users/forgetting.ts';
 import { createKeepUser } from '../people/users/keep-user.ts';

@@ -13,7 +13,7 @@ import { renderErrors } from '../platform/http/errors.ts';
 import { encodingFault, prepareQuery, queryOf } from '../platform/http/parameters.ts';
 import { ownUnknownRoutes } from '../platform/http/unknown-routes.ts';
 import { readTraceparent } from '../platform/telemetry/trace-context.ts';
-import { deviceName } from '../sessions/hand-off/devices.ts';
+import { deviceName } from '../sessions/devices.ts';
 import type { BrowserContext } from '../sessions/session-access.ts';
 import { parseState } from '../sessions/sources/authorization-request.ts';
 import { PasskeyForm } from './flow/passkey-forms.ts';

@@ -18,8 +18,8 @@ import { ApiError, requireFound } from '../platform/errors.ts';
 import { createSourceProcedures } from '../sessions/sources/admin-sources.ts';
 import type { SourceOverview } from '../sessions/sources/overview.ts';
 import { createSessionProcedures, type SessionDependencies } from './admin-sessions.ts';
+import { createUserProcedures, type UserDependencies } from './admin-users.ts';
 import type { Enrollment, EnrollmentStore } from './enrollments/enrollment-store.ts';
-import { createUserProcedures, type UserDependencies } from './users/admin-users.ts';
 import type { Block } from './users/blocking.ts';
 import { viewEnrollment } from './views.ts';
 

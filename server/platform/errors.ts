@@ -72,3 +72,13 @@ export function oauthBody(error: ApiError): OAuthError {
 export function generalBody(error: ApiError): GeneralError {
   return { success: false, error: error.extras.description ?? generalText(error.code) };
 }
+
+/** The error for an unusable environment, with all faults. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(['The environment is not usable:', ...faults.map((fault) => `  ${fault}`)].join('\n'));
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}

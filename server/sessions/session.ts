@@ -3,7 +3,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import type { FailureReason, Rehearsal, SessionStatus, SourceFailure } from '../../contracts/verification.ts';
 import type { EventDraft } from '../platform/database/event-draft.ts';
 import type { Language } from '../platform/http/browser/language.ts';
-import type { DeviceName } from './hand-off/devices.ts';
+import type { DeviceName } from './devices.ts';
 
 /** An entry of a session's timeline. Every transition adds entries, so their number is the session's version. */
 export interface TimelineEntry {

@@ -58,7 +58,11 @@ export function createWebhooks(settings: WebhookSettings) {
   const { limits = defaultLimits, leaseTime = defaultLeaseMs, wrap = (parts) => parts } = settings;
   const { othersSend = () => Promise.resolve(true) } = settings;
   const stores = createWebhooksStores(db, settings.maintenance);
-  const { events, deliveries, post: untraced } = wrap({
+  const {
+    events,
+    deliveries,
+    post: untraced,
+  } = wrap({
     events: stores.events,
     deliveries: stores.deliveries,
     // `settings` has the rules for URLs, and also the options `route`, `budget` and `ca`.

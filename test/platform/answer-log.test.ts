@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { version } from '../../server/platform/config/version.ts';
 import { ApiError } from '../../server/platform/errors.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
+import { version } from '../../server/platform/version.ts';
 import { recordingLogger } from '../harness/log-lines.ts';
 import {
   createPartner,

@@ -11,7 +11,7 @@ import { parseJson } from '../../server/platform/http/json.ts';
 import { parseForm } from '../../server/platform/http/parameters.ts';
 import { boundHeaders } from '../../server/platform/http/request-headers.ts';
 import { presentedCode } from '../../server/sessions/code.ts';
-import { deviceName, isPhone } from '../../server/sessions/hand-off/devices.ts';
+import { deviceName, isPhone } from '../../server/sessions/devices.ts';
 import { presentedLink } from '../../server/sessions/hand-off/link.ts';
 import { parseState } from '../../server/sessions/sources/authorization-request.ts';
 import { startTestServer } from '../harness/server.ts';

@@ -6,10 +6,10 @@ import { isObject } from '../formats/json.ts';
 import { verifyMdoc } from '../formats/mdoc.ts';
 import { verifySdJwt } from '../formats/sd-jwt.ts';
 import { audienceOf, type Handover, transcriptOf } from '../formats/transcript.ts';
-import { pathsShown } from '../nearest-age.ts';
 import { demand } from '../refused.ts';
 import { type Certificate, countryOf } from '../trust/certificates.ts';
 import type { StatusLists, StatusReference } from '../trust/status-list.ts';
+import { pathsShown } from './nearest-age.ts';
 import {
   type ClaimPath,
   type CredentialQuery,

@@ -3,7 +3,7 @@ import type { FailureReason } from '../../../contracts/verification.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { isTokenOf } from '../../platform/http/browser/csrf.ts';
 import { sha256 } from '../../platform/ids.ts';
-import type { DeviceName } from '../../sessions/hand-off/devices.ts';
+import type { DeviceName } from '../../sessions/devices.ts';
 import { handoffCancelled, handoffConfirmed, handoffOffered } from '../../sessions/hand-off/handoff.ts';
 import { isChoosing, methodChosen, methodLeft } from '../../sessions/methods.ts';
 import type { Session } from '../../sessions/session.ts';

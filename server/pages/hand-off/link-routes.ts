@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ApiError } from '../../platform/errors.ts';
 import { isOwnOrigin, issueToken, isTokenOf, nonceCookie } from '../../platform/http/browser/csrf.ts';
 import { choiceAddress } from '../../platform/http/browser/language-choice.ts';
-import { deviceName } from '../../sessions/hand-off/devices.ts';
+import { deviceName } from '../../sessions/devices.ts';
 import { presentedLink } from '../../sessions/hand-off/link.ts';
 import type { BrowserContext } from '../../sessions/session-access.ts';
 import type { Pages } from '../views/pages.ts';

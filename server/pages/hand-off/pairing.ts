@@ -2,7 +2,7 @@ import { ApiError } from '../../platform/errors.ts';
 import { hmac, sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import { digitsIn } from '../../platform/typed-digits.ts';
-import type { DeviceName } from '../../sessions/hand-off/devices.ts';
+import type { DeviceName } from '../../sessions/devices.ts';
 import { handoffClaimed, handoffMistyped, isCode, isOpen } from '../../sessions/hand-off/handoff.ts';
 import { presentedLink } from '../../sessions/hand-off/link.ts';
 import type { Handoff, Session } from '../../sessions/session.ts';

@@ -7,7 +7,7 @@ import { type Language, languageAccepted, languageAsked } from '../../platform/h
 import { choiceAddress, languageChosen } from '../../platform/http/browser/language-choice.ts';
 import { codeHeader } from '../../platform/http/errors.ts';
 import { pathOf, queryOf } from '../../platform/http/parameters.ts';
-import { isPhone } from '../../sessions/hand-off/devices.ts';
+import { isPhone } from '../../sessions/devices.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { BrowserContext } from '../../sessions/session-access.ts';
 import type { View } from '../flow/view.ts';

@@ -1,5 +1,5 @@
 import type { Language } from '../../platform/http/browser/language.ts';
-import type { DeviceName } from '../../sessions/hand-off/devices.ts';
+import type { DeviceName } from '../../sessions/devices.ts';
 import { isMistyped, mayOffer } from '../../sessions/hand-off/handoff.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { Method } from '../../sessions/sources/source.ts';

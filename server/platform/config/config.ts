@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { closest } from '../../../contracts/closest.ts';
 import { hiddenCharacters, nameOfCharacter } from '../../../contracts/input-text.ts';
 import { readVariables, type Variables } from '../../../contracts/settings.ts';
+import { ConfigError } from '../errors.ts';
 import { adminHostFault, everyInterface, isPrivateHost } from './admin-host.ts';
 import { Environment } from './environment.ts';
 import { readIdentityWalletSources } from './identity-wallet-config.ts';
@@ -28,16 +29,6 @@ function healthOf({
 }: Environment): HealthListener | undefined {
   if (port === 'off' || (port === undefined && roles.includes('admin'))) return undefined;
   return { host, port: port ?? defaultHealthPort, byDefault: port === undefined };
-}
-
-/** The error for an unusable environment, with all faults. */
-export class ConfigError extends Error {
-  readonly faults: readonly string[];
-  constructor(faults: readonly string[]) {
-    super(['The environment is not usable:', ...faults.map((fault) => `  ${fault}`)].join('\n'));
-    this.name = 'ConfigError';
-    this.faults = faults;
-  }
 }
 
 /** Parses one variable. Undefined if it is malformed, or if it is unset and has no default. */

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
+import { ConfigError } from '../errors.ts';
 import { randomSecret } from '../ids.ts';
-import { type Config, ConfigError } from './config.ts';
+import type { Config } from './config.ts';
 import { bearerTokenText, masterKey } from './environment.ts';
 
 /** A secret in a file of the data directory. Its form is that of the environment variable. */

@@ -1,5 +1,5 @@
 import { type Db, MongoClient, type MongoClientOptions } from 'mongodb';
-import { ConfigError } from '../config/config.ts';
+import { ConfigError } from '../errors.ts';
 import type { Logger } from '../telemetry/logging.ts';
 import { failCommandsOfEndedConnections } from './ended-connections.ts';
 import { isFromRouter } from './schema/sharding.ts';

@@ -3,12 +3,12 @@ import type { Db, Document, Filter } from 'mongodb';
 import type { DifferingSetting } from '../../../contracts/admin/status.ts';
 import { listProcesses, processName } from '../../../contracts/processes.ts';
 import type { Clock } from '../clock.ts';
-import { ConfigError } from '../config/config.ts';
 import { processRoles } from '../config/environment.ts';
-import { version } from '../config/version.ts';
 import { createJointReads, type JointRead } from '../database/reads/joint-reads.ts';
 import type { IndexDeclaration } from '../database/schema/indexes.ts';
+import { ConfigError } from '../errors.ts';
 import { randomRequestId } from '../ids.ts';
+import { version } from '../version.ts';
 import { compareSettings, type SharedSettings } from './shared-settings.ts';
 
 /** A process of the service, as its heartbeats describe it. */

@@ -1,5 +1,5 @@
 import type { Db, Document, Filter } from 'mongodb';
-import { ConfigError } from '../config/config.ts';
+import { ConfigError } from '../errors.ts';
 import { type Sealing, sealedUnder } from './sealing.ts';
 
 /** The place of a value that is sealed under the master key. */

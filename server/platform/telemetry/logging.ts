@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
-import { version } from '../config/version.ts';
 import { isUnavailable } from '../database/failures.ts';
+import { version } from '../version.ts';
 
 export type { Logger };
 

@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { MongoClient } from 'mongodb';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DatabaseClock } from '../clock.ts';
-import { version } from '../config/version.ts';
 import { routeOf } from '../http/answer-log.ts';
 import { obstacles, type Readiness } from '../http/endpoints/readiness.ts';
+import { version } from '../version.ts';
 import { observeEventLoop } from './event-loop.ts';
 
 /** Gauges of prom-client whose suffix `_total` is reserved for counters. */

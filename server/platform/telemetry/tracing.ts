@@ -13,8 +13,8 @@ import {
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { CommandStartedEvent, MongoClient } from 'mongodb';
-import { version } from '../config/version.ts';
 import { failureOf } from '../http/answer-log.ts';
+import { version } from '../version.ts';
 import { answerAttributes, requestSpan } from './request-span.ts';
 import { readTraceparent } from './trace-context.ts';
 

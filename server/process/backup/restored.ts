@@ -4,10 +4,10 @@ import { createOperatorStore } from '../../operations/operators/operator-store.t
 import { sealedFields } from '../../operations/schema/collections.ts';
 import { createMembersStores } from '../../partners/members/store.ts';
 import { createRestoreStore } from '../../people/restore-store.ts';
-import { ConfigError } from '../../platform/config/config.ts';
 import { connect, type Database, longestScanMs } from '../../platform/database/connect.ts';
 import { requireSchema } from '../../platform/database/schema/schema.ts';
 import { readServerTime } from '../../platform/database/server-clock.ts';
+import { ConfigError } from '../../platform/errors.ts';
 import { randomRequestId } from '../../platform/ids.ts';
 import { forgetProcesses, livingProcesses } from '../../platform/jobs/processes.ts';
 import { requireMasterKeys } from '../../platform/keys/sealed-values.ts';

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { sameText } from '../../platform/ids.ts';
+import type { DeviceName } from '../devices.ts';
 import type { Handoff, Session } from '../session.ts';
 import { type AuthenticatedUser, authenticatedFields, type Transition } from '../transitions.ts';
-import type { DeviceName } from './devices.ts';
 import { linkHashOf, linkOf, secretLength } from './link.ts';
 
 /** How long a link and its code work, in milliseconds. */

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, misspeltSettings, readConfig } from '../../../server/platform/config/config.ts';
+import { misspeltSettings, readConfig } from '../../../server/platform/config/config.ts';
 import { Environment } from '../../../server/platform/config/environment.ts';
 import { connect } from '../../../server/platform/database/connect.ts';
 import { honouredOptions } from '../../../server/platform/database/uri-options.ts';
+import { ConfigError } from '../../../server/platform/errors.ts';
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 const production = {

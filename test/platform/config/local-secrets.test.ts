@@ -1,12 +1,13 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from '../../../server/platform/config/config.ts';
+import { readConfig } from '../../../server/platform/config/config.ts';
 import {
   adminTokenOf,
   generatedMasterKeys,
   masterKeysOf,
 } from '../../../server/platform/config/local-secrets.ts';
+import { ConfigError } from '../../../server/platform/errors.ts';
 import { temporaryFolder } from '../../harness/temporary-folder.ts';
 
 function newFolder() {

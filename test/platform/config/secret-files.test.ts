@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from '../../../server/platform/config/config.ts';
+import { readConfig } from '../../../server/platform/config/config.ts';
+import { ConfigError } from '../../../server/platform/errors.ts';
 import { temporaryFolder } from '../../harness/temporary-folder.ts';
 
 function fileWith(text: string): string {

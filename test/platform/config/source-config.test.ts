@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { usualClaims } from '../../../contracts/oidc-sources.ts';
-import { ConfigError, readConfig } from '../../../server/platform/config/config.ts';
+import { readConfig } from '../../../server/platform/config/config.ts';
+import { ConfigError } from '../../../server/platform/errors.ts';
 import { temporaryFolder } from '../../harness/temporary-folder.ts';
 
 const source = { name: 'bank-id', label: 'Bank ID', issuer: 'https://id.bank.example', clientId: 'svc' };

@@ -1,7 +1,7 @@
 import { MongoClient, MongoServerError } from 'mongodb';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { ConfigError } from '../../../server/platform/config/config.ts';
 import { connect, isDuplicateKey, isUnavailable } from '../../../server/platform/database/connect.ts';
+import { ConfigError } from '../../../server/platform/errors.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { startDeployment } from './deployment.ts';
 

@@ -91,7 +91,7 @@ export const wallet = [
     ["throw error instanceof ApiError ? error : unreadable('it cannot be decrypted');", 'throw error;'],
     ['query.options[0] ?? []', '[...new Set(query.options.flat())]'],
   ]),
-  ...inFile(`${folder}/nearest-age.ts`, tests('annex-c'), [
+  ...inFile(`${folder}/protocol/nearest-age.ts`, tests('annex-c'), [
     ['value === true && attestedYears >= years', 'value === true && attestedYears <= years'],
     ['isAsked(path) || !otherAges.includes(path[1])', 'isAsked(path)'],
   ]),

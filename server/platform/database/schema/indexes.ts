@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Db, type Document, MongoServerError } from 'mongodb';
 import { groupBy } from '../../batching/group-by.ts';
-import { ConfigError } from '../../config/config.ts';
+import { ConfigError } from '../../errors.ts';
 import type { Logger } from '../../telemetry/logging.ts';
 import { isUnavailable, nameOfFailure } from '../failures.ts';
 

@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
-import { ConfigError } from '../../config/config.ts';
-import { version as build } from '../../config/version.ts';
+import { ConfigError } from '../../errors.ts';
+import { version as build } from '../../version.ts';
 import { duplicateKey, isUnavailable, unlessDuplicate } from '../failures.ts';
 import { metaCollection } from '../meta.ts';
 import type { JointRead, Read } from '../reads/joint-reads.ts';

@@ -13,25 +13,25 @@ import {
   RemovedPasskey,
   UserReference,
   UserView,
-} from '../../../contracts/admin/users.ts';
-import type { ClaimName } from '../../../contracts/claims.ts';
-import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
-import { viewAs } from '../../platform/admin-api/view.ts';
-import { endDryRun } from '../../platform/database/audit/dry-run.ts';
-import { type PartnerNames, withPartnerName } from '../../platform/database/partner-names.ts';
-import { requireFound } from '../../platform/errors.ts';
-import type { SessionStore } from '../../sessions/session-store.ts';
-import type { EnrollmentStore } from '../enrollments/enrollment-store.ts';
-import type { IsFresh } from '../enrollments/freshness.ts';
-import type { Erasure } from '../erasure/erasure.ts';
-import type { Holds } from '../erasure/holds.ts';
-import type { Passkeys } from '../passkeys/passkeys.ts';
-import { viewEnrollment } from '../views.ts';
-import { createUserSearch } from './find-users.ts';
-import { claimKeptUntil } from './forgetting.ts';
-import { isHeld } from './user.ts';
-import { createFindUserId } from './user-id.ts';
-import type { User, UserStore } from './user-store.ts';
+} from '../../contracts/admin/users.ts';
+import type { ClaimName } from '../../contracts/claims.ts';
+import { mutation, query, router } from '../platform/admin-api/procedures.ts';
+import { viewAs } from '../platform/admin-api/view.ts';
+import { endDryRun } from '../platform/database/audit/dry-run.ts';
+import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
+import { requireFound } from '../platform/errors.ts';
+import type { SessionStore } from '../sessions/session-store.ts';
+import type { EnrollmentStore } from './enrollments/enrollment-store.ts';
+import type { IsFresh } from './enrollments/freshness.ts';
+import type { Erasure } from './erasure/erasure.ts';
+import type { Holds } from './erasure/holds.ts';
+import type { Passkeys } from './passkeys/passkeys.ts';
+import { createUserSearch } from './users/find-users.ts';
+import { claimKeptUntil } from './users/forgetting.ts';
+import { isHeld } from './users/user.ts';
+import { createFindUserId } from './users/user-id.ts';
+import type { User, UserStore } from './users/user-store.ts';
+import { viewEnrollment } from './views.ts';
 
 const userMutation = mutation({ target: 'userId', record: 'several' });
 

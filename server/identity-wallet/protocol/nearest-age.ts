@@ -1,4 +1,4 @@
-import type { ClaimPath } from './protocol/query.ts';
+import type { ClaimPath } from './query.ts';
 
 /** Returns the age in the name of an element, such as `age_over_18`; undefined for other elements. */
 const yearsIn = (name: string | null | undefined): number | undefined => {
