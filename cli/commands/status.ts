@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core';
 import type { ServiceStatus } from '../../contracts/service-status.ts';
-import { CommandError } from '../errors/failure.ts';
+import { createSend } from '../connection/http.ts';
+import { CommandError, innermost } from '../errors/failure.ts';
 import { describeDifferences, remedyOf } from '../output/differing-settings.ts';
 import { formatShare, localTime } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
@@ -64,7 +65,7 @@ export default class Status extends AdminCommand<typeof Status> {
 
   /** Shows what the public page `/status` reports. @param baseUrl address of the public listener */
   async #showHistory(baseUrl: string): Promise<ServiceStatus> {
-    const history = await readHistory(`${baseUrl}/status.json`);
+    const history = await readHistory(`${baseUrl}/status.json`, this.connection.ca);
     const { spans, incidents, days } = history;
     for (const { hours, available, errors, requests } of spans)
       this.log(
@@ -81,13 +82,13 @@ export default class Status extends AdminCommand<typeof Status> {
 }
 
 /** @throws CommandError if the public listener does not answer */
-async function readHistory(url: string): Promise<ServiceStatus> {
+async function readHistory(url: string, ca: string | undefined): Promise<ServiceStatus> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(historyTimeoutMs) });
-    if (response.ok) return (await response.json()) as ServiceStatus;
-    throw new Error(`it answered ${response.status}`);
+    const answer = await createSend(ca)(url, { timeoutMs: historyTimeoutMs });
+    if (answer.ok) return (await answer.json()) as ServiceStatus;
+    throw new Error(`it answered ${answer.status}`);
   } catch (error) {
-    const message = `${url} cannot be read: ${(error as Error).message}`;
+    const message = `${url} cannot be read: ${innermost(error)}`;
     throw new CommandError({ code: 'unreachable', message });
   }
 }

@@ -2,8 +2,8 @@ import { createTRPCClient, httpLink, type TRPCClient } from '@trpc/client';
 import { environmentHeader, tokenExpiryHeader } from '../../contracts/environment-header.ts';
 import type { AdminRouter } from '../../server/operations/admin-router.ts';
 import type { ShowWaiting } from '../output/waiting.ts';
-import { fetchTrusting } from './certificates.ts';
 import type { Connection } from './connection.ts';
+import { type Answer, createSend } from './http.ts';
 
 export type AdminApi = TRPCClient<AdminRouter>;
 
@@ -13,12 +13,10 @@ export function dryRunEndIn(error: unknown): DryRunEnd | undefined {
   return error instanceof Error && error.cause !== undefined ? dryRunEndIn(error.cause) : undefined;
 }
 
-/** Returns the response of a query, or of a change that is made already. @throws DryRunEnd */
-async function endDryRun(response: Response): Promise<Response> {
-  const text = await response.text();
+/** Throws if a response says that a change passed the checks of a dry run. @throws DryRunEnd */
+function endDryRun({ text }: Answer): void {
   const changes = DryRunAnswer.exec(text)?.groups?.['changes'];
   if (changes !== undefined) throw new DryRunEnd(changes === 'true');
-  return new Response(text, response);
 }
 
 /** The time limit of a response, in milliseconds. It is long, because the audit of a big ledger is slow. */
@@ -55,27 +53,27 @@ export function createAdminApi(
   { url, token, ca, apiPath = '/trpc', isDryRun = false }: Server & { isDryRun?: boolean },
   { onEnvironment, onTokenExpiry, showWaiting = (work) => work }: Observers = {},
 ): AdminApi {
-  const send = fetchTrusting(ca);
+  const send = createSend(ca);
   return createTRPCClient<AdminRouter>({
     links: [
       httpLink({
         url: `${url}${apiPath}${isDryRun ? '/dry-run' : ''}`,
         headers: { authorization: `Bearer ${token}` },
         fetch: async (input, init) => {
-          const signal = AbortSignal.timeout(timeoutMs);
-          // The API never redirects. The token must not go to another server.
-          const responsePromise = send(input, { ...(init as RequestInit), redirect: 'error', signal });
-          const response = await showWaiting(responsePromise);
-          const environment = response.headers.get(environmentHeader);
+          const { method, headers, body } = init as {
+            method?: string;
+            headers?: Record<string, string>;
+            body?: string;
+          };
+          const answer = await showWaiting(send(String(input), { method, headers, body, timeoutMs }));
+          const environment = answer.headers.get(environmentHeader);
           if (environment !== null) onEnvironment?.(environment);
-          const expiresAt = response.headers.get(tokenExpiryHeader);
+          const expiresAt = answer.headers.get(tokenExpiryHeader);
           if (expiresAt !== null) onTokenExpiry?.(expiresAt);
-          const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-          if (isDryRun && response.ok) return endDryRun(response);
-          if (response.status !== 503 || isJson) return response;
+          const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
+          if (isDryRun && answer.ok) endDryRun(answer);
           // A proxy answers 503 with a page. tRPC reads only JSON, and its error for a page does not have the status.
-          await response.body?.cancel();
-          return Response.json({}, response);
+          return answer.status === 503 && !isJson ? { ...answer, json: async () => ({}) } : answer;
         },
       }),
     ],

@@ -1,4 +1,5 @@
 import { type ErrorCode, errorTable, isErrorCode } from '../../contracts/errors.ts';
+import type { Answer } from '../connection/http.ts';
 import { localTimes, printable, printableJson } from '../output/format.ts';
 import { type ProgramName, rewordFor } from '../program/program.ts';
 
@@ -64,7 +65,7 @@ export function usageError(message: string, hint?: string): CommandError {
 
 interface TrpcError extends Error {
   data?: { error?: unknown; retryAfter?: unknown } | null;
-  meta?: { response?: Response; responseJSON?: { error?: unknown } };
+  meta?: { response?: Answer; responseJSON?: { error?: unknown } };
 }
 
 /** Recognises tRPC's client error by its shape. Help and completion load this module, and do not need the client. */
@@ -115,7 +116,7 @@ function fromServer(
   return { code, message, hint };
 }
 
-/** Returns the message of the innermost cause, because `fetch` itself says only "fetch failed". */
+/** Returns the message of the innermost cause, which says why a request failed. */
 export function innermost(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause) return innermost(error.cause);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeviceAuthorization, DeviceLogin, DeviceToken } from '../../contracts/device-login.ts';
-import { fetchTrusting } from '../connection/certificates.ts';
+import { createSend } from '../connection/http.ts';
 import { CommandError, exits, type Failure, innermost } from '../errors/failure.ts';
 
 /** The grant type (RFC 8628 3.4). It is not imported from the contract, which would load zod. */
@@ -17,7 +17,7 @@ interface Service {
   ca?: string | undefined;
 }
 
-interface Answer {
+interface DeviceAnswer {
   status: number;
   retryAfter: number;
   body: Record<string, unknown>;
@@ -25,23 +25,27 @@ interface Answer {
 
 /** Returns the calls by which a program signs a member in (RFC 8628), shows the login and ends it. */
 export function createDeviceEndpoints({ url, ca }: Service) {
-  const send = fetchTrusting(ca);
+  const send = createSend(ca);
 
-  async function call(path: string, init: RequestInit): Promise<Answer> {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const response = await send(`${url}/portal/device/${path}`, { ...init, redirect: 'error', signal });
-    const text = await response.text();
-    const retryAfter = Number(response.headers.get('retry-after') ?? 0);
-    return { status: response.status, retryAfter, body: parseBody(text) };
+  async function call(
+    path: string,
+    init: Omit<Parameters<typeof send>[1], 'timeoutMs'>,
+  ): Promise<DeviceAnswer> {
+    const { status, text, headers } = await send(`${url}/portal/device/${path}`, { ...init, timeoutMs });
+    return { status, retryAfter: Number(headers.get('retry-after') ?? 0), body: parseBody(text) };
   }
 
   const post = (path: string, form: Record<string, string>) =>
-    call(path, { method: 'POST', body: new URLSearchParams(form) });
+    call(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: String(new URLSearchParams(form)),
+    });
   const withToken = (token: string, method: string) =>
     call('login', { method, headers: { authorization: `Bearer ${token}` } });
 
   /** Returns the body of a success. @throws CommandError for any other response, and if there is none */
-  async function requireSuccess(answer: Promise<Answer>): Promise<Record<string, unknown>> {
+  async function requireSuccess(answer: Promise<DeviceAnswer>): Promise<Record<string, unknown>> {
     const { status, body } = await answer.catch((error: unknown) => {
       throw unreachableError(url, error);
     });
@@ -77,7 +81,7 @@ const unreachableError = (url: string, error: unknown) =>
     message: `Cannot reach the server at ${url}: ${innermost(error)}`,
   });
 
-function failureOf(url: string, { status, body }: Pick<Answer, 'status' | 'body'>): Failure {
+function failureOf(url: string, { status, body }: Pick<DeviceAnswer, 'status' | 'body'>): Failure {
   const message = String(body['error_description'] ?? `${url} answered ${status}`);
   if (status === 401) return { code: 'unauthorized', message };
   if (status === 429) return { code: 'rate_limited', message };
