@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { usageError } from '../errors/failure.ts';
 import { readReason } from '../flags/flags.ts';
 import { packFiles } from './tar.ts';

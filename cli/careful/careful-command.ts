@@ -1,4 +1,5 @@
-import { type Command, Flags } from '@oclif/core';
+import type { Command } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { dryRunEndIn } from '../connection/client.ts';
 import { toFailure } from '../errors/failure.ts';
 import { isInteractive } from '../output/terminal.ts';

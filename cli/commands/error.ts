@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core';
+import * as Args from '@oclif/core/args';
 import { closest } from '../../contracts/closest.ts';
 import { errorTable, isErrorCode } from '../../contracts/errors.ts';
 import { adviseStatus } from '../../contracts/receiver-advice.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { readVariables } from '../../contracts/settings.ts';
 import { createAdminApi } from '../connection/client.ts';
 import { defaultOrigin, locateServer } from '../connection/connection.ts';

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import type { RevenueRow } from '../../contracts/admin/revenue.ts';
 import { usageError } from '../errors/failure.ts';
 import { formatCents } from '../flags/amounts.ts';

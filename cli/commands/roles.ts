@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { OperatorRole } from '../../contracts/admin/operators.ts';
 import { AdminCommand } from '../program/base-command.ts';
 import { rolesOfCommands } from '../roles/table.ts';

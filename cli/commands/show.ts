@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core';
+import * as Args from '@oclif/core/args';
 import { isErrorCode } from '../../contracts/errors.ts';
 import { usageError } from '../errors/failure.ts';
 import { readReason } from '../flags/flags.ts';

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import type { ServiceStatus } from '../../contracts/service-status.ts';
 import { createSend } from '../connection/http.ts';
 import { CommandError, innermost } from '../errors/failure.ts';

@@ -32,8 +32,10 @@ async function readAnswer(message: IncomingMessage): Promise<Answer> {
     message.destroy();
     throw new Error('unexpected redirect');
   }
-  const body = await text(message).catch((error: unknown) => {
-    throw new Error('the connection ended before the end of the response', { cause: error });
+  const body = await text(message).catch((error: NodeJS.ErrnoException) => {
+    // Node says only "aborted".
+    if (error.code === 'ECONNRESET') throw new Error('the connection ended before the end of the response');
+    throw error;
   });
   return {
     status,

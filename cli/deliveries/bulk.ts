@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Command, Flags, type Interfaces } from '@oclif/core';
+import type { Command, Interfaces } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import type { BulkView, StartBulk, StartedBulk } from '../../contracts/admin/bulk.ts';
 import type { NewTime } from '../../contracts/admin/deliveries.ts';
 import { fastestRate, usualRate } from '../../contracts/bulk-rate.ts';

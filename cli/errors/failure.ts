@@ -1,5 +1,4 @@
 import { type ErrorCode, errorTable, isErrorCode } from '../../contracts/errors.ts';
-import type { Answer } from '../connection/http.ts';
 import { localTimes, printable, printableJson } from '../output/format.ts';
 import { type ProgramName, rewordFor } from '../program/program.ts';
 
@@ -65,7 +64,10 @@ export function usageError(message: string, hint?: string): CommandError {
 
 interface TrpcError extends Error {
   data?: { error?: unknown; retryAfter?: unknown } | null;
-  meta?: { response?: Answer; responseJSON?: { error?: unknown } };
+  meta?: {
+    response?: { status: number; headers: { get(name: string): string | null } };
+    responseJSON?: { error?: unknown };
+  };
 }
 
 /** Recognises tRPC's client error by its shape. Help and completion load this module, and do not need the client. */

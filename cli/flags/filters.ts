@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { eventNames } from '../../contracts/event-names.ts';
 import { usageError } from '../errors/failure.ts';
 import { modeFilter, spanFlags } from './flags.ts';

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { parseDollars } from '../../contracts/amounts.ts';
 import { idTokenAlgs } from '../../contracts/openid.ts';
 import { usageError } from '../errors/failure.ts';

@@ -1,4 +1,6 @@
-import { Args, type Command, Flags } from '@oclif/core';
+import type { Command } from '@oclif/core';
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
 import { wrongKindMessage } from '../../contracts/admin/references.ts';
 import { type IdentifierKind, identifierKind, identifierPrefixes } from '../../contracts/identifiers.ts';
 import { CommandError } from '../errors/failure.ts';

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { usageError } from '../errors/failure.ts';
 import { parseMoment } from './durations.ts';
 import { notAMoment, requireFromBeforeTo } from './flags.ts';

@@ -1,4 +1,7 @@
-import { Command, Flags, type Interfaces, ux } from '@oclif/core';
+import type { Interfaces } from '@oclif/core';
+import { Command } from '@oclif/core/command';
+import * as Flags from '@oclif/core/flags';
+import { ux } from '@oclif/core/ux';
 import { readVariables } from '../../contracts/settings.ts';
 import { readAnswer } from '../careful/confirmation.ts';
 import { type AdminApi, createAdminApi } from '../connection/client.ts';

@@ -1,4 +1,7 @@
-import { type Config, run, settings } from '@oclif/core';
+import type { Config } from '@oclif/core';
+import '@oclif/core/command';
+import { run } from '@oclif/core/run';
+import { settings } from '@oclif/core/settings';
 import { closest } from '../../contracts/closest.ts';
 import { exitOf, exits, type Failure, renderFailure, toFailure } from '../errors/failure.ts';
 import { loadConfig } from './config.ts';
@@ -197,7 +200,7 @@ function reportFailure(failure: Failure, argv: readonly string[]): number {
  */
 function waitForEndOfOutput(stream: NodeJS.WriteStream, signal: AbortSignal): Promise<WriteError> {
   return new Promise((resolve) => {
-    // The handler of oclif would end the process with a stack trace.
+    // The handler that oclif adds with its `command` would end the process with a stack trace.
     stream.removeAllListeners('error');
     const onError = (error: NodeJS.ErrnoException) => resolve(error);
     stream.on('error', onError);

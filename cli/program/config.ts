@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Config, type Interfaces } from '@oclif/core';
+import type { Interfaces } from '@oclif/core';
+import { Config } from '@oclif/core/config';
 import { topics as topicsOfSvc } from '../svc/topics.ts';
 import type { ProgramName } from './program.ts';
 import { topics } from './topics.ts';

@@ -1,4 +1,4 @@
-import { CommandHelp, Help } from '@oclif/core';
+import { CommandHelp, Help } from '@oclif/core/help';
 
 /** Help that begins with an example, which is enough for most readers. */
 class ExampleFirst extends CommandHelp {

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import type { AuditLogEntry } from '../../../contracts/admin/audit-log.ts';
 import { pageFlags, requireFromBeforeTo, spanFlags } from '../../flags/flags.ts';
 import { idFlag, userFlag } from '../../flags/ids.ts';

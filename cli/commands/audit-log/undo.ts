@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core';
+import * as Args from '@oclif/core/args';
 import { CarefulCommand, unchangedByDefault } from '../../careful/careful-command.ts';
 import { describeChanges } from '../../careful/previews.ts';
 import { conflictError, prepareUndo, undoable } from '../../undo/settings.ts';

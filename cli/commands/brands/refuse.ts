@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { findWaiting } from '../../careful/brands.ts';
 import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';

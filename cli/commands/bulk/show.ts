@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { bulkFields, followJob } from '../../deliveries/bulk.ts';
 import { createProgress } from '../../deliveries/progress.ts';
 import { idArg } from '../../flags/ids.ts';

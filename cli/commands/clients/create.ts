@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { duration, isOn, openidFlags, outFile, passkeys, splitWords } from '../../flags/flags.ts';
 import { idFlag } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';

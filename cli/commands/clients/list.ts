@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { modeFilter, pageFlags } from '../../flags/flags.ts';
 import { idFlag } from '../../flags/ids.ts';

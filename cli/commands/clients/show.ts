@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core';
+import * as Args from '@oclif/core/args';
 import { localTime } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import { findClientId } from '../../show/by-name.ts';

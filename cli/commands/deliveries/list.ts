@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { retentionMs } from '../../../contracts/retention.ts';
 import { explainWaits, listedDelivery } from '../../deliveries/views.ts';
 import { eventFilters } from '../../flags/filters.ts';

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { BulkCommand, bulkFlags, filterOf, hasFilter, to } from '../../deliveries/bulk.ts';
 import { usageError } from '../../errors/failure.ts';
 import { eventFilters } from '../../flags/filters.ts';

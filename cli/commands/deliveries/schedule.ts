@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import type { ScheduleColumn, ScheduleRow } from '../../../contracts/admin/schedule.ts';
 import { usageError } from '../../errors/failure.ts';
 import { isoOf } from '../../flags/durations.ts';

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { pageFlags } from '../../flags/flags.ts';
 import { idFlag } from '../../flags/ids.ts';
 import { ListCommand } from '../../list/list-command.ts';

@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core';
+import * as Args from '@oclif/core/args';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class JobsShow extends AdminCommand<typeof JobsShow> {

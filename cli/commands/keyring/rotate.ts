@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core';
+import * as Args from '@oclif/core/args';
 import { defaultLeadSeconds, type RotatedUse } from '../../../contracts/admin/keyring.ts';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { duration } from '../../flags/flags.ts';

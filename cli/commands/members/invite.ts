@@ -1,4 +1,5 @@
-import { Args, Flags } from '@oclif/core';
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
 import { outFile } from '../../flags/flags.ts';
 import { idArg } from '../../flags/ids.ts';
 import { AdminCommand } from '../../program/base-command.ts';

@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Args, Flags } from '@oclif/core';
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
 import { exits, usageError } from '../../errors/failure.ts';
 import { amount, outFile, splitWords } from '../../flags/flags.ts';
 import { firstCalls, renderEnv } from '../../onboarding/credentials.ts';

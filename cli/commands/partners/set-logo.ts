@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { largestLogoFile } from '../../../contracts/admin/partners.ts';
 import { usageError } from '../../errors/failure.ts';
 import { idArg } from '../../flags/ids.ts';

@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core';
+import * as Args from '@oclif/core/args';
 import { remaindersOf } from '../../../contracts/retention.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import { findPartnerId } from '../../show/partner-by-name.ts';

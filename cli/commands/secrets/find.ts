@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core';
+import * as Args from '@oclif/core/args';
 import { OwnedSecretKind } from '../../../contracts/admin/secrets.ts';
 import { usageError } from '../../errors/failure.ts';
 import { isInteractive } from '../../output/terminal.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { retentionMs } from '../../../contracts/retention.ts';
 import { modeFilter, moment, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { idFlag } from '../../flags/ids.ts';

@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core';
+import * as Args from '@oclif/core/args';
 import { exits } from '../../errors/failure.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { usageError } from '../../errors/failure.ts';
 import { pageFlags, readReason } from '../../flags/flags.ts';
 import { idFlag, userArg } from '../../flags/ids.ts';

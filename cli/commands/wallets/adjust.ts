@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { daysLeftNote, describeMove } from '../../flags/amounts.ts';
 import { amount, modeRequired } from '../../flags/flags.ts';

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import type { AdminApi } from '../../connection/client.ts';
 import { exits } from '../../errors/failure.ts';
 import { formatCents } from '../../flags/amounts.ts';

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
 import { nounFor } from '../../careful/previews.ts';
 import type { AdminApi } from '../../connection/client.ts';

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { Args, Flags } from '@oclif/core';
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { SignedStatement, statementType } from '../../../contracts/admin/wallets.ts';
 import { withoutSlash } from '../../connection/connection.ts';

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { usageError } from '../../errors/failure.ts';
 import { amount, withoutUndefined } from '../../flags/flags.ts';
 import { idArg } from '../../flags/ids.ts';

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { type ListedHealth, latestAnswer } from '../../../contracts/admin/endpoint-health.ts';
 import { adviseAnswer, adviseReceiver } from '../../../contracts/receiver-advice.ts';
 import { listFlags, modeFilter } from '../../flags/flags.ts';

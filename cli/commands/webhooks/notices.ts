@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core';
+import * as Args from '@oclif/core/args';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { idArg } from '../../flags/ids.ts';
 

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { BulkCommand, bulkFlags, filterOf, to } from '../../deliveries/bulk.ts';
 import { eventFilters } from '../../flags/filters.ts';
 import { idArg } from '../../flags/ids.ts';

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { outFile } from '../../flags/flags.ts';
 import { idArg } from '../../flags/ids.ts';

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { longestCaptured } from '../../../contracts/admin/webhooks.ts';
 import { exits, usageError } from '../../errors/failure.ts';
 import { idArg } from '../../flags/ids.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { relayEvents, requireTarget } from '../../deliveries/relay.ts';
 import { toFailure } from '../../errors/failure.ts';
 import { idArg } from '../../flags/ids.ts';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { Flags } from '@oclif/core';
+import * as Flags from '@oclif/core/flags';
 import { readVariables } from '../../../contracts/settings.ts';
 import { readProfiles, withProfile, writeProfiles } from '../../connection/profiles.ts';
 import { AdminCommand } from '../../program/base-command.ts';

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Args, Flags } from '@oclif/core';
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
 import { type EventName, eventNames } from '../../../contracts/event-names.ts';
 import { FlowError, walkFlow } from '../../../sdk/typescript/src/testing.ts';
 import { fetchTrusting } from '../../connection/certificates.ts';

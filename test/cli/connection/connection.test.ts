@@ -1,5 +1,5 @@
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
-import { request as forward } from 'node:http';
+import { request as forward, type ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -168,19 +168,19 @@ describe('the .svc directory of a local server', () => {
   });
 });
 
-describe("svcadmin in a directory with an attacker's .svc directory", () => {
-  /** Starts a server that records the tokens that it receives. */
-  async function collector() {
-    const tokens: (string | undefined)[] = [];
-    const { port } = await createReceiver((_count, request, response) => {
-      tokens.push(request.headers.authorization);
-      response.writeHead(500).end();
-    });
-    return { url: `http://127.0.0.1:${port}`, tokens };
-  }
+/** Starts a server that records the tokens that it receives. */
+async function callRecorder() {
+  const tokens: (string | undefined)[] = [];
+  const { port } = await createReceiver((_count, request, response) => {
+    tokens.push(request.headers.authorization);
+    response.writeHead(500).end();
+  });
+  return { url: `http://127.0.0.1:${port}`, tokens };
+}
 
+describe("svcadmin in a directory with an attacker's .svc directory", () => {
   it('sends no SVCADMIN_TOKEN to the address in .svc, and login refuses that address (exit 2)', async () => {
-    const { url, tokens } = await collector();
+    const { url, tokens } = await callRecorder();
     const svcadmin = await commandLine(url, 'production-token');
     await putLocalServer(svcadmin.cwd, url);
     const env = { SVCADMIN_URL: '' };
@@ -213,6 +213,41 @@ it('svcadmin exits with 1 and says when to try again, if a proxy answers 503 wit
   expect(await run(['whoami'])).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/is not ready.*\nTry again in 5 s\./),
+  });
+});
+
+describe('svcadmin', () => {
+  async function callsOf(answer: (response: ServerResponse) => void) {
+    let calls = 0;
+    const { port } = await createReceiver((_count, _request, response) => {
+      calls += 1;
+      answer(response);
+    });
+    const { run } = await commandLine(`http://127.0.0.1:${port}`, 'svc_op_none');
+    return { ...(await run(['whoami'])), calls };
+  }
+
+  it('exits with 7 after one call if the server answers with a redirect, because the token must not go to another server', async () => {
+    const elsewhere = await callRecorder();
+    const result = await callsOf((response) => response.writeHead(307, { location: elsewhere.url }).end());
+    expect(result).toMatchObject({ code: 7, calls: 1 });
+    expect(result.stderr).toContain('unexpected redirect');
+    expect(elsewhere.tokens).toEqual([]);
+  });
+
+  it('exits with 7 after one call if the connection is reset before the answer', async () => {
+    const result = await callsOf((response) => response.socket?.resetAndDestroy());
+    expect(result).toMatchObject({ code: 7, calls: 1 });
+    expect(result.stderr).toContain('Cannot reach the server');
+  });
+
+  it('exits with 7 after one call if the connection ends in the middle of the answer', async () => {
+    const result = await callsOf((response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+      response.write('{"result"', () => response.destroy());
+    });
+    expect(result).toMatchObject({ code: 7, calls: 1 });
+    expect(result.stderr).toContain('the connection ended before the end of the response');
   });
 });
 

@@ -43,6 +43,17 @@ it.each(calls)(
   },
 );
 
+it('a command that calls the server uses neither fetch nor all of oclif, which take longer than the rest of the command', async () => {
+  const report = `import { _cache } from 'node:module';
+    globalThis.fetch = () => process.stderr.write('fetch');
+    process.once('exit', () => {
+      const loaded = Object.keys(_cache).filter((path) => /oclif.core.lib.index|semver/.test(path));
+      process.stderr.write(loaded.join());
+    });`;
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(report)}` };
+  expect(await svcadmin.start(['whoami', '--json'], { env })).toMatchObject({ code: 0, stderr: '' });
+});
+
 it('a command leaves no event listener on stdout of its process', async () => {
   const listeners = () =>
     process.stdout.eventNames().map((name) => [name, process.stdout.listenerCount(name)]);
