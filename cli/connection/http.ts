@@ -1,4 +1,4 @@
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { trustedAuthorities } from './certificates.ts';
@@ -54,16 +54,16 @@ async function readAnswer(message: IncomingMessage): Promise<Answer> {
  */
 export function createSend(ca: string | undefined): Send {
   const authorities = trustedAuthorities(ca);
-  return (url, { method = 'GET', headers, body, timeoutMs }) =>
-    new Promise((resolve, reject) => {
-      const signal = AbortSignal.timeout(timeoutMs);
-      const options = { method, headers: { accept: '*/*', 'user-agent': 'node', ...headers }, signal };
-      const isTls = url.startsWith('https:');
-      const sent: ClientRequest = isTls
-        ? httpsRequest(url, { ...options, ca: authorities })
-        : httpRequest(url, options);
-      sent.once('error', reject);
-      sent.once('response', (message) => readAnswer(message).then(resolve, reject));
-      sent.end(body);
+  return async (url, { method = 'GET', headers, body, timeoutMs }) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const options = { method, headers: { accept: '*/*', 'user-agent': 'node', ...headers }, signal };
+    const isTls = url.startsWith('https:');
+    const sent = isTls ? httpsRequest(url, { ...options, ca: authorities }) : httpRequest(url, options);
+    sent.end(body);
+    // The listener of errors stays, because a request that ends during its response has an error too.
+    const message = await new Promise<IncomingMessage>((resolve, reject) => {
+      sent.once('response', resolve).once('error', reject);
     });
+    return readAnswer(message);
+  };
 }
