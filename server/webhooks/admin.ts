@@ -46,7 +46,6 @@ import {
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { adviseCommand, describeRefusal, mayCall, type Role } from '../platform/admin-api/roles.ts';
 import { viewAs } from '../platform/admin-api/view.ts';
-import { endDryRun } from '../platform/database/audit/dry-run.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
 import { createBulkJobs } from './bulk/bulk-jobs.ts';
@@ -154,13 +153,13 @@ function deliveryProcedures(
       },
     ),
     cancel: deliveryMutation(DeliveryReference, DeliveryView, async ({ deliveryId }, actor, { operator }) =>
-      viewFor(operator.role, await actions.cancel(deliveryId, () => endDryRun(actor))),
+      viewFor(operator.role, await actions.cancel(deliveryId, actor)),
     ),
     reschedule: deliveryMutation(
       RescheduleDelivery,
       DeliveryView,
       async ({ deliveryId, ...time }, actor, { operator }) =>
-        viewFor(operator.role, await actions.reschedule(deliveryId, time, () => endDryRun(actor))),
+        viewFor(operator.role, await actions.reschedule(deliveryId, time, actor)),
     ),
   });
 }
@@ -194,12 +193,10 @@ function jobProcedures(context: Context) {
     list: query(ListJobs, z.array(JobView), jobs.list),
     count: query(ListJobs.omit(pageFields), Total, jobs.count),
     show: query(JobReference, JobDetail, ({ jobId }) => jobs.show(jobId)),
-    run: jobMutation(JobReference, ChangedJob, ({ jobId }, actor) => jobs.run(jobId, () => endDryRun(actor))),
-    cancel: jobMutation(JobReference, ChangedJob, ({ jobId }, actor) =>
-      jobs.cancel(jobId, () => endDryRun(actor)),
-    ),
+    run: jobMutation(JobReference, ChangedJob, ({ jobId }, actor) => jobs.run(jobId, actor)),
+    cancel: jobMutation(JobReference, ChangedJob, ({ jobId }, actor) => jobs.cancel(jobId, actor)),
     reschedule: jobMutation(RescheduleJob, ChangedJob, ({ jobId, ...time }, actor) =>
-      jobs.reschedule(jobId, time, () => endDryRun(actor)),
+      jobs.reschedule(jobId, time, actor),
     ),
   });
 }

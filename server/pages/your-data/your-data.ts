@@ -77,7 +77,7 @@ export function createYourData(
       const actor = actorOf(_id, 'users.removePasskey', call);
       const at = new Date(clock.now());
       await record([{ ...actor, id: `${call.requestId}:${_id}`, at, target: _id, before: { passkeyId } }]);
-      await passkeys.remove(_id, passkeyId);
+      await passkeys.remove(_id, passkeyId, actor);
     },
 
     /** Whether a legal hold keeps the records of the user. */

@@ -1,6 +1,5 @@
 import { distinct } from '../../platform/batching/distinct.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
-import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import type { Sweep } from '../../platform/database/event-draft.ts';
 import { codesOf } from '../../sessions/session-store.ts';
 import type { PeopleContext } from '../context.ts';
@@ -71,7 +70,7 @@ export function createErasure(context: PeopleContext, invalidate: SnapshotInvali
     async erase(userId: string, actor: Actor): Promise<Erased | undefined> {
       const at = new Date(clock.now());
       const entry = auditEntry(actor, { id: userId, at: at.getTime() }, {});
-      if (!(await users.erase(userId, at, entry, () => endDryRun(actor)))) return undefined;
+      if (!(await users.erase(userId, at, entry))) return undefined;
       await invalidate.user({ _id: userId, invalidateAt: at, erasedAt: at });
       return eraseData(userId);
     },

@@ -1,4 +1,6 @@
 import type { Mode } from '../../../contracts/identifiers.ts';
+import type { Actor } from '../../platform/database/audit/audit-entry.ts';
+import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { deriveId, keyed } from '../../platform/ids.ts';
@@ -156,11 +158,11 @@ export function createPasskeys(
     },
 
     /** Removes a passkey. A user who was kept only for passkeys is deleted within a day. @throws ApiError `not_found` */
-    async remove(userId: string, passkeyId: string, beforeWrite: () => void = () => {}): Promise<void> {
+    async remove(userId: string, passkeyId: string, actor: Actor): Promise<void> {
       const found = await store.ofUser(userId);
       const others = found.filter(({ _id }) => _id !== passkeyId);
       if (others.length === found.length) throw noPasskeyError(userId, passkeyId);
-      beforeWrite();
+      endDryRun(actor);
       // Before the removal, so that an interruption leaves no user who is kept without a passkey.
       if (others.length === 0) await keepUser.keepOneDay(userId);
       if (!(await store.remove(passkeyId))) throw noPasskeyError(userId, passkeyId);

@@ -17,7 +17,6 @@ import {
 import type { ClaimName } from '../../../contracts/claims.ts';
 import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
 import { viewAs } from '../../platform/admin-api/view.ts';
-import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import { withPartnerName } from '../../platform/database/partner-names.ts';
 import { requireFound } from '../../platform/errors.ts';
 import type { PeopleContext } from '../context.ts';
@@ -124,7 +123,7 @@ export function createUserProcedures(context: PeopleContext, { passkeys, erasure
     }),
 
     removePasskey: userMutation(PasskeyReference, RemovedPasskey, async ({ userId, passkeyId }, actor) => {
-      await passkeys.remove(userId, passkeyId, () => endDryRun(actor));
+      await passkeys.remove(userId, passkeyId, actor);
       return { id: passkeyId, userId };
     }),
 

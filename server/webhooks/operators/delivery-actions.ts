@@ -3,6 +3,8 @@ import type { EventName } from '../../../contracts/event-names.ts';
 import { attemptLimit, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
 import { groupBy } from '../../platform/batching/group-by.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Actor } from '../../platform/database/audit/audit-entry.ts';
+import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { ApiError, requireFound } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
@@ -157,23 +159,22 @@ export function createDeliveryActions(settings: Settings) {
       return { dryRun, deliveries: await dispatchInTurn(keyIds, () => resendAll(chosen, by)) };
     },
 
-    /** @param beforeWrite called after the checks; may end a dry run */
-    async cancel(id: string, beforeWrite: () => void = () => {}): Promise<Delivery> {
+    async cancel(id: string, actor: Actor): Promise<Delivery> {
       const delivery = await requireDelivery(id);
       if (delivery.status !== 'pending') throw notWaitingError(delivery, 'cancelled');
-      beforeWrite();
+      endDryRun(actor);
       const cancelled = await deliveryQueries.cancel(id, now());
       if (cancelled) return cancelled;
       throw notWaitingError(await requireDelivery(id), 'cancelled');
     },
 
-    /** Changes the time of the attempt that a delivery waits for. @param beforeWrite called after the checks */
-    async reschedule(id: string, time: NewTime, beforeWrite: () => void = () => {}): Promise<Delivery> {
+    /** Changes the time of the attempt that a delivery waits for. */
+    async reschedule(id: string, time: NewTime, actor: Actor): Promise<Delivery> {
       const at = requireDueTime(time, now());
       const delivery = await requireDelivery(id);
       if (delivery.status !== 'pending') throw notWaitingError(delivery, 'moved');
       requireKept(at, delivery.purgeAt);
-      beforeWrite();
+      endDryRun(actor);
       const moved = await deliveryQueries.move(id, { at, trigger: 'reschedule' });
       if (!moved) throw notWaitingError(await requireDelivery(id), 'moved');
       await due.retryAt(at);
