@@ -19,7 +19,6 @@ import type { PartnerNames } from '../../platform/database/partner-names.ts';
 import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
 import { createWebhookProcedures } from '../../webhooks/admin.ts';
 import { createWhyOff } from '../../webhooks/delivery/endpoint.ts';
-import { createEndpointHealth } from '../../webhooks/operators/endpoints/health.ts';
 import { createRequireKey } from '../../webhooks/operators/endpoints/key-owner.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 
@@ -44,11 +43,6 @@ export function createOperators(foundation: Foundation, parts: Parts) {
   const { partners, wallets, verification, integrations, warnings, webhooks } = parts;
   const { directory } = partners;
 
-  const pauses = (keyIds: readonly string[]) => stores.partners.keys.pauses(keyIds, clock.now());
-  const requireKey = createRequireKey(directory.apiKey);
-  const hasWorker = () => processes.hasRole('worker');
-  const whyOff = createWhyOff(directory);
-  const readHealth = createEndpointHealth({ ...webhooks.context, requireKey, pauses, hasWorker, whyOff });
   const admin = createAdmin(foundation, {
     ...{ stores, metrics, partnerNames },
     readQueue: webhooks.context.deliveryQueries.queue,
@@ -71,12 +65,12 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     verification: verification.procedures,
     others: { integrations: integrations.procedures, members, warnings: warnings.procedures },
     webhooks: createWebhookProcedures({
-      webhooks,
-      requireKey,
+      ...webhooks.context,
       partnerNames,
-      pauses,
-      hasWorker,
-      whyOff,
+      requireKey: createRequireKey(directory.apiKey),
+      pauses: (keyIds) => stores.partners.keys.pauses(keyIds, clock.now()),
+      hasWorker: () => processes.hasRole('worker'),
+      whyOff: createWhyOff(directory),
       subjectOf: async (id) => (await stores.verification.enrollments.find(id))?.sub,
     }),
   });
@@ -110,8 +104,6 @@ export function createOperators(foundation: Foundation, parts: Parts) {
         overview,
         backlog,
         readProcesses: processes.survey,
-        // The page shows only the worst endpoints.
-        readEndpoints: () => readHealth({ limit: 20 }),
         metrics,
         clock,
         log: logger,

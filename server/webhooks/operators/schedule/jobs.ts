@@ -1,25 +1,16 @@
 import type { NewTime } from '../../../../contracts/admin/deliveries.ts';
 import type { ChangedJob, JobDetail, JobView, ListJobs } from '../../../../contracts/admin/jobs.ts';
 import type { Total } from '../../../../contracts/admin/references.ts';
-import type { Clock } from '../../../platform/clock.ts';
 import type { Actor } from '../../../platform/database/audit/audit-entry.ts';
 import { endDryRun } from '../../../platform/database/audit/dry-run.ts';
 import { givenFields } from '../../../platform/database/reads/look-through.ts';
 import { ApiError, requireFound } from '../../../platform/errors.ts';
-import type { Scheduler } from '../../../platform/jobs/scheduler.ts';
 import type { Job } from '../../../platform/jobs/stored-job.ts';
-import type { Due } from '../../delivery/due.ts';
+import type { SendingContext } from '../../context.ts';
 import { attemptsJob } from '../../delivery/due-job.ts';
-import type { DeliveryQueryStore, NewDue } from '../delivery-query-store.ts';
+import type { NewDue } from '../delivery-query-store.ts';
 import { faultOf, jobStateOf, viewJob, viewWaiting } from '../views.ts';
 import { requireDueTime, requireKept } from './reschedule.ts';
-
-interface Settings {
-  scheduler: Scheduler;
-  deliveryQueries: DeliveryQueryStore;
-  due: Pick<Due, 'retryAt' | 'moveJob'>;
-  clock: Pick<Clock, 'now'>;
-}
 
 /** The most deliveries that one read returns, and the most ids in a response (`ChangedJob`, `JobDetail`). */
 const deliveriesPerPage = 500;
@@ -28,7 +19,7 @@ const deliveriesPerPage = 500;
  * Shows and changes the scheduler's jobs, together with their deliveries. One job starts all attempts that are due within one
  * second. A delivery belongs to that job by its due time only. The methods throw ApiError.
  */
-export function createJobs({ scheduler, deliveryQueries, due, clock }: Settings) {
+export function createJobs({ scheduler, deliveryQueries, due, clock }: SendingContext) {
   const now = () => new Date(clock.now());
 
   const requireJob = async (id: string): Promise<Job> =>
