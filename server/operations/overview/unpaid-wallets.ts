@@ -1,6 +1,6 @@
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { walletIdOf } from '../../billing/ledger/ledger-page.ts';
-import type { Unpaid, UnpaidWallets } from '../../billing/wallets/wallet-list.ts';
+import type { Unpaid, UnpaidWallets } from '../../billing/wallets/context.ts';
 import { distinct } from '../../platform/batching/distinct.ts';
 import type { Stores } from '../stores.ts';
 

@@ -5,7 +5,6 @@ import { authenticateKey } from '../../api/verify/hvf-session.ts';
 import { createBillingFeature } from '../../billing/feature.ts';
 import { tracedStores } from '../../billing/ledger/traced-ledger.ts';
 import { createWalletsFeature } from '../../billing/wallets/feature.ts';
-import { createStatementSigner } from '../../billing/wallets/signed-statement.ts';
 import { statusListTypes } from '../../identity-wallet/port.ts';
 import type { Foundation } from '../../operations/foundation.ts';
 import { createMetrics } from '../../operations/metrics/metrics.ts';
@@ -155,10 +154,6 @@ export function createServices(foundation: Foundation) {
     unpaidWallets: createUnpaidWallets(stores),
     standardPrice: config.priceCents,
     partners: partners.partners,
-    signStatement: createStatementSigner({
-      ...{ keyring, issuer: config.baseUrl, clock },
-      turn: billingStores.ledger.turn,
-    }),
   });
 
   const integrations = createIntegrations({
