@@ -12,7 +12,6 @@ import type { Stores } from '../../operations/stores.ts';
 import type { createWarnings } from '../../operations/warnings/feature.ts';
 import type { Verification } from '../../pages/feature.ts';
 import type { PartnersFeature } from '../../partners/feature.ts';
-import type { Integrations } from '../../partners/integrations/admin-integrations.ts';
 import { createMemberProcedures } from '../../partners/members/admin.ts';
 import type { MemberMail } from '../../partners/members/member-mail.ts';
 import type { PartnerNames } from '../../platform/database/partner-names.ts';
@@ -30,7 +29,6 @@ interface Parts {
   partners: PartnersFeature;
   wallets: ReturnType<typeof createWalletsFeature>;
   verification: Verification;
-  integrations: Integrations;
   warnings: ReturnType<typeof createWarnings>;
   webhooks: Webhooks;
   memberMail: MemberMail;
@@ -40,7 +38,7 @@ interface Parts {
 export function createOperators(foundation: Foundation, parts: Parts) {
   const { config, clock, keyring, processes, logger, databaseFault } = foundation;
   const { stores, limit, partnerNames, metrics } = parts;
-  const { partners, wallets, verification, integrations, warnings, webhooks } = parts;
+  const { partners, wallets, verification, warnings, webhooks } = parts;
   const { directory } = partners;
 
   const admin = createAdmin(foundation, {
@@ -63,7 +61,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     partners: partners.procedures,
     wallets: wallets.procedures,
     verification: verification.procedures,
-    others: { integrations: integrations.procedures, members, warnings: warnings.procedures },
+    others: { members, warnings: warnings.procedures },
     webhooks: createWebhookProcedures({
       ...webhooks.context,
       partnerNames,

@@ -14,7 +14,6 @@ import { createStores } from '../../operations/stores.ts';
 import { createWarnings } from '../../operations/warnings/feature.ts';
 import { createVerification } from '../../pages/feature.ts';
 import { createPartnersFeature } from '../../partners/feature.ts';
-import { createIntegrations } from '../../partners/integrations/admin-integrations.ts';
 import { customerHash } from '../../partners/integrations/customer-hash.ts';
 import { createSecretUses } from '../../partners/keys/secret-uses.ts';
 import { createMemberMail } from '../../partners/members/member-mail.ts';
@@ -156,12 +155,6 @@ export function createServices(foundation: Foundation) {
     partners: partners.partners,
   });
 
-  const integrations = createIntegrations({
-    ...common,
-    store: stores.storefront.integrations,
-    directory,
-  });
-
   const personAccesses = createPersonAccesses({
     charges,
     billing,
@@ -178,7 +171,7 @@ export function createServices(foundation: Foundation) {
     directory,
     publish: webhooks.publish,
     startsPerMinute: config.startsPerMinute,
-    hasIntegration: integrations.hasActive,
+    hasIntegration: partners.integrations.hasActive,
     oidcSources: config.oidcSources,
     identityWalletSources: config.identityWalletSources,
     fetchStatusList: (uri) => publicGet(uri, Object.values(statusListTypes)),
@@ -208,7 +201,6 @@ export function createServices(foundation: Foundation) {
     revokedAt: billingStores.revocations.revokedAt,
     partners,
     verification,
-    integrations,
     issuer: config.baseUrl,
     deadline: pace,
   });
@@ -236,7 +228,6 @@ export function createServices(foundation: Foundation) {
     partners,
     wallets,
     verification,
-    integrations,
     warnings,
     webhooks,
     memberMail,
