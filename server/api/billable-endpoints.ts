@@ -1,7 +1,6 @@
 import type { Charges } from '../billing/charge.ts';
 import type { Verification } from '../pages/feature.ts';
 import type { PartnersFeature } from '../partners/feature.ts';
-import type { Integrations } from '../partners/integrations/admin-integrations.ts';
 import type { SecretUses } from '../partners/keys/secret-uses.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Deadline } from '../platform/config/pace.ts';
@@ -29,9 +28,8 @@ interface Dependencies {
   charges: Charges;
   sessions: Pick<SessionStore, 'find'>;
   revokedAt: (accessId: string) => Promise<Date | undefined>;
-  partners: Pick<PartnersFeature, 'directory' | 'clientSecrets'>;
+  partners: Pick<PartnersFeature, 'directory' | 'clientSecrets' | 'integrations'>;
   verification: Pick<Verification, 'grants' | 'enrolled' | 'rememberCustomer'>;
-  integrations: Pick<Integrations, 'find'>;
   keyring: Keyring;
   sealing: Sealing;
   limit: RequestLimit;
@@ -48,9 +46,8 @@ interface Dependencies {
  * billing, and the session query.
  */
 export function createBillableEndpoints(dependencies: Dependencies) {
-  const { charges, partners, verification, integrations, keyring, sealing, limit, clock, deadline } =
-    dependencies;
-  const { directory, clientSecrets } = partners;
+  const { charges, partners, verification, keyring, sealing, limit, clock, deadline } = dependencies;
+  const { directory, clientSecrets, integrations } = partners;
   const { client: findClient, keyStatus } = directory;
   const { revoke } = charges;
   const freshClient = (clientId: string) => findClient(clientId, { fresh: true });

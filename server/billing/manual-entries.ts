@@ -137,4 +137,3 @@ export function createManualEntries({ writer, store, record, idKey, timeout }: S
     },
   };
 }
-export type ManualEntries = ReturnType<typeof createManualEntries>;

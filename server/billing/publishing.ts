@@ -89,4 +89,3 @@ export function createPublishing({ store, publish, record, clock, logger }: Sett
     },
   };
 }
-export type Publishing = ReturnType<typeof createPublishing>;

@@ -1,6 +1,5 @@
 import type { WalletsFeature } from '../billing/wallets/feature.ts';
 import type { PartnersFeature } from '../partners/feature.ts';
-import type { Integrations } from '../partners/integrations/admin-integrations.ts';
 import type { createMemberProcedures } from '../partners/members/admin.ts';
 import type { createVerificationProcedures } from '../people/admin.ts';
 import { mergeRouters, router } from '../platform/admin-api/procedures.ts';
@@ -16,7 +15,6 @@ interface AdminParts {
   admin: Admin['procedures'];
   /** Routers of rooms that have one. */
   others: {
-    integrations: Integrations['procedures'];
     members: ReturnType<typeof createMemberProcedures>;
     warnings: ReturnType<typeof createWarningProcedures>;
   };

@@ -7,12 +7,12 @@ type Find = (id: string) => Promise<Owned>;
 
 /** Returns a function that finds the first id that is no record of a partner. Members may name only records of their partner. */
 export function createOwnRecords(stores: Stores, clock: { now(): number }) {
-  const { partners, storefront, verification, webhooks, billing, admin, members, warnings } = stores;
+  const { partners, verification, webhooks, billing, admin, members, warnings } = stores;
 
   const finds = {
     apiKey: partners.keys.find,
     client: partners.clients.find,
-    integration: storefront.integrations.find,
+    integration: partners.integrations.find,
     session: verification.sessions.find,
     enrollment: verification.enrollments.find,
     event: webhooks.events.find,

@@ -1,12 +1,10 @@
 import { createBillingStores } from '../billing/store.ts';
 import { createWalletsStores } from '../billing/wallets/store.ts';
-import { type Integration, integrationCollection } from '../partners/integrations/integration-store.ts';
 import { createMembersStores } from '../partners/members/store.ts';
 import { createPartnersStores } from '../partners/store.ts';
 import { createVerificationStores } from '../people/store.ts';
 import type { Database } from '../platform/database/connect.ts';
 import { createJointReads } from '../platform/database/reads/joint-reads.ts';
-import { createRecordStore } from '../platform/database/records.ts';
 import { createWebhooksStores } from '../webhooks/store.ts';
 import { createAuditStore } from './audit/audit-store.ts';
 import { createBacklogStore } from './metrics/backlog-store.ts';
@@ -38,9 +36,6 @@ export function createStores(db: Database['db'], maintenance = db) {
     partners: createPartnersStores(db, read),
     members: createMembersStores(db),
     status: { hours: createServiceHourStore(db) },
-    storefront: {
-      integrations: createRecordStore<Integration>(db, integrationCollection, 'storefront integration'),
-    },
     verification: createVerificationStores(db, read),
     wallets: createWalletsStores(db, maintenance),
     warnings: {

@@ -31,7 +31,7 @@ export interface PartnersContext {
   sealing: Pick<Sealing, 'seal'>;
   limit: RequestLimit;
   partnerNames: PartnerNames;
-  directory: Pick<Directory, 'changed'>;
+  directory: Pick<Directory, 'changed' | 'client'>;
   used: Pick<SecretUses, 'apiKey' | 'client'>;
   /** The verification sources of this installation. */
   sources: readonly Source[];

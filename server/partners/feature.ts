@@ -5,6 +5,7 @@ import { createBrandProcedures } from './brands/admin-brands.ts';
 import { createClientProcedures } from './clients/admin-clients.ts';
 import type { PartnersContext } from './context.ts';
 import { createDirectory } from './directory/directory.ts';
+import { createIntegrations } from './integrations/admin-integrations.ts';
 import { createEndpointProcedures } from './keys/admin-endpoints.ts';
 import { createKeyProcedures } from './keys/admin-keys.ts';
 import { createClientSecrets } from './keys/secrets.ts';
@@ -27,10 +28,12 @@ export function createPartnersFeature(dependencies: Dependencies) {
     },
   };
   const { procedures, ...partners } = createPartners(context);
+  const { procedures: integrationProcedures, ...integrations } = createIntegrations(context);
 
   return {
     directory,
     partners,
+    integrations,
     warningSettings: createWarningSettings(context),
     clientSecrets: createClientSecrets(context),
     procedures: {
@@ -38,6 +41,7 @@ export function createPartnersFeature(dependencies: Dependencies) {
       brands: createBrandProcedures(context),
       keys: createKeyProcedures(context),
       clients: createClientProcedures(context),
+      integrations: integrationProcedures,
       webhooks: createEndpointProcedures(context),
     },
   };

@@ -7,26 +7,15 @@ import {
 } from '../../contracts/admin/sessions.ts';
 import { maskSubject } from '../platform/admin-api/personal-data.ts';
 import { query, router } from '../platform/admin-api/procedures.ts';
-import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
+import { withPartnerName } from '../platform/database/partner-names.ts';
 import { requireFound } from '../platform/errors.ts';
 import type { Session } from '../sessions/session.ts';
-import { type CodeOfSession, codesOf, type SessionStore } from '../sessions/session-store.ts';
-import type { EnrollmentStore } from './enrollments/enrollment-store.ts';
-import { type Charge, viewSession, viewSessionSummary } from './views.ts';
+import { codesOf } from '../sessions/session-store.ts';
+import type { PeopleContext } from './context.ts';
+import { viewSession, viewSessionSummary } from './views.ts';
 
-export interface SessionDependencies {
-  sessions: Pick<SessionStore, 'find' | 'list' | 'count'>;
-  enrollments: Pick<EnrollmentStore, 'find'>;
-  /** Returns the charge of a code's exchange; undefined if the code was not exchanged. */
-  chargeOf: (code: CodeOfSession) => Promise<Charge | undefined>;
-  /** Returns the hashes of the codes that were exchanged. */
-  chargedCodes: (codes: readonly CodeOfSession[]) => Promise<Set<string>>;
-  clock: { now(): number };
-  partnerNames: PartnerNames;
-}
-
-export function createSessionProcedures(dependencies: SessionDependencies) {
-  const { sessions, enrollments, chargeOf, chargedCodes, clock, partnerNames } = dependencies;
+export function createSessionProcedures(context: PeopleContext) {
+  const { sessions, enrollments, chargeOf, chargedCodes, clock, partnerNames } = context;
 
   const requireSession = async (sessionId: string): Promise<Session> =>
     requireFound(await sessions.find(sessionId), `No session ${sessionId}`);

@@ -17,12 +17,9 @@ import {
 import type { ClaimName } from '../../contracts/claims.ts';
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { viewAs } from '../platform/admin-api/view.ts';
-import { endDryRun } from '../platform/database/audit/dry-run.ts';
-import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
+import { withPartnerName } from '../platform/database/partner-names.ts';
 import { requireFound } from '../platform/errors.ts';
-import type { SessionStore } from '../sessions/session-store.ts';
-import type { EnrollmentStore } from './enrollments/enrollment-store.ts';
-import type { IsFresh } from './enrollments/freshness.ts';
+import type { PeopleContext } from './context.ts';
 import type { Erasure } from './erasure/erasure.ts';
 import type { Holds } from './erasure/holds.ts';
 import type { Passkeys } from './passkeys/passkeys.ts';
@@ -30,25 +27,16 @@ import { createUserSearch } from './users/find-users.ts';
 import { claimKeptUntil } from './users/forgetting.ts';
 import { isHeld } from './users/user.ts';
 import { createFindUserId } from './users/user-id.ts';
-import type { User, UserStore } from './users/user-store.ts';
+import type { User } from './users/user-store.ts';
 import { viewEnrollment } from './views.ts';
 
 const userMutation = mutation({ target: 'userId', record: 'several' });
 
-export interface UserDependencies {
-  users: Pick<UserStore, 'find' | 'listHeld'>;
-  enrollments: Pick<EnrollmentStore, 'find' | 'ofUser' | 'ofSubject' | 'ofCustomer' | 'userOfSubject'>;
-  sessions: Pick<SessionStore, 'find' | 'ofUser'>;
-  /** The keyed hash of a shop's customer id. */
-  customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
-  passkeys: Pick<Passkeys, 'ofUser' | 'userOf' | 'remove'>;
+/** The parts of the feature that operators use for a user. */
+export interface UserParts {
+  passkeys: Passkeys;
   erasure: Erasure;
-  holds: Pick<Holds, 'hold' | 'release'>;
-  isFresh: IsFresh;
-  /** The longest lifetime of a claim, in milliseconds. */
-  claimLifetime: number;
-  clock: { now(): number };
-  partnerNames: PartnerNames;
+  holds: Holds;
 }
 
 /** The hold that keeps the records of a user; null without one. */
@@ -63,14 +51,12 @@ const viewHeld = (user: User, now: number) => ({
 });
 
 /** Makes the procedures that `svcadmin users` calls. */
-export function createUserProcedures(dependencies: UserDependencies) {
-  const { users, enrollments, sessions, passkeys, erasure, holds, isFresh, claimLifetime, clock } =
-    dependencies;
-  const { partnerNames } = dependencies;
+export function createUserProcedures(context: PeopleContext, { passkeys, erasure, holds }: UserParts) {
+  const { users, enrollments, sessions, isFresh, claimLifetime, clock, partnerNames } = context;
 
-  const search = createUserSearch(dependencies);
+  const search = createUserSearch(context);
 
-  const findUserId = createFindUserId({ enrollments, userOfPasskey: passkeys.userOf });
+  const findUserId = createFindUserId({ enrollments, passkeys: context.passkeyStore });
 
   async function view(user: User): Promise<UserView> {
     const [enrolled, userSessions, userPasskeys] = await Promise.all([
@@ -137,7 +123,7 @@ export function createUserProcedures(dependencies: UserDependencies) {
     }),
 
     removePasskey: userMutation(PasskeyReference, RemovedPasskey, async ({ userId, passkeyId }, actor) => {
-      await passkeys.remove(userId, passkeyId, () => endDryRun(actor));
+      await passkeys.remove(userId, passkeyId, actor);
       return { id: passkeyId, userId };
     }),
 

@@ -17,23 +17,24 @@ import { givenFields } from '../platform/database/reads/look-through.ts';
 import { ApiError, requireFound } from '../platform/errors.ts';
 import { createSourceProcedures } from '../sessions/sources/admin-sources.ts';
 import type { SourceOverview } from '../sessions/sources/overview.ts';
-import { createSessionProcedures, type SessionDependencies } from './admin-sessions.ts';
-import { createUserProcedures, type UserDependencies } from './admin-users.ts';
-import type { Enrollment, EnrollmentStore } from './enrollments/enrollment-store.ts';
+import { createSessionProcedures } from './admin-sessions.ts';
+import { createUserProcedures, type UserParts } from './admin-users.ts';
+import type { PeopleContext } from './context.ts';
+import type { Enrollment } from './enrollments/enrollment-store.ts';
 import type { Block } from './users/blocking.ts';
 import { viewEnrollment } from './views.ts';
 
 const enrollmentMutation = mutation({ target: 'enrollmentId', record: 'several' });
 
-type Dependencies = SessionDependencies &
-  UserDependencies & { enrollments: Omit<EnrollmentStore, 'block'>; block: Block; sources: SourceOverview };
-
 /** Makes the procedures that `svcadmin sessions`, `enrollments`, `users` and `sources` call. */
-export const createVerificationProcedures = (dependencies: Dependencies) => ({
-  users: createUserProcedures(dependencies),
-  sources: createSourceProcedures(dependencies.sources),
-  sessions: createSessionProcedures(dependencies),
-  enrollments: enrollmentProcedures(dependencies),
+export const createVerificationProcedures = (
+  context: PeopleContext,
+  parts: UserParts & { block: Block; sources: SourceOverview },
+) => ({
+  users: createUserProcedures(context, parts),
+  sources: createSourceProcedures(parts.sources),
+  sessions: createSessionProcedures(context),
+  enrollments: enrollmentProcedures(context, parts.block),
 });
 
 type Filter = Omit<Unpaged<ListEnrollments>, 'reason'>;
@@ -45,12 +46,7 @@ function requireNarrow({ partnerId, sub, status }: Filter) {
   return givenFields({ partnerId, sub, status });
 }
 
-function enrollmentProcedures({
-  enrollments,
-  block,
-  clock,
-  partnerNames,
-}: Pick<Dependencies, 'enrollments' | 'block' | 'clock' | 'partnerNames'>) {
+function enrollmentProcedures({ enrollments, clock, partnerNames }: PeopleContext, block: Block) {
   const requireEnrollment = async (id: string): Promise<Enrollment> =>
     requireFound(await enrollments.find(id), `No enrollment ${id}`);
 

@@ -46,38 +46,22 @@ import {
 import { mutation, query, router } from '../platform/admin-api/procedures.ts';
 import { adviseCommand, describeRefusal, mayCall, type Role } from '../platform/admin-api/roles.ts';
 import { viewAs } from '../platform/admin-api/view.ts';
-import { endDryRun } from '../platform/database/audit/dry-run.ts';
-import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
+import { withPartnerName } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
 import { createBulkJobs } from './bulk/bulk-jobs.ts';
+import type { OperatorsContext } from './context.ts';
 import type { Delivery } from './delivery/delivery.ts';
-import type { WhyOff } from './delivery/endpoint.ts';
 import { hasPersonalData, visibleDelivery } from './operators/admin-personal-data.ts';
 import { createDeliveryActions, type DeliveryActions } from './operators/delivery-actions.ts';
 import { createEndpointHealth } from './operators/endpoints/health.ts';
-import type { ReadPauses, RequireKey } from './operators/endpoints/key-owner.ts';
 import { createRelay } from './operators/endpoints/relay.ts';
-import { createRequireOtherUrl, type RequireOtherUrl } from './operators/endpoints/required-endpoint.ts';
 import { createWebhookQueries, type WebhookQueries } from './operators/queries.ts';
 import { createJobs } from './operators/schedule/jobs.ts';
 import { viewDelivery } from './operators/views.ts';
-import type { Webhooks } from './webhooks.ts';
 
 const deliveryMutation = mutation({ target: 'deliveryId', record: 'none' });
 const jobMutation = mutation({ target: 'jobId', record: 'none' });
 const keyMutation = mutation({ target: 'keyId', record: 'none' });
-
-interface Dependencies {
-  webhooks: Webhooks;
-  requireKey: RequireKey;
-  pauses: ReadPauses;
-  hasWorker: () => Promise<boolean>;
-  whyOff: WhyOff;
-  subjectOf: (enrollmentId: string) => Promise<string | undefined>;
-  partnerNames: PartnerNames;
-}
-
-type Context = Dependencies & Webhooks['context'] & { requireOtherUrl: RequireOtherUrl };
 
 /** Whoever sends events to another URL must be allowed to change the URL of their key. @throws ApiError `not_permitted` */
 function requireMayRedirect({ to }: { to?: string | undefined }, role: Role): void {
@@ -87,14 +71,11 @@ function requireMayRedirect({ to }: { to?: string | undefined }, role: Role): vo
 }
 
 /** Procedures of `svcadmin events`, `deliveries`, `bulk`, `jobs`, and of most commands of `svcadmin webhooks`. */
-export function createWebhookProcedures(dependencies: Dependencies) {
-  const { context: own } = dependencies.webhooks;
-  const requireOtherUrl = createRequireOtherUrl({ ...dependencies, ...own });
-  const context: Context = { ...dependencies, ...own, requireOtherUrl };
+export function createWebhookProcedures(context: OperatorsContext) {
   const actions = createDeliveryActions(context);
-  const queries = createWebhookQueries({ ...context, requireDelivery: actions.requireDelivery });
+  const queries = createWebhookQueries(context, actions);
   return {
-    events: eventProcedures(queries, context.partnerNames),
+    events: eventProcedures(queries, context),
     deliveries: deliveryProcedures(queries, actions, context),
     bulk: bulkProcedures(context),
     jobs: jobProcedures(context),
@@ -102,7 +83,7 @@ export function createWebhookProcedures(dependencies: Dependencies) {
   };
 }
 
-function eventProcedures(queries: WebhookQueries, partnerNames: PartnerNames) {
+function eventProcedures(queries: WebhookQueries, { partnerNames }: OperatorsContext) {
   return router({
     list: query(ListEvents, z.array(ListedEvent), async (input, { operator }) =>
       withPartnerName(await queries.listEvents(input, operator.role), partnerNames),
@@ -126,7 +107,7 @@ const viewFor = (role: Role, delivery: Delivery) => viewDelivery(visibleDelivery
 function deliveryProcedures(
   queries: WebhookQueries,
   actions: DeliveryActions,
-  { partnerNames, schedule, clock, pauses }: Pick<Context, 'partnerNames' | 'schedule' | 'clock' | 'pauses'>,
+  { partnerNames, schedule, clock, pauses }: OperatorsContext,
 ) {
   return router({
     list: query(ListDeliveries, z.array(ListedDelivery), async (input, { operator }) =>
@@ -154,20 +135,20 @@ function deliveryProcedures(
       },
     ),
     cancel: deliveryMutation(DeliveryReference, DeliveryView, async ({ deliveryId }, actor, { operator }) =>
-      viewFor(operator.role, await actions.cancel(deliveryId, () => endDryRun(actor))),
+      viewFor(operator.role, await actions.cancel(deliveryId, actor)),
     ),
     reschedule: deliveryMutation(
       RescheduleDelivery,
       DeliveryView,
       async ({ deliveryId, ...time }, actor, { operator }) =>
-        viewFor(operator.role, await actions.reschedule(deliveryId, time, () => endDryRun(actor))),
+        viewFor(operator.role, await actions.reschedule(deliveryId, time, actor)),
     ),
   });
 }
 
 /** Procedures of `svcadmin bulk`, and of `svcadmin deliveries` with a filter. */
-function bulkProcedures(context: Context) {
-  const jobs = createBulkJobs({ ...context, store: context.bulk });
+function bulkProcedures(context: OperatorsContext) {
+  const jobs = createBulkJobs(context);
   return router({
     start: mutation({ target: null, record: 'several' })(
       StartBulk,
@@ -188,23 +169,21 @@ function bulkProcedures(context: Context) {
   });
 }
 
-function jobProcedures(context: Context) {
+function jobProcedures(context: OperatorsContext) {
   const jobs = createJobs(context);
   return router({
     list: query(ListJobs, z.array(JobView), jobs.list),
     count: query(ListJobs.omit(pageFields), Total, jobs.count),
     show: query(JobReference, JobDetail, ({ jobId }) => jobs.show(jobId)),
-    run: jobMutation(JobReference, ChangedJob, ({ jobId }, actor) => jobs.run(jobId, () => endDryRun(actor))),
-    cancel: jobMutation(JobReference, ChangedJob, ({ jobId }, actor) =>
-      jobs.cancel(jobId, () => endDryRun(actor)),
-    ),
+    run: jobMutation(JobReference, ChangedJob, ({ jobId }, actor) => jobs.run(jobId, actor)),
+    cancel: jobMutation(JobReference, ChangedJob, ({ jobId }, actor) => jobs.cancel(jobId, actor)),
     reschedule: jobMutation(RescheduleJob, ChangedJob, ({ jobId, ...time }, actor) =>
-      jobs.reschedule(jobId, time, () => endDryRun(actor)),
+      jobs.reschedule(jobId, time, actor),
     ),
   });
 }
 
-function endpointProcedures(context: Context, actions: DeliveryActions) {
+function endpointProcedures(context: OperatorsContext, actions: DeliveryActions) {
   const relay = createRelay(context);
   const readHealth = createEndpointHealth(context);
   return router({

@@ -7,6 +7,7 @@ import type { Tracing } from '../platform/telemetry/tracing.ts';
 import { createBulkSteps } from './bulk/bulk-steps.ts';
 import { runningRead } from './bulk/bulk-store.ts';
 import { createBulkRunner } from './bulk/runner.ts';
+import type { SendingContext } from './context.ts';
 import { type AttemptSettings, createAttempt } from './delivery/attempt.ts';
 import { defaultLimits, type Limits } from './delivery/backlog.ts';
 import type { Delivery } from './delivery/delivery.ts';
@@ -77,8 +78,7 @@ export function createWebhooks(settings: WebhookSettings) {
     await due.stored(made);
   }
 
-  /** What the procedures and the bulk jobs of operators need. */
-  const context = {
+  const context: SendingContext = {
     ...stores,
     ...{ events, scheduler, due, insertAndSend, clock, idKey, endpoint, userAgent, limits },
     urlFault: (url: string, mode: Mode) => checkWebhookUrl(url, mode, settings),
@@ -86,7 +86,7 @@ export function createWebhooks(settings: WebhookSettings) {
   const bulkRunner = createBulkRunner({
     ...settings,
     store: stores.bulk,
-    processStep: createBulkSteps({ ...context, store: stores.bulk }),
+    processStep: createBulkSteps(context),
   });
 
   const sweep: Sweep = {

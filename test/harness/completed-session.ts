@@ -1,3 +1,4 @@
+import type { PagesContext } from '../../server/pages/context.ts';
 import { createCompletion } from '../../server/pages/flow/complete.ts';
 import { createVerify } from '../../server/pages/flow/verify.ts';
 import { createSnapshots } from '../../server/people/enrollments/claims-snapshot.ts';
@@ -28,25 +29,28 @@ type Server = Pick<TestServer, 'clock' | 'config' | 'db' | 'services'>;
 /** The parts of the hosted flow behind its pages, on the server's database and with its keys. */
 async function partsOf({ clock, config, db, services }: Server) {
   const logger = createLogger('silent');
-  const { sessions, users, enrollments } = createVerificationStores(db);
+  const stores = createVerificationStores(db);
+  const { passkeys: passkeyStore, ...records } = stores;
   const keyring = await loadKeyring(db, createSealing(masterKeysOf(config)), clock);
-  const findSnapshot = createSnapshots({ users, enrollments });
-  const base = { sessions, users, enrollments, findSnapshot, keyring, clock, logger };
-  const enrolling = createEnrolling(base);
-  const none = async () => undefined;
-  const invalidate = createSnapshotInvalidation({ ...base, endAccesses: none });
-  const block = createBlocking({ ...base, invalidate });
   const hasFreshClaims = createHasFreshClaims(createFreshness(config.claimLifetimes), clock);
-  // Client and charge matter for the redirect to the partner only.
-  const unused = { directory: { client: none }, chargeOf: none, issuer: config.baseUrl };
+  const none = async () => undefined;
+  // The other parts of the context matter for the pages, for operators and for erasures only.
+  const context = {
+    ...{ ...records, passkeyStore, keyring, clock, logger, hasFreshClaims },
+    findSnapshot: createSnapshots(stores),
+    publish: services.webhooks.publish,
+  } as unknown as PagesContext;
+  const enrolling = createEnrolling(context);
+  const invalidate = createSnapshotInvalidation(context, none);
+  const block = createBlocking(context, invalidate);
   return {
-    sessions,
+    sessions: stores.sessions,
     enrolling,
     keyring,
     hasFreshClaims,
-    verify: createVerify({ ...base, enrolling, invalidate, block, hasFreshClaims }),
-    completion: createCompletion({ ...base, ...unused }),
-    outbox: createOutbox({ ...base, enrolling, publish: services.webhooks.publish }),
+    verify: createVerify(context, { enrolling, invalidate, block }),
+    completion: createCompletion(context),
+    outbox: createOutbox(context, enrolling),
   };
 }
 

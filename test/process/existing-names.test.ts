@@ -9,8 +9,11 @@ function stores() {
     return names.map((name) => ({ _id: `${of} of ${name}`, hash: name, partnerId: 'ptr_1' }));
   };
   const of = {
-    partners: { clients: { findAll: find('client') }, keys: { findByHashes: find('key') } },
-    storefront: { integrations: { findAll: find('integration') } },
+    partners: {
+      clients: { findAll: find('client') },
+      keys: { findByHashes: find('key') },
+      integrations: { findAll: find('integration') },
+    },
     verification: { sessions: { existing: find('session') } },
   };
   return { asked, of: of as unknown as Parameters<typeof existingNames>[0] };

@@ -24,8 +24,7 @@ async function walletsOf(refusals: readonly Partial<UnpaidExchanges>[]) {
       },
       gaps: { sampledSince: async () => null },
     },
-    partners: { clients: byId, keys: byId },
-    storefront: { integrations: byId },
+    partners: { clients: byId, keys: byId, integrations: byId },
   } as never);
   const found = await find(early);
   expect(asked).toEqual([early]);

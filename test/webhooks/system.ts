@@ -131,8 +131,6 @@ export function adminOf(
     const endpoint = system.endpoints.get(keyId);
     return endpoint?.state === 'off' ? endpoint.reason : undefined;
   };
-  const dependencies = {
-    ...{ webhooks: system, requireKey, pauses, hasWorker, whyOff, subjectOf, partnerNames },
-  };
-  return router(createWebhookProcedures(dependencies)).createCaller(context);
+  const ofOperators = { requireKey, pauses, hasWorker, whyOff, subjectOf, partnerNames };
+  return router(createWebhookProcedures({ ...system.context, ...ofOperators })).createCaller(context);
 }

@@ -26,28 +26,24 @@ import {
   WalletReference,
   WalletView,
 } from '../../../contracts/admin/wallets.ts';
-import type { BillableKind, Prices } from '../../../contracts/charge.ts';
 import { Mode } from '../../../contracts/identifiers.ts';
 import { mutation, query, router } from '../../platform/admin-api/procedures.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
 import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import { ApiError, requireFound } from '../../platform/errors.ts';
 import { randomRequestId } from '../../platform/ids.ts';
 import { type LedgerPage, refundIdOf, walletIdOf } from '../ledger/ledger-page.ts';
-import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { collection as ledgerCollection } from '../ledger/ledger-store.ts';
-import type { ManualEntries } from '../manual-entries.ts';
 import type { WalletAudit } from './audit/audit-wallet.ts';
 import type { WalletRepair } from './audit/repair-wallet.ts';
-import { createLimitProcedures, type LimitDependencies } from './limits/admin-limits.ts';
+import type { WalletsContext } from './context.ts';
+import { createLimitProcedures } from './limits/admin-limits.ts';
 import { refill } from './refill.ts';
-import type { SignStatement as Sign } from './signed-statement.ts';
+import { createStatementSigner } from './signed-statement.ts';
 import { readStatement, readStatementParts, type Statement } from './statement.ts';
-import { unknownPartner } from './unknown-partner.ts';
 import { readUsage } from './usage.ts';
-import { type Ceilings, viewEntryDetail, viewMoved, viewPrices, viewStatement, viewWallet } from './views.ts';
-import { readWalletIds, type WalletList } from './wallet-list.ts';
+import { viewEntryDetail, viewMoved, viewPrices, viewStatement, viewWallet } from './views.ts';
+import { readWalletIds, unknownPartner, type WalletList } from './wallet-list.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
 
 const ledgerMutation = mutation({ target: 'wallet', record: ledgerCollection });
@@ -55,26 +51,11 @@ const partnerMutation = mutation({ target: 'partnerId', record: 'several' });
 const refillMutation = mutation({ target: 'partnerId', record: ledgerCollection });
 const entryMutation = mutation({ target: 'entryId', record: ledgerCollection });
 
-export interface WalletsAdmin {
-  store: Pick<LedgerStore, 'head' | 'summaries' | 'chargesByDay' | 'pages' | 'findEntry' | 'walletIds'>;
+interface Parts {
   audit: WalletAudit;
   repair: WalletRepair;
-  manualEntries: ManualEntries;
   list: WalletList;
-  summaries: Pick<WalletSummaries, 'spentPerDay'>;
-  signStatement: Sign;
-  clock: Pick<Clock, 'now'>;
-  /** The configured price of a billable event in cents. */
-  standardPrice: number;
-  partners: Pick<LimitDependencies['partners'], 'setCeilings'> & {
-    /** @throws ApiError not_found */
-    show(partnerId: string): Promise<{ prices?: Prices; ceilings?: Partial<Record<Mode, Ceilings>> }>;
-    setPrice(
-      partnerId: string,
-      price: { kind: BillableKind; cents: number; from: Date | undefined },
-      actor: Actor,
-    ): Promise<{ prices?: Prices }>;
-  };
+  summaries: WalletSummaries;
 }
 
 type Wallet = Omit<LedgerPage, 'entries'>;
@@ -88,9 +69,11 @@ const timesOf = ({ from, to }: { from?: string | undefined; to?: string | undefi
 });
 
 /** Makes the procedures that `svcadmin wallets`, `limits` and `prices` call. Amounts are in cents. */
-export function createWalletsProcedures(dependencies: WalletsAdmin) {
-  const { store, audit, repair, manualEntries, list, summaries, signStatement, clock } = dependencies;
-  const { standardPrice, partners } = dependencies;
+export function createWalletsProcedures(context: WalletsContext, { audit, repair, list, summaries }: Parts) {
+  const { clock, standardPrice, partners } = context;
+  const { ledger: store } = context.stores;
+  const { manualEntries } = context.billing;
+  const signStatement = createStatementSigner(context);
 
   /** Reads a wallet from the last page of its ledger. Each partner has a wallet in both modes. */
   async function walletOf({ partnerId, mode }: WalletReference): Promise<Wallet> {
@@ -259,7 +242,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
 
   return {
     wallets: walletRouter,
-    limits: createLimitProcedures({ ...dependencies, walletOf }),
+    limits: createLimitProcedures(context, walletOf),
     prices: priceRouter,
   };
 }

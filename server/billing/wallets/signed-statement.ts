@@ -3,42 +3,21 @@ import {
   statementType,
   type WalletReference,
 } from '../../../contracts/admin/wallets.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { createLongSigner } from '../../platform/keys/jws.ts';
-import type { Keyring } from '../../platform/keys/keyring.ts';
 import { walletIdOf } from '../ledger/ledger-page.ts';
+import type { WalletsContext } from './context.ts';
 import type { Statement } from './statement.ts';
 import { viewEntry } from './views.ts';
 
 /** The most entries of a signed statement. A statement with so many entries has about 4 MB. */
 const mostSignedEntries = 10_000;
 
-/**
- * Signs a whole statement, which is given in parts. Returns a compact JWS that partners verify with the published keys, and the
- * pages of the ledger that it covers.
- * @throws ApiError `bad_input` if it has too many entries
- */
-export type SignStatement = (
-  wallet: WalletReference,
-  parts: AsyncIterable<Statement>,
-  period: Period,
-) => Promise<{ jws: string } & Pick<Statement, 'firstPage' | 'lastPage'>>;
-
 /** The period that was asked for, as RFC 3339 in UTC, and the zone whose days it counts. */
 interface Period {
   from?: string | undefined;
   to?: string | undefined;
   timezone: string;
-}
-
-interface Settings {
-  keyring: Pick<Keyring, 'signing'>;
-  /** The base URL, under which the keys are published. */
-  issuer: string;
-  clock: Pick<Clock, 'now'>;
-  /** Resolves when long work may go on. */
-  turn: () => Promise<void>;
 }
 
 function requireFewEntries({ entries, untilSeq }: Statement): void {
@@ -57,9 +36,16 @@ const entriesJson = (walletId: string, { entries }: Statement): string =>
   entries.map((entry) => JSON.stringify(viewEntry({ ...entry, walletId }))).join();
 
 /** Makes the function that signs statements with the service's current signing key. */
-export function createStatementSigner({ keyring, issuer, clock, turn }: Settings): SignStatement {
+export function createStatementSigner({ keyring, baseUrl: issuer, clock, stores }: WalletsContext) {
+  const { turn } = stores.ledger;
   const beginJws = createLongSigner(keyring, statementType);
-  return async ({ partnerId, mode }, parts, { from = null, to = null, timezone }) => {
+  /**
+   * Signs a whole statement, which is given in parts.
+   * @returns a compact JWS that partners verify with the published keys, and the pages of the ledger that it covers
+   * @throws ApiError `bad_input` if it has too many entries
+   */
+  return async ({ partnerId, mode }: WalletReference, parts: AsyncIterable<Statement>, period: Period) => {
+    const { from = null, to = null, timezone } = period;
     const walletId = walletIdOf(partnerId, mode);
     const jws = beginJws();
     let firstPage = 0;

@@ -17,6 +17,7 @@ import type { Head } from '../ledger/heads.ts';
 import { type LedgerEntry, ownerOfWallet, walletIdOf } from '../ledger/ledger-page.ts';
 import { isBillable, windowAt } from '../ledger/wallet-rules.ts';
 import type { Moved } from '../manual-entries.ts';
+import type { Ceilings } from './context.ts';
 import type { Statement } from './statement.ts';
 import { daysLeftOf } from './wallet-list.ts';
 
@@ -68,12 +69,6 @@ export function viewWallet(
   const { balance, seq } = state;
   const daysLeft = daysLeftOf({ balance, spentPerDay });
   return { partnerId, mode, balance, currency: 'USD', spentPerDay, daysLeft, entries: seq, pages: n + 1 };
-}
-
-/** The highest spend caps that members may set. */
-export interface Ceilings {
-  perMinute?: number | undefined;
-  perHour?: number | undefined;
 }
 
 /** Shows the spend caps and their use. A window that has ended counts as empty. @param now milliseconds of the database's clock */

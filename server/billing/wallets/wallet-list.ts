@@ -1,36 +1,12 @@
 import type { Total, Unpaged } from '../../../contracts/admin/references.ts';
 import type { ListWallets, WalletListing } from '../../../contracts/admin/wallets.ts';
 import { Mode } from '../../../contracts/identifiers.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { PartnerNames } from '../../platform/database/partner-names.ts';
 import { ApiError, requireFound } from '../../platform/errors.ts';
 import { ownerOfWallet } from '../ledger/ledger-page.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
+import type { WalletsContext } from './context.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
-import { type WalletSummary, type WalletSummaryStore, wasFunded } from './wallet-summary-store.ts';
-
-/** The wallets with exchanges that were refused because the balance was too low, by wallet id. */
-export interface UnpaidWallets {
-  wallets: ReadonlyMap<string, Unpaid>;
-  /** Since when the log has only a sample of such exchanges; null if it has all. */
-  sampledSince: string | null;
-}
-
-/** The exchanges that were refused because a wallet's balance was too low. */
-export interface Unpaid {
-  count: number;
-  /** When the last of them was refused. */
-  lastAt: Date;
-}
-
-interface Dependencies {
-  store: Pick<WalletSummaryStore, 'below' | 'endingBefore' | 'unfunded'>;
-  ledger: Pick<LedgerStore, 'head' | 'walletIds' | 'countWallets'>;
-  summaries: Pick<WalletSummaries, 'summarise' | 'flush'>;
-  clock: Pick<Clock, 'now'>;
-  unpaidWallets: (since: Date) => Promise<UnpaidWallets>;
-  partnerNames: PartnerNames;
-}
+import { type WalletSummary, wasFunded } from './wallet-summary-store.ts';
 
 type Filter = Unpaged<ListWallets>;
 
@@ -46,6 +22,10 @@ export function daysLeftOf({ balance, spentPerDay }: Pick<WalletSummary, 'balanc
 
 const lowestBalanceFirst = (a: WalletSummary, b: WalletSummary): number =>
   a.balance - b.balance || (a._id < b._id ? -1 : 1);
+
+/** The error for a wallet that does not exist. Every partner has both wallets from its creation on, so there is no such partner. */
+export const unknownPartner = (walletId: string): ApiError =>
+  new ApiError('not_found', { description: `No partner ${ownerOfWallet(walletId).partnerId}` });
 
 /** Returns the ids of one page of all wallets, in order. @throws ApiError `not_found` if the wallet `after` does not exist */
 export async function readWalletIds(
@@ -67,8 +47,12 @@ function pageOf(sorted: readonly WalletSummary[], { limit, after }: Pick<ListWal
 }
 
 /** Makes the list of `svcadmin wallets list`. Filters over all wallets use the summaries. */
-export function createWalletList(dependencies: Dependencies) {
-  const { store, ledger, summaries, clock, unpaidWallets, partnerNames } = dependencies;
+export function createWalletList(
+  context: Pick<WalletsContext, 'stores' | 'clock' | 'unpaidWallets' | 'partnerNames'>,
+  summaries: WalletSummaries,
+) {
+  const { clock, unpaidWallets, partnerNames } = context;
+  const { summaries: store, ledger } = context.stores;
   const readRecentUnpaid = () => unpaidWallets(new Date(clock.now() - unpaidPeriod));
 
   async function viewAll(found: readonly WalletSummary[]): Promise<WalletListing[]> {

@@ -2,21 +2,18 @@ import type { WalletResponse } from '../../../contracts/account.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { walletIdOf } from '../ledger/ledger-page.ts';
-import type { LedgerStore } from '../ledger/ledger-store.ts';
+import type { WalletsContext } from './context.ts';
 import { viewLimits, viewWallet } from './views.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
 
-interface Dependencies {
-  store: Pick<LedgerStore, 'head'>;
-  summaries: Pick<WalletSummaries, 'spentPerDay'>;
-  clock: { now(): number };
-}
-
 /** Returns a function that reads the balance, limits and spending of a wallet for the programs of its partner. */
-export function createWalletReading({ store, summaries, clock }: Dependencies) {
+export function createWalletReading({ stores, clock }: WalletsContext, summaries: WalletSummaries) {
   return async (wallet: { partnerId: string; mode: Mode }): Promise<WalletResponse['wallet']> => {
     const walletId = walletIdOf(wallet.partnerId, wallet.mode);
-    const [head, spentPerDay] = await Promise.all([store.head(walletId), summaries.spentPerDay(walletId)]);
+    const [head, spentPerDay] = await Promise.all([
+      stores.ledger.head(walletId),
+      summaries.spentPerDay(walletId),
+    ]);
     if (!head) throw new ApiError('not_found', { description: `No wallet ${walletId}` });
     const { balance, currency, daysLeft } = viewWallet(wallet, head, spentPerDay);
     const { perMinute, perHour, used } = viewLimits(wallet, head, { now: clock.now(), ceilings: undefined });

@@ -1,18 +1,10 @@
-import type { Clock } from '../../platform/clock.ts';
 import type { Sweep } from '../../platform/database/event-draft.ts';
 import { ownerOfWallet } from '../ledger/ledger-page.ts';
-import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { reachedCap } from '../ledger/wallet-rules.ts';
-import { type WalletSummary, type WalletSummaryStore, wasFunded } from './wallet-summary-store.ts';
+import type { WalletsContext } from './context.ts';
+import { type WalletSummary, wasFunded } from './wallet-summary-store.ts';
 import { baselineOf, sampledPages, spentPerDay, usePeriod } from './wallet-use.ts';
-import type { WalletHead, WalletUseStore } from './wallet-use-store.ts';
-
-interface Settings {
-  store: Pick<WalletSummaryStore, 'pageNumbers' | 'put'>;
-  ledger: Pick<LedgerStore, 'walletIds'>;
-  use: WalletUseStore;
-  clock: Pick<Clock, 'now'>;
-}
+import type { WalletHead } from './wallet-use-store.ts';
 
 const day = 86_400_000;
 /** If a balance lasts longer than 100 years, its end is not stored. */
@@ -44,7 +36,8 @@ function endsAtOf(balance: number, perDay: number, now: number): Pick<WalletSumm
  * Each sweep refreshes the wallets that this process has written.
  * It also refreshes the next group of all wallets, so that no summary stays outdated after a crash or a restore.
  */
-export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
+export function createWalletSummaries({ stores, clock }: Pick<WalletsContext, 'stores' | 'clock'>) {
+  const { summaries: store, ledger, use } = stores;
   /** The wallets that this process has written since the last flush. */
   const touched = new Set<string>();
   /** The next group of all wallets begins after this id. */

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import type { EndpointHealth } from '../../../contracts/admin/endpoint-health.ts';
 import type { AdminRouter } from '../../operations/admin-router.ts';
 import type { BacklogStore } from '../../operations/metrics/backlog-store.ts';
 import type { Metrics } from '../../operations/metrics/metrics.ts';
@@ -23,8 +22,6 @@ interface Dependencies {
   overview: Pick<OverviewStore, 'read'>;
   readProcesses: StatusSources['readProcesses'];
   backlog: Pick<BacklogStore, 'read'>;
-  /** Returns the webhook endpoints in trouble, the worst first. */
-  readEndpoints: () => Promise<EndpointHealth[]>;
   metrics: Metrics;
   clock: Clock;
   log: Pick<Logger, 'warn'>;
@@ -96,12 +93,14 @@ export function processMetricsRoutes(authenticate: Authenticate, metrics: Metric
 
 /** Returns the routes `GET /ops` for people and `GET /metrics` for Prometheus. Both require an operator token. */
 export function opsRoutes(dependencies: Dependencies): FastifyPluginAsync {
-  const { authenticate, overview, readProcesses, backlog, readEndpoints, metrics } = dependencies;
-  const { clock, databaseFault, guides, router } = dependencies;
+  const { authenticate, overview, readProcesses, backlog, metrics, clock } = dependencies;
+  const { databaseFault, guides } = dependencies;
+  const api = dependencies.router.createCaller(caller);
   const readBacklog = createSharedRead({
     read: async () => ({
       ...(await backlog.read(clock.now())),
-      endpoints: await readEndpoints(),
+      // The metrics are of the worst endpoints only.
+      endpoints: await api.webhooks.health({ limit: 20 }),
       missingRoles: (await readProcesses()).missingRoles,
     }),
     freshFor: metricsFreshForMs,
@@ -115,7 +114,7 @@ export function opsRoutes(dependencies: Dependencies): FastifyPluginAsync {
       clock,
     }),
   });
-  const readRecord = createRecordReads({ ...dependencies, api: router.createCaller(caller) });
+  const readRecord = createRecordReads({ ...dependencies, api });
 
   /** Returns the metrics, without the figures from the database if the database does not answer. */
   async function render(): Promise<string> {

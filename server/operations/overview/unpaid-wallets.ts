@@ -1,6 +1,6 @@
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { walletIdOf } from '../../billing/ledger/ledger-page.ts';
-import type { Unpaid, UnpaidWallets } from '../../billing/wallets/wallet-list.ts';
+import type { Unpaid, UnpaidWallets } from '../../billing/wallets/context.ts';
 import { distinct } from '../../platform/batching/distinct.ts';
 import type { Stores } from '../stores.ts';
 
@@ -8,7 +8,7 @@ import type { Stores } from '../stores.ts';
  * Returns a function that finds the wallets whose exchanges were refused because the balance was too low. It reads the log of
  * requests, which is incomplete under load. The log has no mode, so the mode is that of the client, integration or API key.
  */
-export function createUnpaidWallets({ admin, partners, storefront }: Stores) {
+export function createUnpaidWallets({ admin, partners }: Stores) {
   return async (since: Date): Promise<UnpaidWallets> => {
     const [refusals, sampledSince] = await Promise.all([
       admin.requests.unpaid(since),
@@ -16,7 +16,7 @@ export function createUnpaidWallets({ admin, partners, storefront }: Stores) {
     ]);
     const [clients, integrations, keys] = await Promise.all([
       partners.clients.findAll(distinct(refusals.map(({ clientId }) => clientId))),
-      storefront.integrations.findAll(distinct(refusals.map(({ integrationId }) => integrationId))),
+      partners.integrations.findAll(distinct(refusals.map(({ integrationId }) => integrationId))),
       partners.keys.findAll(distinct(refusals.map(({ keyId }) => keyId))),
     ]);
     const modes = new Map<string, Mode>();

@@ -4,7 +4,7 @@ import type { NameOwner, Names } from './request-names.ts';
 
 /** Returns the owners of those names that exist. API keys are found by the hashes of their secrets. */
 export async function existingNames(
-  { partners, storefront, verification }: Pick<Stores, 'partners' | 'storefront' | 'verification'>,
+  { partners, verification }: Pick<Stores, 'partners' | 'verification'>,
   requests: readonly Names[],
 ): Promise<ReadonlyMap<string, NameOwner>> {
   /** Finds the records of the names of one kind. Without such names it sends no command, because it runs every second. */
@@ -18,7 +18,7 @@ export async function existingNames(
   const [clients, keys, integrations, sessions] = await Promise.all([
     findBy('clientId', partners.clients.findAll),
     findBy('keyHash', partners.keys.findByHashes),
-    findBy('integrationId', storefront.integrations.findAll),
+    findBy('integrationId', partners.integrations.findAll),
     findBy('sessionId', verification.sessions.existing),
   ]);
   const owners = new Map<string, NameOwner>();

@@ -42,8 +42,7 @@ const find = async <R>(records: Records<R>, ids: readonly (string | undefined)[]
  * Null if the request was not refused for a status.
  */
 export function createFindInactive(stores: Stores) {
-  const { partners, clients, keys } = stores.partners;
-  const { integrations } = stores.storefront;
+  const { partners, clients, keys, integrations } = stores.partners;
   /** When a record was switched off: the first such change after it was last switched on. Undefined if the log has none. */
   async function switchedOffAt(target: string, kind: InactiveRecord['kind']): Promise<Date | undefined> {
     const actions = actionsOf[kind];

@@ -20,7 +20,7 @@ export interface FoundSecret extends Pick<SecretOwner, 'id' | 'partnerId' | 'par
 
 export interface SecretOwnerDependencies {
   db: Database['db'];
-  stores: Pick<Stores, 'partners' | 'storefront' | 'admin' | 'members'>;
+  stores: Pick<Stores, 'partners' | 'admin' | 'members'>;
   sealing: Pick<Sealing, 'open'>;
   clock: Pick<Clock, 'now'>;
 }
@@ -40,8 +40,7 @@ const revokedFault = ({ status }: Pick<ApiKey, 'status'>): Fault =>
 
 /** Returns a function that finds the owner of a secret by its hash, in the stores of all features. */
 export function createSecretOwners({ db, stores, sealing, clock }: SecretOwnerDependencies) {
-  const { partners, keys, clients } = stores.partners;
-  const { integrations } = stores.storefront;
+  const { partners, clients, keys, integrations } = stores.partners;
   const { members, memberSessions, deviceRequests } = stores.members;
 
   /** Returns the id of the record whose encrypted secret in `field` has this hash. */

@@ -1,25 +1,14 @@
 import type { Enrolling } from '../../people/enrollments/enroll.ts';
-import type { HasFreshClaims } from '../../people/enrollments/freshness.ts';
 import type { Outbox } from '../../people/enrollments/outbox.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { sha256 } from '../../platform/ids.ts';
 import { handoffAuthenticated } from '../../sessions/hand-off/handoff.ts';
-import { type MethodOutcome, methodFailed, methodOutcome } from '../../sessions/methods.ts';
+import { methodFailed, methodOutcome } from '../../sessions/methods.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { BrowserContext } from '../../sessions/session-access.ts';
-import type { SessionStore } from '../../sessions/session-store.ts';
 import type { Authenticated, Failed } from '../../sessions/sources/source.ts';
 import { authenticated, joined, type Transition, verified } from '../../sessions/transitions.ts';
-
-export interface AuthenticationDependencies {
-  sessions: Pick<SessionStore, 'move'>;
-  enrolling: Pick<Enrolling, 'findOrCreateUser' | 'idsOf'>;
-  outbox: Pick<Outbox, 'drain'>;
-  hasFreshClaims: HasFreshClaims;
-  /** Called when a method has ended. */
-  onMethod: (source: string, outcome: MethodOutcome) => void;
-  clock: { now(): number };
-}
+import type { PagesContext } from '../context.ts';
 
 /** The session and the browser in which the source has identified the user. */
 interface AuthenticatingBrowser {
@@ -30,8 +19,10 @@ interface AuthenticatingBrowser {
 }
 
 /** Applies transitions to sessions, and records the person who has authenticated as the session's user. */
-export function createAuthentication(dependencies: AuthenticationDependencies) {
-  const { sessions, enrolling, outbox, hasFreshClaims, onMethod, clock } = dependencies;
+export function createAuthentication(
+  { sessions, hasFreshClaims, onMethod, clock }: PagesContext,
+  { enrolling, outbox }: { enrolling: Enrolling; outbox: Outbox },
+) {
   const now = () => new Date(clock.now());
 
   /** @returns the session after the transition; undefined if it has changed since it was read, or has expired */

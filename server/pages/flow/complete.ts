@@ -1,20 +1,14 @@
 import { describeReason, type Reason, reasons } from '../../../contracts/reasons.ts';
-import {
-  codeSnapshotOf,
-  type FindSnapshot,
-  type Snapshot,
-} from '../../people/enrollments/claims-snapshot.ts';
+import { codeSnapshotOf, type Snapshot } from '../../people/enrollments/claims-snapshot.ts';
 import { isWithdrawn } from '../../people/enrollments/enrollment-store.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { sha256 } from '../../platform/ids.ts';
-import type { Keyring } from '../../platform/keys/keyring.ts';
 import { codeOf } from '../../sessions/code.ts';
 import type { Session } from '../../sessions/session.ts';
-import type { CodeOfSession } from '../../sessions/session-store.ts';
 import { claimsAskedFor, reasonAt, type Step } from '../../sessions/steps.ts';
 import { applied, completed, failed, joined, type Transition } from '../../sessions/transitions.ts';
+import type { PagesContext } from '../context.ts';
 import { withQuery } from './redirect-uri.ts';
-import type { ClientDirectory } from './start.ts';
 
 /**
  * The redirect that ends a session (interface 7.3). By `iss`, a client of several servers knows which one answers (RFC 9207).
@@ -46,21 +40,10 @@ export function redirectTarget(
   return first === undefined ? undefined : { uri: first, isOfSession: false };
 }
 
-interface Dependencies {
-  findSnapshot: FindSnapshot;
-  directory: Pick<ClientDirectory, 'client'>;
-  keyring: Pick<Keyring, 'code'>;
-  /** The charge that the exchange of a code made; undefined if the code was not exchanged. */
-  chargeOf: (code: CodeOfSession) => Promise<object | undefined>;
-  /** `iss` of the redirect. */
-  issuer: string;
-  clock: { now(): number };
-}
-
 export type Completion = ReturnType<typeof createCompletion>;
 
-export function createCompletion(dependencies: Dependencies) {
-  const { directory, keyring, findSnapshot, chargeOf, issuer, clock } = dependencies;
+export function createCompletion(context: PagesContext) {
+  const { directory, keyring, findSnapshot, chargeOf, baseUrl: issuer, clock } = context;
 
   /** The redirect URI of the session, or another one of its client; undefined if the client has none. */
   async function currentTarget({ clientId, redirectUri }: Session) {

@@ -1,7 +1,6 @@
 import { codeLifetimeSeconds } from '../../../contracts/verification.ts';
-import type { FindSnapshot, Snapshot } from '../../people/enrollments/claims-snapshot.ts';
+import type { Snapshot } from '../../people/enrollments/claims-snapshot.ts';
 import type { Enrolling } from '../../people/enrollments/enroll.ts';
-import type { HasFreshClaims } from '../../people/enrollments/freshness.ts';
 import {
   type Binding,
   mostPasskeys,
@@ -11,16 +10,7 @@ import {
 import { ApiError } from '../../platform/errors.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { BrowserContext } from '../../sessions/session-access.ts';
-import type { ClientDirectory } from './start.ts';
-
-interface Dependencies {
-  passkeysOn: boolean;
-  passkeys: Passkeys;
-  directory: Pick<ClientDirectory, 'client'>;
-  enrolling: Pick<Enrolling, 'idsOf'>;
-  findSnapshot: FindSnapshot;
-  hasFreshClaims: HasFreshClaims;
-}
+import type { PagesContext } from '../context.ts';
 
 type Options = ReturnType<Passkeys['requestOptions']> | ReturnType<Passkeys['creationOptions']>;
 
@@ -43,8 +33,11 @@ function withinMaxAge(session: Session): Session {
 }
 
 /** Passkeys in the hosted flow. A challenge is invalid once its session or the browser's secret has changed. */
-export function createSessionPasskeys(dependencies: Dependencies) {
-  const { passkeysOn, passkeys, directory, enrolling, findSnapshot, hasFreshClaims } = dependencies;
+export function createSessionPasskeys(
+  { passkeyRpId, directory, findSnapshot, hasFreshClaims }: PagesContext,
+  { passkeys, enrolling }: { passkeys: Passkeys; enrolling: Enrolling },
+) {
+  const passkeysOn = passkeyRpId !== undefined;
   /** Binds a challenge to the present state of a session. Each transition makes the timeline longer. */
   const bindingOf = (ceremony: string, { _id, browserHash, timeline }: Session): Binding => [
     ceremony,

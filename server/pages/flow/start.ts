@@ -1,36 +1,18 @@
 import type { StartQuery } from '../../../contracts/verification.ts';
 import { sessionLifetimeSeconds } from '../../../contracts/verification.ts';
-import type { Directory } from '../../partners/directory/directory.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { languageAsked } from '../../platform/http/browser/language.ts';
 import { subscriberOf } from '../../platform/http/limits/client-network.ts';
-import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
 import { methodsOf } from '../../sessions/methods.ts';
 import type { Session } from '../../sessions/session.ts';
 import { newBrowserSecret } from '../../sessions/session-access.ts';
 import { stateHashOf } from '../../sessions/session-list-store.ts';
-import type { SessionStore } from '../../sessions/session-store.ts';
 import type { VerificationSource } from '../../sessions/sources/source.ts';
+import type { PagesContext } from '../context.ts';
 import { createOpenidErrors, readOpenid } from './openid-start.ts';
 import { checkStart, type StartFacts } from './start-checks.ts';
-
-export type ClientDirectory = Pick<Directory, 'client' | 'apiKey'>;
-
-export interface StartDependencies {
-  sessions: Pick<SessionStore, 'insert'>;
-  directory: ClientDirectory;
-  /** Whether some integration exchanges the codes of a storefront client. */
-  hasIntegration: (clientId: string) => Promise<boolean>;
-  sources: ReadonlyMap<string, VerificationSource>;
-  limit: RequestLimit;
-  /** Sessions that one address may start with one client in a minute; undefined for no limit. */
-  startsPerMinute: number | undefined;
-  /** `iss` of a redirect. */
-  issuer: string;
-  clock: { now(): number };
-}
 
 interface Caller {
   address: string;
@@ -39,9 +21,8 @@ interface Caller {
 }
 
 /** Starts sessions: `GET /verify/start` (interface 4.1). The route's schema has checked the form of the query. */
-export function createStart(dependencies: StartDependencies) {
-  const { sessions, directory, hasIntegration, sources, limit, startsPerMinute, issuer, clock } =
-    dependencies;
+export function createStart(context: PagesContext, sources: ReadonlyMap<string, VerificationSource>) {
+  const { sessions, directory, hasIntegration, limit, startsPerMinute, baseUrl, clock } = context;
 
   /** Reads the records that the checks need. Only the codes of storefront clients need an integration. */
   async function readFacts(clientId: string, reading: { fresh: boolean }): Promise<StartFacts> {
@@ -117,6 +98,6 @@ export function createStart(dependencies: StartDependencies) {
   return {
     start,
     /** Returns where the partner is told of a refused start; undefined if the browser gets the error. */
-    errorRedirect: createOpenidErrors((id) => readFacts(id, { fresh: true }), issuer),
+    errorRedirect: createOpenidErrors((id) => readFacts(id, { fresh: true }), baseUrl),
   };
 }

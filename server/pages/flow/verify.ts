@@ -1,23 +1,12 @@
-import type { FindSnapshot, Snapshot } from '../../people/enrollments/claims-snapshot.ts';
+import type { PeopleContext } from '../../people/context.ts';
+import type { Snapshot } from '../../people/enrollments/claims-snapshot.ts';
 import type { Enrolling } from '../../people/enrollments/enroll.ts';
-import type { HasFreshClaims } from '../../people/enrollments/freshness.ts';
 import type { SnapshotInvalidation } from '../../people/enrollments/snapshot-invalidation.ts';
 import type { Block } from '../../people/users/blocking.ts';
-import type { UserStore } from '../../people/users/user-store.ts';
 import type { Session } from '../../sessions/session.ts';
 import { sourceSession } from '../../sessions/sources/session-source.ts';
 import type { VerificationSource, Verified } from '../../sessions/sources/source.ts';
 import { failed, type Transition, verified } from '../../sessions/transitions.ts';
-
-interface Dependencies {
-  findSnapshot: FindSnapshot;
-  enrolling: Pick<Enrolling, 'enroll'>;
-  users: Pick<UserStore, 'keepFirstClaims' | 'keepClaims'>;
-  invalidate: Pick<SnapshotInvalidation, 'user'>;
-  block: Block;
-  hasFreshClaims: HasFreshClaims;
-  clock: { now(): number };
-}
 
 /** Returns the transition that follows the authentication. Idempotent. */
 export type Verify = (session: Session, source: VerificationSource) => Promise<Transition>;
@@ -26,9 +15,10 @@ export type Verify = (session: Session, source: VerificationSource) => Promise<T
  * Verifies an authenticated user, unless the user's claims are still fresh. A duplicate identity blocks the
  * enrollment. The flow still completes, and the exchange refuses the code (docs/choices.md).
  */
-export function createVerify(dependencies: Dependencies): Verify {
-  const { findSnapshot, enrolling, users, invalidate, block, hasFreshClaims, clock } = dependencies;
-
+export function createVerify(
+  { findSnapshot, users, hasFreshClaims, clock }: PeopleContext,
+  { enrolling, invalidate, block }: { enrolling: Enrolling; invalidate: SnapshotInvalidation; block: Block },
+): Verify {
   /** Stores the claims. The first ones of a user need no invalidation: no session can have a snapshot of older ones. */
   async function storeClaims({ _id, claims }: Snapshot['user'], found: Verified, at: Date): Promise<void> {
     const hasNoClaims = Object.keys(claims).length === 0;

@@ -1,21 +1,13 @@
 import { ApiError } from '../../platform/errors.ts';
 import { hmac, sha256 } from '../../platform/ids.ts';
-import type { Keyring } from '../../platform/keys/keyring.ts';
 import { digitsIn } from '../../platform/typed-digits.ts';
 import type { DeviceName } from '../../sessions/devices.ts';
 import { handoffClaimed, handoffMistyped, isCode, isOpen } from '../../sessions/hand-off/handoff.ts';
 import { presentedLink } from '../../sessions/hand-off/link.ts';
 import type { Handoff, Session } from '../../sessions/session.ts';
-import type { SessionStore } from '../../sessions/session-store.ts';
 import { stepOf } from '../../sessions/steps.ts';
+import type { PagesContext } from '../context.ts';
 import type { Authentication } from '../flow/authenticate.ts';
-
-interface Dependencies {
-  sessions: Pick<SessionStore, 'findByLink'>;
-  authentication: Pick<Authentication, 'move'>;
-  keyring: Pick<Keyring, 'id'>;
-  clock: { now(): number };
-}
 
 /** The session of a phone's link that still works. */
 export interface OpenLink {
@@ -31,7 +23,7 @@ interface Guess {
 }
 
 /** Lets a phone join a session by the link and by the code. Only the computer's screen shows the code. */
-export function createPairing({ sessions, authentication, keyring, clock }: Dependencies) {
+export function createPairing({ sessions, keyring, clock }: PagesContext, { move }: Authentication) {
   /** @throws ApiError `session_not_found` for a link that is unknown, expired or used */
   async function findOpenLink(token: string): Promise<OpenLink> {
     const session = await sessions.findByLink(presentedLink(token));
@@ -60,7 +52,7 @@ export function createPairing({ sessions, authentication, keyring, clock }: Depe
       ? handoffClaimed(handoff, { phone, phoneHash: sha256(secret), at })
       : handoffMistyped(handoff, at);
     // Another guess was faster, or the link has expired. The error does not say whether this code was right.
-    if (!(await authentication.move(session, change))) throw new ApiError('session_not_found');
+    if (!(await move(session, change))) throw new ApiError('session_not_found');
     return isRight ? session._id : undefined;
   }
 

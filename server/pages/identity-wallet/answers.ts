@@ -13,26 +13,15 @@ import {
 import { ApiError, unavailable } from '../../platform/errors.ts';
 import { isTokenOf } from '../../platform/http/browser/csrf.ts';
 import { sameText, sha256 } from '../../platform/ids.ts';
-import type { Logger } from '../../platform/telemetry/logging.ts';
 import { isChoosing } from '../../sessions/methods.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { BrowserContext, SessionAccess } from '../../sessions/session-access.ts';
-import type { SessionStore } from '../../sessions/session-store.ts';
 import { type Outcome, outcomeTransition } from '../../sessions/sources/identity-wallet/outcome.ts';
 import { type AcceptedPresentation, pendingIn } from '../../sessions/sources/identity-wallet/pending.ts';
 import { authenticatedBy } from '../../sessions/sources/identity-wallet/source.ts';
 import { claimsAskedFor, stepOf } from '../../sessions/steps.ts';
+import type { PagesContext } from '../context.ts';
 import type { Authentication } from '../flow/authenticate.ts';
-
-interface Dependencies {
-  verifiers: ReadonlyMap<string, Verifier>;
-  sessions: Pick<SessionStore, 'find' | 'lockRequest'>;
-  sessionAccess: SessionAccess;
-  authentication: Authentication;
-  /** `trusted`: whether the clock may judge the validity of attestations. */
-  clock: { now(): number; trusted?(): boolean };
-  logger: Pick<Logger, 'warn'>;
-}
 
 /** A request that waits for a response, with its session and verifier. */
 interface OpenRequest {
@@ -66,8 +55,16 @@ const bindingOf = ({ browserHash, handoff }: Session, device: Device): string | 
 const isActiveDevice = ({ handoff }: Session, device: Device): boolean =>
   device === (handoff?.state === 'claimed' ? 'phone' : 'computer');
 
-export function createIdentityWalletAnswers(dependencies: Dependencies) {
-  const { verifiers, sessions, sessionAccess, authentication, clock, logger } = dependencies;
+/** @param parts.verifiers by the names of their sources */
+export function createIdentityWalletAnswers(
+  { sessions, clock, logger }: PagesContext,
+  parts: {
+    verifiers: ReadonlyMap<string, Verifier>;
+    sessionAccess: SessionAccess;
+    authentication: Authentication;
+  },
+) {
+  const { verifiers, sessionAccess, authentication } = parts;
   const now = () => new Date(clock.now());
   const requestOf = (session: Session) => ({ mode: session.mode, claims: claimsAskedFor(session) });
 

@@ -1,13 +1,12 @@
 import { logoFor } from '../../../contracts/admin/brands.ts';
 import type { ClientView } from '../../../contracts/admin/clients.ts';
 import type { Device } from '../../../contracts/verification.ts';
-import type { Imprint } from '../../platform/config/imprint.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import type { ApiError } from '../../platform/errors.ts';
 import type { Language } from '../../platform/http/browser/language.ts';
 import type { Session } from '../../sessions/session.ts';
 import { claimsAskedFor, formVersionOf, stepOf } from '../../sessions/steps.ts';
-import type { ClientDirectory } from '../flow/start.ts';
+import type { PagesContext } from '../context.ts';
 import type { View } from '../flow/view.ts';
 import type { OpenLink } from '../hand-off/pairing.ts';
 import { assetAddresses, eta } from './assets.ts';
@@ -19,16 +18,6 @@ import { usesOf } from './purpose.ts';
 import type { PageContent } from './security-headers.ts';
 import { timeLeft } from './time-left.ts';
 import { deviceInWords, type RequestContext, refreshOf, viewModelOf } from './view-models.ts';
-
-interface Dependencies {
-  directory: Pick<ClientDirectory, 'client'>;
-  /** Root of all links, without a trailing slash. */
-  baseUrl: string;
-  clock: { now(): number };
-  imprint: Imprint;
-  /** How long answers are kept at most, in milliseconds. */
-  claimLifetime: number;
-}
 
 export interface PageContext extends Pick<RequestContext, 'action' | 'language' | 'onPhone'> {
   csrf: string;
@@ -73,7 +62,7 @@ function outcomeInWords(text: string | ((partner: string) => string), partner: s
   return partner === undefined ? undefined : text(partner);
 }
 
-export function createPages({ directory, baseUrl, clock, imprint, claimLifetime }: Dependencies) {
+export function createPages({ directory, baseUrl, clock, imprint, claimLifetime }: PagesContext) {
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
   const { brandStyle, logo, ...files } = assetAddresses(`${basePath}/verify/assets`);
   const common = ({ language, choiceAddress }: Pick<PageContext, 'language' | 'choiceAddress'>) => ({

@@ -1,16 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { Passkey, PasskeyStore } from '../../people/passkeys/passkey-store.ts';
+import type { Passkey } from '../../people/passkeys/passkey-store.ts';
 import type { Passkeys } from '../../people/passkeys/passkeys.ts';
-import type { User, UserStore } from '../../people/users/user-store.ts';
+import type { User } from '../../people/users/user-store.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { sameText, sha256 } from '../../platform/ids.ts';
-
-interface Dependencies {
-  passkeys: Pick<Passkeys, 'requestOptions' | 'readAnswer' | 'use' | 'onCeremony'>;
-  store: Pick<PasskeyStore, 'find' | 'signIn' | 'signOut'>;
-  users: Pick<UserStore, 'find'>;
-  clock: { now(): number };
-}
+import type { PagesContext } from '../context.ts';
 
 export const signInLifetimeMs = 15 * 60_000;
 
@@ -33,7 +27,7 @@ function parseCookie(cookie = ''): { passkeyId: string; secret: string } | undef
  * Signs users in to their data by passkey. The sign-in is stored in the passkey's record, so that it ends with the
  * passkey. A passkey has at most one sign-in at a time.
  */
-export function createUserSignIn({ passkeys, store, users, clock }: Dependencies) {
+export function createUserSignIn({ passkeyStore: store, users, clock }: PagesContext, passkeys: Passkeys) {
   /** @param nonce the value of the browser's nonce cookie */
   const bindingOf = (nonce: string) => ['your data', sha256(nonce)];
 

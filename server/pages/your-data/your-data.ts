@@ -1,35 +1,14 @@
 import { isClaimName } from '../../../contracts/claims.ts';
-import type { Enrollment, EnrollmentStore } from '../../people/enrollments/enrollment-store.ts';
-import type { Erasure, Traces } from '../../people/erasure/erasure.ts';
+import type { Enrollment } from '../../people/enrollments/enrollment-store.ts';
+import type { Erasure } from '../../people/erasure/erasure.ts';
 import type { Withdraw } from '../../people/erasure/withdrawal.ts';
 import type { Passkeys } from '../../people/passkeys/passkeys.ts';
 import { isHeld, type User } from '../../people/users/user.ts';
 import { groupBy } from '../../platform/batching/group-by.ts';
-import type { Actor, AuditEntry } from '../../platform/database/audit/audit-entry.ts';
+import type { Actor } from '../../platform/database/audit/audit-entry.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { codesOf, type SessionStore } from '../../sessions/session-store.ts';
-import type { ClientDirectory } from '../flow/start.ts';
-
-/** One reading of a user's claims by a partner. */
-export interface SharedOnce {
-  enrollmentId: string;
-  at: Date;
-  claims: readonly string[];
-}
-
-export interface YourDataDependencies {
-  enrollments: Pick<EnrollmentStore, 'ofUser'>;
-  sessions: Pick<SessionStore, 'ofUser'>;
-  directory: Pick<ClientDirectory, 'client'>;
-  passkeys: Pick<Passkeys, 'ofUser' | 'remove'>;
-  /** The charges for a user's claims that the ledger still holds, in any order. */
-  sharedOf: (traces: Pick<Traces, 'codes' | 'enrollments'>) => Promise<SharedOnce[]>;
-  withdraw: Withdraw;
-  erasure: Pick<Erasure, 'erase'>;
-  /** Adds entries to the audit log. Idempotent. */
-  record: (entries: readonly AuditEntry[]) => Promise<void>;
-  clock: { now(): number };
-}
+import { codesOf } from '../../sessions/session-store.ts';
+import type { PagesContext, SharedOnce } from '../context.ts';
 
 /** The request of a user's action, for the audit log. */
 export type UserCall = Pick<Actor, 'requestId'>;
@@ -43,10 +22,10 @@ const actorOf = (userId: string, action: string, { requestId }: UserCall): Actor
   address: '',
 });
 
-export function createYourData(dependencies: YourDataDependencies) {
-  const { enrollments, sessions, directory, passkeys, sharedOf, withdraw, erasure, record, clock } =
-    dependencies;
-
+export function createYourData(
+  { enrollments, sessions, directory, sharedOf, record, clock }: PagesContext,
+  { passkeys, withdraw, erasure }: { passkeys: Passkeys; withdraw: Withdraw; erasure: Erasure },
+) {
   /** What the user shares with the client of an enrollment, and what this client has read. */
   async function clientOf(enrollment: Enrollment, shared: readonly SharedOnce[]) {
     const { _id, clientId, partnerId, consentedClaims, createdAt, withdrawnAt } = enrollment;
@@ -98,7 +77,7 @@ export function createYourData(dependencies: YourDataDependencies) {
       const actor = actorOf(_id, 'users.removePasskey', call);
       const at = new Date(clock.now());
       await record([{ ...actor, id: `${call.requestId}:${_id}`, at, target: _id, before: { passkeyId } }]);
-      await passkeys.remove(_id, passkeyId);
+      await passkeys.remove(_id, passkeyId, actor);
     },
 
     /** Whether a legal hold keeps the records of the user. */

@@ -19,24 +19,14 @@ import { viewAs } from '../../platform/admin-api/view.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
 import { createAuditedChange, type Decide } from '../../platform/database/audit/audited-change.ts';
-import { type PartnerNames, withPartnerName } from '../../platform/database/partner-names.ts';
-import type { RecordStore } from '../../platform/database/records.ts';
+import { withPartnerName } from '../../platform/database/partner-names.ts';
 import { ApiError, requireFound } from '../../platform/errors.ts';
 import { randomId, randomSecret } from '../../platform/ids.ts';
-import type { Sealing } from '../../platform/keys/sealing.ts';
-import type { Directory } from '../directory/directory.ts';
+import type { PartnersContext } from '../context.ts';
 import { type Integration, integrationCollection, type OldIntegrationSecret } from './integration-store.ts';
 
 const integrationMutation = mutation({ target: 'integrationId', record: integrationCollection });
 const partnerMutation = mutation({ target: 'partnerId', record: integrationCollection });
-
-interface Dependencies {
-  store: RecordStore<Integration>;
-  sealing: Pick<Sealing, 'seal'>;
-  clock: { now(): number };
-  directory: Pick<Directory, 'client'>;
-  partnerNames: PartnerNames;
-}
 
 const disabledError = (id: string) =>
   new ApiError('conflict', { description: `Integration ${id} is disabled` });
@@ -67,10 +57,9 @@ function viewIntegration(integration: Integration, now: number): IntegrationView
   });
 }
 
-export type Integrations = ReturnType<typeof createIntegrations>;
-
 /** Manages storefront integrations. A disabled integration cannot be enabled again. */
-export function createIntegrations({ store, sealing, clock, directory, partnerNames }: Dependencies) {
+export function createIntegrations({ stores, sealing, clock, directory, partnerNames }: PartnersContext) {
+  const { integrations: store } = stores;
   const changeRecord = createAuditedChange(store, clock);
   const view = (integration: Integration) => viewIntegration(integration, clock.now());
 

@@ -3,8 +3,9 @@ import { distinct } from '../../platform/batching/distinct.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import type { CodeSnapshot, Session } from '../../sessions/session.ts';
-import type { User, UserStore } from '../users/user-store.ts';
-import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
+import type { VerificationStores } from '../store.ts';
+import type { User } from '../users/user-store.ts';
+import type { Enrollment } from './enrollment-store.ts';
 
 /** The user of a session and their enrollment with its client, as they are now. */
 export interface Snapshot {
@@ -31,18 +32,13 @@ export function codeSnapshotOf(
   return { claims: claimsOf(user), ...givenFields({ rehearse }) };
 }
 
-interface Dependencies {
-  users: Pick<UserStore, 'findAll'>;
-  enrollments: Pick<EnrollmentStore, 'findAll'>;
-}
-
 type SnapshotKeys = Pick<Session, 'userId' | 'enrollmentId'>;
 
 const byId = <R extends { _id: string }>(records: readonly R[]) =>
   new Map<string | undefined, R>(records.map((record) => [record._id, record]));
 
 /** Reads users and enrollments of sessions, all of one tick together. Undefined if the user was erased. */
-export function createSnapshots({ users, enrollments }: Dependencies) {
+export function createSnapshots({ users, enrollments }: Pick<VerificationStores, 'users' | 'enrollments'>) {
   return createGroupCommit<SnapshotKeys, Snapshot | undefined>({
     async run(sessions) {
       const [foundUsers, foundEnrollments] = await Promise.all([

@@ -2,14 +2,13 @@ import type { Claims } from '../../../contracts/claims.ts';
 import type { EventDraft } from '../../platform/database/event-draft.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { deriveId, hmac } from '../../platform/ids.ts';
-import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { Session } from '../../sessions/session.ts';
-import type { SessionStore } from '../../sessions/session-store.ts';
 import type { Authenticated } from '../../sessions/sources/source.ts';
 import { claimsAskedFor } from '../../sessions/steps.ts';
-import { keptClaims, type User, type UserStore } from '../users/user-store.ts';
-import type { FindSnapshot, Snapshot } from './claims-snapshot.ts';
-import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
+import type { PeopleContext } from '../context.ts';
+import { keptClaims, type User } from '../users/user-store.ts';
+import type { Snapshot } from './claims-snapshot.ts';
+import type { Enrollment } from './enrollment-store.ts';
 
 /** The `sub` of tokens and the `user_id` of events: the same for all clients of a partner, another for each partner. */
 function pairwiseSubject(
@@ -21,15 +20,6 @@ function pairwiseSubject(
 
 /** How long a one-time user is kept, in milliseconds: one whom the source cannot recognise again. */
 export const oneTimeUserLifetimeMs = 86_400_000;
-
-interface Dependencies {
-  users: Pick<UserStore, 'findOrCreate'>;
-  enrollments: Pick<EnrollmentStore, 'enroll'>;
-  sessions: Pick<SessionStore, 'markReturning'>;
-  findSnapshot: FindSnapshot;
-  keyring: Pick<Keyring, 'id' | 'pairwise'>;
-  clock: { now(): number };
-}
 
 function enrollmentOf(session: Session, { purgeAt }: User): Enrollment {
   const { _id: sessionId, partnerId, clientId, keyId, mode, userId, sub, enrollmentId: _id } = session;
@@ -76,8 +66,8 @@ function createdEvent(
  * Makes users and their enrollments. The session is changed first: it alone decides whether its user has authenticated
  * or consented. The enrollment is updated after it, here or by the sweep. Idempotent.
  */
-export function createEnrolling(dependencies: Dependencies) {
-  const { users, enrollments, sessions, findSnapshot, keyring, clock } = dependencies;
+export function createEnrolling(context: PeopleContext) {
+  const { users, enrollments, sessions, findSnapshot, keyring, clock } = context;
 
   /**
    * Makes the enrollment of an authenticated session, or adds the claims that the user has consented to. Idempotent.
@@ -115,11 +105,7 @@ export function createEnrolling(dependencies: Dependencies) {
      * Finds the user whom a source has authenticated, or makes one.
      * @param claims stored for a new user only
      */
-    async findOrCreateUser(
-      { mode, source }: Session,
-      { subject, oneTime }: Authenticated,
-      claims?: Claims,
-    ): ReturnType<UserStore['findOrCreate']> {
+    async findOrCreateUser({ mode, source }: Session, { subject, oneTime }: Authenticated, claims?: Claims) {
       const identity = hmac(keyring.id, JSON.stringify(['identity', mode, source, subject]));
       const createdAt = new Date(clock.now());
       // A user whom the source cannot recognise again would never be found again, so the record is deleted soon.

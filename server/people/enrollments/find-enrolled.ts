@@ -1,20 +1,11 @@
 import type { ClaimName, Claims } from '../../../contracts/claims.ts';
-import type { UserStore } from '../users/user-store.ts';
-import type { EnrollmentStore } from './enrollment-store.ts';
-import type { IsFresh } from './freshness.ts';
-
-interface Dependencies {
-  enrollments: Pick<EnrollmentStore, 'find'>;
-  users: Pick<UserStore, 'find'>;
-  isFresh: IsFresh;
-  clock: { now(): number };
-}
+import type { PeopleContext } from '../context.ts';
 
 /**
  * Returns a function that finds an enrollment by its id. `freshClaims` are the user's claims that are still fresh, so that they
  * can be resolved without a new session. It returns undefined if the enrollment or the user does not exist.
  */
-export function createEnrolledUsers({ enrollments, users, isFresh, clock }: Dependencies) {
+export function createEnrolledUsers({ enrollments, users, isFresh, clock }: PeopleContext) {
   return async function find(enrollmentId: string) {
     const enrollment = await enrollments.find(enrollmentId);
     const user = enrollment && (await users.find(enrollment.userId));

@@ -2,17 +2,13 @@ import type { Grant } from '../../../contracts/grant.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import { presentedCode } from '../../sessions/code.ts';
 import type { OpenidRequest } from '../../sessions/session.ts';
-import type { CodeSession, SessionStore } from '../../sessions/session-store.ts';
-import { claimsOf, type FindSnapshot } from './claims-snapshot.ts';
+import type { CodeSession } from '../../sessions/session-store.ts';
+import type { PeopleContext } from '../context.ts';
+import { claimsOf } from './claims-snapshot.ts';
 import { isWithdrawn } from './enrollment-store.ts';
 
-interface Dependencies {
-  sessions: Pick<SessionStore, 'findByCodes' | 'countWrongVerifier'>;
-  findSnapshot: FindSnapshot;
-}
-
 /** Loads grants of authorization codes: the session of a code, with its user and enrollment. */
-export function createGrants({ sessions, findSnapshot }: Dependencies) {
+export function createGrants({ sessions, findSnapshot }: PeopleContext) {
   /** The claims and the enrollment: as the session stored them with its code, or else from the present user and enrollment. */
   async function claimsAndEnrollment(
     session: CodeSession,

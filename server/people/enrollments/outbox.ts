@@ -1,19 +1,11 @@
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
-import type { EventDraft, Publish } from '../../platform/database/event-draft.ts';
+import type { EventDraft } from '../../platform/database/event-draft.ts';
 import type { Read } from '../../platform/database/reads/joint-reads.ts';
-import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { Session } from '../../sessions/session.ts';
-import { type SessionStore, unfinishedReads } from '../../sessions/session-store.ts';
+import { unfinishedReads } from '../../sessions/session-store.ts';
+import type { PeopleContext } from '../context.ts';
 import type { Snapshot } from './claims-snapshot.ts';
 import type { Enrolling } from './enroll.ts';
-
-interface Dependencies {
-  sessions: Pick<SessionStore, 'unpublished' | 'dueForEnrollment' | 'markPublished'>;
-  enrolling: Pick<Enrolling, 'applyToEnrollment'>;
-  publish: Publish;
-  clock: { now(): number };
-  logger: Pick<Logger, 'warn' | 'error'>;
-}
 
 /** A session whose enrollment is up to date, with all its events to publish. */
 interface Unpublished {
@@ -26,7 +18,7 @@ const batchSize = 200;
 const gracePeriodMs = 5_000;
 
 /** Does what follows a change of a session: updates the enrollment, then publishes events. The sweep finishes the rest. */
-export function createOutbox({ sessions, enrolling, publish, clock, logger }: Dependencies) {
+export function createOutbox({ sessions, publish, clock, logger }: PeopleContext, enrolling: Enrolling) {
   const publishAll = createGroupCommit<Unpublished, undefined>({
     async run(batch) {
       await publish(batch.flatMap(({ drafts }) => drafts));

@@ -1,23 +1,11 @@
 import type { Read } from '../../platform/database/reads/joint-reads.ts';
-import type { Logger } from '../../platform/telemetry/logging.ts';
-import type { SessionStore } from '../../sessions/session-store.ts';
+import type { PeopleContext } from '../context.ts';
 import { userCollection } from '../users/identity-store.ts';
-import type { UserStore } from '../users/user-store.ts';
-import { type EnrollmentStore, collection as enrollmentCollection } from './enrollment-store.ts';
+import { collection as enrollmentCollection } from './enrollment-store.ts';
 import { invalidatedRead, type SnapshotOwner } from './invalidation-store.ts';
 
 type ChangedUser = Required<SnapshotOwner> & { erasedAt?: Date };
 type ChangedEnrollment = Required<SnapshotOwner> & { userId: string; withdrawnAt?: Date };
-
-interface Dependencies {
-  sessions: Pick<SessionStore, 'invalidateSnapshots'>;
-  users: Pick<UserStore, 'invalidations'>;
-  enrollments: Pick<EnrollmentStore, 'invalidations'>;
-  /** Ends the accesses that were charged under a withdrawn consent. Idempotent. */
-  endAccesses: (enrollment: { _id: string; userId: string; withdrawnAt: Date }) => Promise<void>;
-  clock: { now(): number };
-  logger: Pick<Logger, 'warn'>;
-}
 
 /** How long the sweep leaves a change to the process that made it, which normally invalidates the snapshots at once. */
 const gracePeriodMs = 5_000;
@@ -29,10 +17,12 @@ export const secondLookAfterMs = 60_000;
 /**
  * Invalidates the claims snapshots of a user's sessions after a change of the user or an enrollment. The sweep resumes
  * interrupted invalidations. Idempotent.
+ * @param endAccesses ends the accesses that were charged under a withdrawn consent. Idempotent
  */
-export function createSnapshotInvalidation(dependencies: Dependencies) {
-  const { sessions, users, enrollments, endAccesses, clock, logger } = dependencies;
-
+export function createSnapshotInvalidation(
+  { sessions, users, enrollments, clock, logger }: PeopleContext,
+  endAccesses: (enrollment: { _id: string; userId: string; withdrawnAt: Date }) => Promise<void>,
+) {
   /** Invalidates the snapshots of a user after an erasure or a change of the claims. */
   async function user(changed: ChangedUser): Promise<void> {
     const { _id: userId, invalidateAt, erasedAt } = changed;

@@ -1,21 +1,10 @@
 import { distinct } from '../../platform/batching/distinct.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
-import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import type { Sweep } from '../../platform/database/event-draft.ts';
-import type { Session } from '../../sessions/session.ts';
-import { type CodeOfSession, codesOf, type SessionStore } from '../../sessions/session-store.ts';
-import type { EnrollmentStore } from '../enrollments/enrollment-store.ts';
+import { codesOf } from '../../sessions/session-store.ts';
+import type { PeopleContext } from '../context.ts';
 import { type SnapshotInvalidation, secondLookAfterMs } from '../enrollments/snapshot-invalidation.ts';
-import { type UserStore, userReads } from '../users/user-store.ts';
-
-/** The keys by which other features find their data of a user. */
-export interface Traces {
-  /** The user's `sub` at each partner. */
-  subs: readonly string[];
-  enrollments: readonly (Pick<Session, 'partnerId' | 'mode'> & { enrollmentId: string })[];
-  codes: readonly CodeOfSession[];
-  sessionIds: readonly string[];
-}
+import { userReads } from '../users/user-store.ts';
 
 export interface Erased {
   enrollments: number;
@@ -25,17 +14,6 @@ export interface Erased {
   events: number;
 }
 
-export interface ErasureDependencies {
-  users: Pick<UserStore, 'erase' | 'erasedBefore' | 'remove'>;
-  enrollments: Pick<EnrollmentStore, 'ofUser' | 'remove'>;
-  sessions: Pick<SessionStore, 'ofUser' | 'forgetCarried' | 'forgetUser'>;
-  invalidate: Pick<SnapshotInvalidation, 'user'>;
-  removePasskeys: (userId: string) => Promise<void>;
-  /** Erases the user's data in other features. Idempotent. */
-  eraseElsewhere: (traces: Traces) => Promise<Pick<Erased, 'accesses' | 'events'>>;
-  clock: { now(): number };
-}
-
 const perSweep = 100;
 
 /**
@@ -43,14 +21,14 @@ const perSweep = 100;
  * names charges and never users. The sweep erases again what was written during the first pass, then removes the last
  * references to the user. It also finishes an erasure that a crash has interrupted.
  */
-export function createErasure(dependencies: ErasureDependencies) {
-  const { users, enrollments, sessions, invalidate, removePasskeys, eraseElsewhere, clock } = dependencies;
+export function createErasure(context: PeopleContext, invalidate: SnapshotInvalidation) {
+  const { users, enrollments, sessions, passkeyStore, eraseElsewhere, clock } = context;
   /**
    * Erases the data of a user. Enrollments and sessions name the data that other features keep about the user. So that
    * data goes first: after an interruption, a repeated run still finds it.
    */
   async function eraseData(userId: string): Promise<Erased> {
-    await removePasskeys(userId);
+    await passkeyStore.removeOfUser(userId);
     const [enrolled, userSessions] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
     const elsewhere = await eraseElsewhere({
       subs: distinct([...enrolled, ...userSessions].map(({ sub }) => sub)),
@@ -92,7 +70,7 @@ export function createErasure(dependencies: ErasureDependencies) {
     async erase(userId: string, actor: Actor): Promise<Erased | undefined> {
       const at = new Date(clock.now());
       const entry = auditEntry(actor, { id: userId, at: at.getTime() }, {});
-      if (!(await users.erase(userId, at, entry, () => endDryRun(actor)))) return undefined;
+      if (!(await users.erase(userId, at, entry))) return undefined;
       await invalidate.user({ _id: userId, invalidateAt: at, erasedAt: at });
       return eraseData(userId);
     },

@@ -6,21 +6,9 @@ import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import type { NewExpiry } from '../../platform/database/expiry.ts';
 import type { Read } from '../../platform/database/reads/joint-reads.ts';
 import { ApiError, requireFound } from '../../platform/errors.ts';
-import type { SessionStore } from '../../sessions/session-store.ts';
-import type { EnrollmentStore } from '../enrollments/enrollment-store.ts';
-import type { PasskeyStore } from '../passkeys/passkey-store.ts';
+import type { PeopleContext } from '../context.ts';
 import { isHeld, type User } from '../users/user.ts';
-import { type UserStore, userReads } from '../users/user-store.ts';
-
-export interface HoldDependencies {
-  users: Pick<UserStore, 'find' | 'setHold' | 'heldUsers' | 'noteHeld' | 'moveExpiry'>;
-  enrollments: Pick<EnrollmentStore, 'ofUser' | 'moveExpiry'>;
-  passkeys: Pick<PasskeyStore, 'moveExpiry'>;
-  sessions: Pick<SessionStore, 'ofUser' | 'moveExpiry'>;
-  /** Moves when the events and deliveries of these subjects are deleted. */
-  moveEvents: (subs: readonly string[], expiry: NewExpiry) => Promise<void>;
-  clock: { now(): number };
-}
+import { userReads } from '../users/user-store.ts';
 
 const day = 86_400_000;
 /** How often records that were made during a hold are found. The shortest retention of them is a day. */
@@ -33,13 +21,13 @@ const perSweep = 100;
  * Holds the records of users for a legal reason: user, enrollments, passkeys, sessions, events and deliveries. Until the end of
  * the hold, `UserStore` erases no held user and forgets no claim, and this module moves the expiry of the records behind the end.
  */
-export function createHolds(dependencies: HoldDependencies) {
-  const { users, enrollments, passkeys, sessions, moveEvents, clock } = dependencies;
+export function createHolds(context: PeopleContext) {
+  const { users, enrollments, passkeyStore, sessions, moveEvents, clock } = context;
 
   async function move(user: User, expiry: NewExpiry): Promise<void> {
     const { _id } = user;
     const [enrolled, userSessions] = await Promise.all([enrollments.ofUser(_id), sessions.ofUser(_id)]);
-    const stores = [users, enrollments, passkeys, sessions];
+    const stores = [users, enrollments, passkeyStore, sessions];
     await Promise.all(stores.map((store) => store.moveExpiry(_id, expiry)));
     await moveEvents(distinct([...enrolled, ...userSessions].map(({ sub }) => sub)), expiry);
   }

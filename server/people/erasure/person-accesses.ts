@@ -5,7 +5,7 @@ import type { GrantStore, Traces as WalletTraces } from '../../billing/grant-sto
 import { walletIdOf } from '../../billing/ledger/ledger-page.ts';
 import { distinct } from '../../platform/batching/distinct.ts';
 import { groupBy } from '../../platform/batching/group-by.ts';
-import type { Traces } from './erasure.ts';
+import type { Traces } from '../context.ts';
 
 interface Dependencies {
   charges: Pick<Charges, 'idOf'>;

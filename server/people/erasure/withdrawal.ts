@@ -1,21 +1,8 @@
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
-import { codesOf, type SessionStore } from '../../sessions/session-store.ts';
-import { type Enrollment, type EnrollmentStore, isWithdrawn } from '../enrollments/enrollment-store.ts';
+import { codesOf } from '../../sessions/session-store.ts';
+import type { PeopleContext } from '../context.ts';
+import { type Enrollment, isWithdrawn } from '../enrollments/enrollment-store.ts';
 import type { SnapshotInvalidation } from '../enrollments/snapshot-invalidation.ts';
-import type { Traces } from './erasure.ts';
-
-export interface EndingDependencies {
-  enrollments: Pick<EnrollmentStore, 'find'>;
-  sessions: Pick<SessionStore, 'ofUser'>;
-  /** Ends accesses that were charged at `chargedUntil` or earlier. Idempotent. */
-  endAccesses: (traces: Pick<Traces, 'codes' | 'enrollments'>, chargedUntil: Date) => Promise<void>;
-}
-
-interface Dependencies {
-  enrollments: Pick<EnrollmentStore, 'ofUser' | 'withdraw'>;
-  invalidate: Pick<SnapshotInvalidation, 'enrollment'>;
-  clock: { now(): number };
-}
 
 /** An exchange that is under way at a withdrawal may write its charge later, but at most this much later. */
 const underWayMs = 10_000;
@@ -24,7 +11,7 @@ const underWayMs = 10_000;
  * Returns a function that ends the accesses that a partner bought under a withdrawn consent. It finds them by the codes of the
  * sessions with that consent, and by the enrollment. Accesses that were charged more than `underWayMs` after the withdrawal stay.
  */
-export function createEndingOfAccesses({ enrollments, sessions, endAccesses }: EndingDependencies) {
+export function createEndingOfAccesses({ enrollments, sessions, endAccesses }: PeopleContext) {
   return async ({ _id, userId, withdrawnAt }: { _id: string; userId: string; withdrawnAt: Date }) => {
     const [enrollment, sessionsOfUser] = await Promise.all([enrollments.find(_id), sessions.ofUser(userId)]);
     // The user was erased after the withdrawal, and the erasure removes all accesses.
@@ -47,7 +34,7 @@ export function createEndingOfAccesses({ enrollments, sessions, endAccesses }: E
  * Ends a user's consent with all clients of a partner: earlier codes and accesses become invalid, and the partner can
  * read nothing more. The next session asks for consent again. Idempotent.
  */
-export function createWithdrawal({ enrollments, invalidate, clock }: Dependencies) {
+export function createWithdrawal({ enrollments, clock }: PeopleContext, invalidate: SnapshotInvalidation) {
   /** @returns the enrollments whose consent was ended */
   return async function withdraw(userId: string, partnerId: string, actor: Actor): Promise<Enrollment[]> {
     const at = new Date(clock.now());

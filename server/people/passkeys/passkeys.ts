@@ -1,17 +1,19 @@
 import type { Mode } from '../../../contracts/identifiers.ts';
+import type { Actor } from '../../platform/database/audit/audit-entry.ts';
+import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { deriveId, keyed } from '../../platform/ids.ts';
-import type { createChallenges } from '../../platform/webauthn/challenges.ts';
+import { createChallenges } from '../../platform/webauthn/challenges.ts';
 import {
   type AssertionAnswer,
   type createRelyingParty,
   readAssertion,
   readCreation,
 } from '../../platform/webauthn/relying-party.ts';
-import type { KeepUser } from '../users/keep-user.ts';
-import type { UserStore } from '../users/user-store.ts';
-import type { Passkey, PasskeyStore } from './passkey-store.ts';
+import type { PeopleContext } from '../context.ts';
+import { createKeepUser } from '../users/keep-user.ts';
+import type { Passkey } from './passkey-store.ts';
 
 export const mostPasskeys = 10;
 
@@ -20,19 +22,6 @@ export type Binding = readonly (string | number)[];
 
 export type Ceremony = 'save' | 'return' | 'sign_in';
 export type CeremonyOutcome = 'done' | 'declined' | 'refused' | 'unknown' | 'other_mode' | 'stale';
-
-interface Dependencies {
-  store: PasskeyStore;
-  users: Pick<UserStore, 'find'>;
-  keepUser: KeepUser;
-  /** HMAC key of ids and of user handles. */
-  key: Uint8Array;
-  challenges: ReturnType<typeof createChallenges>;
-  relyingParty: ReturnType<typeof createRelyingParty>;
-  /** Called when a ceremony has ended. */
-  onCeremony: (ceremony: Ceremony, outcome: CeremonyOutcome) => void;
-  clock: { now(): number };
-}
 
 /** A browser's answer, with the passkey that it names. Neither is verified. */
 export interface UnverifiedAnswer {
@@ -52,9 +41,19 @@ interface Use<Found> {
 const noPasskeyError = (userId: string, passkeyId: string) =>
   new ApiError('not_found', { description: `User ${userId} has no passkey ${passkeyId}` });
 
-/** Passkeys of users (WebAuthn): saved after a verification, and used to return. */
-export function createPasskeys(dependencies: Dependencies) {
-  const { store, users, keepUser, key, challenges, relyingParty, onCeremony, clock } = dependencies;
+/**
+ * Passkeys of users (WebAuthn): saved after a verification, and used to return.
+ * @param onCeremony called when a ceremony has ended
+ */
+export function createPasskeys(
+  context: PeopleContext,
+  relyingParty: ReturnType<typeof createRelyingParty>,
+  onCeremony: (ceremony: Ceremony, outcome: CeremonyOutcome) => void,
+) {
+  const { passkeyStore: store, users, clock } = context;
+  const { id: key } = context.keyring;
+  const keepUser = createKeepUser(context);
+  const challenges = createChallenges(key, clock);
   const idOf = (credentialId: string) => deriveId(key, 'passkey', [credentialId]);
   /** The WebAuthn user handle, which an authenticator stores. It reveals nothing about the user. */
   const handleOf = (userId: string) => keyed(key, ['passkey user', userId]).toString('base64url');
@@ -68,8 +67,6 @@ export function createPasskeys(dependencies: Dependencies) {
   return {
     ofUser: store.ofUser,
     onCeremony,
-
-    userOf: async (passkeyId: string): Promise<string | undefined> => (await store.find(passkeyId))?.userId,
 
     /** `PublicKeyCredentialRequestOptionsJSON` */
     requestOptions: (binding: Binding) => relyingParty.requestOptions(challenges.issue(binding)),
@@ -161,19 +158,17 @@ export function createPasskeys(dependencies: Dependencies) {
     },
 
     /** Removes a passkey. A user who was kept only for passkeys is deleted within a day. @throws ApiError `not_found` */
-    async remove(userId: string, passkeyId: string, beforeWrite: () => void = () => {}): Promise<void> {
+    async remove(userId: string, passkeyId: string, actor: Actor): Promise<void> {
       const found = await store.ofUser(userId);
       const others = found.filter(({ _id }) => _id !== passkeyId);
       if (others.length === found.length) throw noPasskeyError(userId, passkeyId);
-      beforeWrite();
+      endDryRun(actor);
       // Before the removal, so that an interruption leaves no user who is kept without a passkey.
       if (others.length === 0) await keepUser.keepOneDay(userId);
       if (!(await store.remove(passkeyId))) throw noPasskeyError(userId, passkeyId);
       // Another passkey may have been removed at the same time.
       if (others.length > 0 && (await store.ofUser(userId)).length === 0) await keepUser.keepOneDay(userId);
     },
-
-    removeAll: store.removeOfUser,
 
     /**
      * The mark of a user, a cookie of the browser in which they saved a passkey, or chose "Not now". It only suppresses

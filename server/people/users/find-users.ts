@@ -1,20 +1,13 @@
 import type { FindUsers } from '../../../contracts/admin/users.ts';
 import { ApiError } from '../../platform/errors.ts';
-import type { SessionStore } from '../../sessions/session-store.ts';
-import type { Enrollment, EnrollmentStore } from '../enrollments/enrollment-store.ts';
-
-interface Dependencies {
-  enrollments: Pick<EnrollmentStore, 'find' | 'ofUser' | 'ofSubject' | 'ofCustomer'>;
-  sessions: Pick<SessionStore, 'find'>;
-  /** The keyed hash of a shop's customer id, which is stored in its place. */
-  customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
-}
+import type { PeopleContext } from '../context.ts';
+import type { Enrollment } from '../enrollments/enrollment-store.ts';
 
 const newestFirst = (one: Enrollment, other: Enrollment): number =>
   other.createdAt.getTime() - one.createdAt.getTime() || (one._id < other._id ? 1 : -1);
 
 /** Finds enrollments of users, newest first, by a customer of a shop or any id that support knows. */
-export function createUserSearch({ enrollments, sessions, customerHash }: Dependencies) {
+export function createUserSearch({ enrollments, sessions, customerHash }: PeopleContext) {
   /** The enrollments of the user that an id names, or the ones with a pairwise subject. */
   async function enrollmentsOf(reference: string): Promise<Enrollment[]> {
     const ofUser = async (userId: string | undefined) =>

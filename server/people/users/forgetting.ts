@@ -1,14 +1,8 @@
 import type { Read } from '../../platform/database/reads/joint-reads.ts';
+import type { PeopleContext } from '../context.ts';
 import type { KeptClaim } from '../enrollments/freshness.ts';
 import type { User } from './user.ts';
-import { type UserStore, userReads } from './user-store.ts';
-
-interface Dependencies {
-  users: Pick<UserStore, 'findWithOldClaims' | 'forgetClaims'>;
-  /** The longest lifetime of a claim, in milliseconds. */
-  claimLifetime: number;
-  clock: { now(): number };
-}
+import { userReads } from './user-store.ts';
 
 /** Expired claims are kept a while: a session (30 minutes) and its code (10 minutes) may have begun with them. */
 export const gracePeriodMs = 3_600_000;
@@ -26,7 +20,7 @@ export function claimKeptUntil(
 }
 
 /** Deletes expired claims, because the consent page promises how long claims are kept. Idempotent. */
-export function createForgetting({ users, claimLifetime, clock }: Dependencies) {
+export function createForgetting({ users, claimLifetime, clock }: PeopleContext) {
   const oldBefore = (now: Date) => new Date(now.getTime() - claimLifetime - gracePeriodMs);
 
   return {

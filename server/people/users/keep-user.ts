@@ -1,20 +1,12 @@
+import type { PeopleContext } from '../context.ts';
 import { oneTimeUserLifetimeMs } from '../enrollments/enroll.ts';
-import type { EnrollmentStore } from '../enrollments/enrollment-store.ts';
-import type { User, UserStore } from './user-store.ts';
-
-interface Dependencies {
-  users: Pick<UserStore, 'keepUntil'>;
-  enrollments: Pick<EnrollmentStore, 'keepUntil'>;
-  /** The longest lifetime of a claim, in milliseconds. */
-  claimLifetime: number;
-  clock: { now(): number };
-}
+import type { User } from './user-store.ts';
 
 /**
  * Keeps one-time users for longer while they have a passkey. A one-time user cannot be recognised again by the source,
  * and is deleted at `purgeAt`. All other users have no `purgeAt`, and nothing is changed for them.
  */
-export function createKeepUser({ users, enrollments, claimLifetime, clock }: Dependencies) {
+export function createKeepUser({ users, enrollments, claimLifetime, clock }: PeopleContext) {
   /** Changes when a one-time user and their enrollments are deleted. */
   async function keepUntil(userId: string, until: Date): Promise<void> {
     if (await users.keepUntil(userId, until)) await enrollments.keepUntil(userId, until);
@@ -45,4 +37,3 @@ export function createKeepUser({ users, enrollments, claimLifetime, clock }: Dep
       keepUntil(userId, new Date(clock.now() + oneTimeUserLifetimeMs)),
   };
 }
-export type KeepUser = ReturnType<typeof createKeepUser>;

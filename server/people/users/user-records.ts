@@ -3,16 +3,13 @@ import type { VerificationStores } from '../store.ts';
 import { createFindUserId } from './user-id.ts';
 
 /** Returns the ids of a user and the user's enrollments, which are targets of audit entries. */
-export function createUserRecords({ enrollments, passkeys }: VerificationStores) {
-  const findUserId = createFindUserId({
-    enrollments,
-    userOfPasskey: async (passkeyId) => (await passkeys.find(passkeyId))?.userId,
-  });
+export function createUserRecords(stores: VerificationStores) {
+  const findUserId = createFindUserId(stores);
 
   /** @param reference of a user, a passkey, an enrollment, or the subject that a partner knows @throws ApiError `not_found` */
   return async (reference: string): Promise<string[]> => {
     const userId = await findUserId(reference);
     if (userId === undefined) throw new ApiError('not_found', { description: `No user ${reference}` });
-    return [userId, ...(await enrollments.ofUser(userId)).map(({ _id }) => _id)];
+    return [userId, ...(await stores.enrollments.ofUser(userId)).map(({ _id }) => _id)];
   };
 }

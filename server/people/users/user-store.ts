@@ -1,5 +1,6 @@
 import type { Db, Filter, UpdateFilter } from 'mongodb';
 import type { AuditEntry } from '../../platform/database/audit/audit-entry.ts';
+import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import { moveExpiry, type NewExpiry } from '../../platform/database/expiry.ts';
 import { anyOf, type Read } from '../../platform/database/reads/joint-reads.ts';
 import { readPage } from '../../platform/database/reads/pages.ts';
@@ -135,14 +136,9 @@ export function createUserStore(db: Db) {
      * Empties the record, so that the same person is a new user from now on. The caller must then invalidate the claims
      * snapshots in the user's sessions.
      * @returns whether the user existed
-     * @throws ApiError `conflict` if a legal hold keeps the user
+     * @throws ApiError `conflict` if a legal hold keeps the user; DryRunEnd in a dry run
      */
-    async erase(
-      id: string,
-      at: Date,
-      entry: AuditEntry,
-      beforeWrite: () => void = () => {},
-    ): Promise<boolean> {
+    async erase(id: string, at: Date, entry: AuditEntry): Promise<boolean> {
       const notYetErased = { _id: id, ...notErased };
       const user = await users.findOne(notYetErased, { projection: { identity: 1, hold: 1 } });
       if (!user) return false;
@@ -150,7 +146,7 @@ export function createUserStore(db: Db) {
         const description = `A legal hold keeps ${id} until ${user.hold?.until.toISOString()}`;
         throw new ApiError('conflict', { description });
       }
-      beforeWrite();
+      endDryRun(entry);
       const emptied = { claims: {}, duplicate: false, erasedAt: at, invalidateAt: at, auditAt: entry.at };
       const { matchedCount } = await users.updateOne(
         { ...notYetErased, ...notHeld(at) },

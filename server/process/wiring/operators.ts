@@ -12,14 +12,12 @@ import type { Stores } from '../../operations/stores.ts';
 import type { createWarnings } from '../../operations/warnings/feature.ts';
 import type { Verification } from '../../pages/feature.ts';
 import type { PartnersFeature } from '../../partners/feature.ts';
-import type { Integrations } from '../../partners/integrations/admin-integrations.ts';
 import { createMemberProcedures } from '../../partners/members/admin.ts';
 import type { MemberMail } from '../../partners/members/member-mail.ts';
 import type { PartnerNames } from '../../platform/database/partner-names.ts';
 import type { RequestLimit } from '../../platform/http/limits/request-limits.ts';
 import { createWebhookProcedures } from '../../webhooks/admin.ts';
 import { createWhyOff } from '../../webhooks/delivery/endpoint.ts';
-import { createEndpointHealth } from '../../webhooks/operators/endpoints/health.ts';
 import { createRequireKey } from '../../webhooks/operators/endpoints/key-owner.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 
@@ -31,7 +29,6 @@ interface Parts {
   partners: PartnersFeature;
   wallets: ReturnType<typeof createWalletsFeature>;
   verification: Verification;
-  integrations: Integrations;
   warnings: ReturnType<typeof createWarnings>;
   webhooks: Webhooks;
   memberMail: MemberMail;
@@ -41,14 +38,9 @@ interface Parts {
 export function createOperators(foundation: Foundation, parts: Parts) {
   const { config, clock, keyring, processes, logger, databaseFault } = foundation;
   const { stores, limit, partnerNames, metrics } = parts;
-  const { partners, wallets, verification, integrations, warnings, webhooks } = parts;
+  const { partners, wallets, verification, warnings, webhooks } = parts;
   const { directory } = partners;
 
-  const pauses = (keyIds: readonly string[]) => stores.partners.keys.pauses(keyIds, clock.now());
-  const requireKey = createRequireKey(directory.apiKey);
-  const hasWorker = () => processes.hasRole('worker');
-  const whyOff = createWhyOff(directory);
-  const readHealth = createEndpointHealth({ ...webhooks.context, requireKey, pauses, hasWorker, whyOff });
   const admin = createAdmin(foundation, {
     ...{ stores, metrics, partnerNames },
     readQueue: webhooks.context.deliveryQueries.queue,
@@ -69,14 +61,14 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     partners: partners.procedures,
     wallets: wallets.procedures,
     verification: verification.procedures,
-    others: { integrations: integrations.procedures, members, warnings: warnings.procedures },
+    others: { members, warnings: warnings.procedures },
     webhooks: createWebhookProcedures({
-      webhooks,
-      requireKey,
+      ...webhooks.context,
       partnerNames,
-      pauses,
-      hasWorker,
-      whyOff,
+      requireKey: createRequireKey(directory.apiKey),
+      pauses: (keyIds) => stores.partners.keys.pauses(keyIds, clock.now()),
+      hasWorker: () => processes.hasRole('worker'),
+      whyOff: createWhyOff(directory),
       subjectOf: async (id) => (await stores.verification.enrollments.find(id))?.sub,
     }),
   });
@@ -110,8 +102,6 @@ export function createOperators(foundation: Foundation, parts: Parts) {
         overview,
         backlog,
         readProcesses: processes.survey,
-        // The page shows only the worst endpoints.
-        readEndpoints: () => readHealth({ limit: 20 }),
         metrics,
         clock,
         log: logger,

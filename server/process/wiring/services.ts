@@ -5,7 +5,6 @@ import { authenticateKey } from '../../api/verify/hvf-session.ts';
 import { createBillingFeature } from '../../billing/feature.ts';
 import { tracedStores } from '../../billing/ledger/traced-ledger.ts';
 import { createWalletsFeature } from '../../billing/wallets/feature.ts';
-import { createStatementSigner } from '../../billing/wallets/signed-statement.ts';
 import { statusListTypes } from '../../identity-wallet/port.ts';
 import type { Foundation } from '../../operations/foundation.ts';
 import { createMetrics } from '../../operations/metrics/metrics.ts';
@@ -15,7 +14,6 @@ import { createStores } from '../../operations/stores.ts';
 import { createWarnings } from '../../operations/warnings/feature.ts';
 import { createVerification } from '../../pages/feature.ts';
 import { createPartnersFeature } from '../../partners/feature.ts';
-import { createIntegrations } from '../../partners/integrations/admin-integrations.ts';
 import { customerHash } from '../../partners/integrations/customer-hash.ts';
 import { createSecretUses } from '../../partners/keys/secret-uses.ts';
 import { createMemberMail } from '../../partners/members/member-mail.ts';
@@ -155,16 +153,6 @@ export function createServices(foundation: Foundation) {
     unpaidWallets: createUnpaidWallets(stores),
     standardPrice: config.priceCents,
     partners: partners.partners,
-    signStatement: createStatementSigner({
-      ...{ keyring, issuer: config.baseUrl, clock },
-      turn: billingStores.ledger.turn,
-    }),
-  });
-
-  const integrations = createIntegrations({
-    ...common,
-    store: stores.storefront.integrations,
-    directory,
   });
 
   const personAccesses = createPersonAccesses({
@@ -183,7 +171,7 @@ export function createServices(foundation: Foundation) {
     directory,
     publish: webhooks.publish,
     startsPerMinute: config.startsPerMinute,
-    hasIntegration: integrations.hasActive,
+    hasIntegration: partners.integrations.hasActive,
     oidcSources: config.oidcSources,
     identityWalletSources: config.identityWalletSources,
     fetchStatusList: (uri) => publicGet(uri, Object.values(statusListTypes)),
@@ -213,7 +201,6 @@ export function createServices(foundation: Foundation) {
     revokedAt: billingStores.revocations.revokedAt,
     partners,
     verification,
-    integrations,
     issuer: config.baseUrl,
     deadline: pace,
   });
@@ -241,7 +228,6 @@ export function createServices(foundation: Foundation) {
     partners,
     wallets,
     verification,
-    integrations,
     warnings,
     webhooks,
     memberMail,

@@ -6,27 +6,17 @@ import type {
   StartedBulk,
 } from '../../../contracts/admin/bulk.ts';
 import { retentionMs } from '../../../contracts/retention.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit/audit-entry.ts';
 import { createAuditedChange } from '../../platform/database/audit/audited-change.ts';
 import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
-import type { WhyOff } from '../delivery/endpoint.ts';
-import { type RequireOtherUrl, requireSomeEndpoint } from '../operators/endpoints/required-endpoint.ts';
+import type { OperatorsContext } from '../context.ts';
+import { createRequireOtherUrl, requireSomeEndpoint } from '../operators/endpoints/required-endpoint.ts';
 import { requireDueTime } from '../operators/schedule/reschedule.ts';
 import { type BulkJob, type ClosedFilter, type KeyCount, sum, viewBulkJob } from './bulk-job.ts';
-import { type BulkStore, sendsDelivered, type Work } from './bulk-store.ts';
-
-interface Settings {
-  store: BulkStore;
-  clock: Pick<Clock, 'now'>;
-  /** Makes this process, or another one, take the first step of a job. */
-  announce: (bulkId: string) => Promise<void>;
-  requireOtherUrl: RequireOtherUrl;
-  whyOff: WhyOff;
-}
+import { sendsDelivered, type Work } from './bulk-store.ts';
 
 /** A job has a limit of keys, because its document contains a part for each key. */
 const mostKeysPerJob = 500;
@@ -61,7 +51,9 @@ function computeFingerprint(
 }
 
 /** Starts, shows and cancels bulk jobs for operators. The methods throw ApiError. */
-export function createBulkJobs({ store, clock, announce, requireOtherUrl, whyOff }: Settings) {
+export function createBulkJobs(context: OperatorsContext) {
+  const { bulk: store, clock, announce, whyOff } = context;
+  const requireOtherUrl = createRequireOtherUrl(context);
   const change = createAuditedChange(store, clock);
   const view = (job: BulkJob): BulkView => viewBulkJob(job, clock.now());
 

@@ -1,21 +1,11 @@
 import { groupBy } from '../../platform/batching/group-by.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { deriveId } from '../../platform/ids.ts';
+import type { SendingContext } from '../context.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import { composeDelivery, purgeDate } from '../delivery/events.ts';
-import type { DeliverySettings } from '../operators/delivery-actions.ts';
 import type { BulkJob, Part } from './bulk-job.ts';
-import {
-  type BulkStore,
-  blockingStatuses,
-  bulkQuery,
-  sendsDelivered,
-  statusToProcess,
-} from './bulk-store.ts';
-
-interface Settings extends DeliverySettings {
-  store: Pick<BulkStore, 'reserve'>;
-}
+import { blockingStatuses, bulkQuery, sendsDelivered, statusToProcess } from './bulk-store.ts';
 
 const mostPerStep = 200;
 /** Milliseconds between two steps that cancel or reschedule, so that other work can use the database. */
@@ -59,8 +49,8 @@ function addUp(part: Part, { finished, ...step }: Pick<Part, 'done' | 'leftOut' 
  * Makes the function that takes a step: it processes the next documents of one key, and returns the part after it. Any process may
  * repeat a step, whole or in part, because the ids of new deliveries are derived from the deliveries that are sent again.
  */
-export function createBulkSteps(settings: Settings) {
-  const { store, events, deliveryQueries, insertAndSend, due, clock, idKey } = settings;
+export function createBulkSteps(context: SendingContext) {
+  const { bulk: store, events, deliveryQueries, insertAndSend, due, clock, idKey } = context;
   const now = (): Date => new Date(clock.now());
   const timeIn = (ms: number): Date => new Date(clock.now() + ms);
 

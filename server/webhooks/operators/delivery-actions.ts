@@ -2,18 +2,17 @@ import type { NewTime, ResendDeliveries } from '../../../contracts/admin/deliver
 import type { EventName } from '../../../contracts/event-names.ts';
 import { attemptLimit, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
 import { groupBy } from '../../platform/batching/group-by.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { Actor } from '../../platform/database/audit/audit-entry.ts';
+import { endDryRun } from '../../platform/database/audit/dry-run.ts';
 import { givenFields } from '../../platform/database/reads/look-through.ts';
 import { ApiError, requireFound } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
+import type { OperatorsContext } from '../context.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
-import type { Due } from '../delivery/due.ts';
-import type { WhyOff } from '../delivery/endpoint.ts';
-import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts';
-import { type DeliveryQueryStore, finalStatuses } from './delivery-query-store.ts';
-import type { KeyOwner, ReadPauses, RequireKey } from './endpoints/key-owner.ts';
-import { type RequireOtherUrl, requireSomeEndpoint } from './endpoints/required-endpoint.ts';
+import { finalStatuses } from './delivery-query-store.ts';
+import type { KeyOwner } from './endpoints/key-owner.ts';
+import { createRequireOtherUrl, requireSomeEndpoint } from './endpoints/required-endpoint.ts';
 import { sampleDraft, spacedJson, testEvent } from './endpoints/samples.ts';
 import { requireDueTime, requireKept } from './schedule/reschedule.ts';
 import {
@@ -23,24 +22,6 @@ import {
   resentPerSecond,
   waitForEnd,
 } from './schedule/waiting-limits.ts';
-
-/** What deliveries are made with, by hand and by bulk jobs. */
-export interface DeliverySettings {
-  events: EventStore;
-  deliveryQueries: DeliveryQueryStore;
-  /** Stores new deliveries, and sends the due ones in this process or another one. */
-  insertAndSend: (deliveries: readonly Delivery[]) => Promise<void>;
-  due: Pick<Due, 'retryAt'>;
-  clock: Pick<Clock, 'now'>;
-  idKey: Uint8Array;
-}
-
-interface Settings extends DeliverySettings {
-  requireKey: RequireKey;
-  pauses: ReadPauses;
-  requireOtherUrl: RequireOtherUrl;
-  whyOff: WhyOff;
-}
 
 /** How long a test waits for its only attempt. The additional time is for its start and its record. */
 const testTimeoutMs = attemptTimeoutMs + 5_000;
@@ -69,19 +50,9 @@ const hasEnded = (delivery: Delivery): boolean => finalStatuses.some((status) =>
 export type DeliveryActions = ReturnType<typeof createDeliveryActions>;
 
 /** Actions of operators on deliveries. The methods throw ApiError. */
-export function createDeliveryActions(settings: Settings) {
-  const {
-    events,
-    deliveryQueries,
-    insertAndSend,
-    due,
-    requireKey,
-    pauses,
-    requireOtherUrl,
-    whyOff,
-    clock,
-    idKey,
-  } = settings;
+export function createDeliveryActions(context: OperatorsContext) {
+  const { events, deliveryQueries, insertAndSend, due, requireKey, pauses, whyOff, clock, idKey } = context;
+  const requireOtherUrl = createRequireOtherUrl(context);
   const now = () => new Date(clock.now());
 
   const requireDelivery = async (id: string): Promise<Delivery> =>
@@ -157,23 +128,22 @@ export function createDeliveryActions(settings: Settings) {
       return { dryRun, deliveries: await dispatchInTurn(keyIds, () => resendAll(chosen, by)) };
     },
 
-    /** @param beforeWrite called after the checks; may end a dry run */
-    async cancel(id: string, beforeWrite: () => void = () => {}): Promise<Delivery> {
+    async cancel(id: string, actor: Actor): Promise<Delivery> {
       const delivery = await requireDelivery(id);
       if (delivery.status !== 'pending') throw notWaitingError(delivery, 'cancelled');
-      beforeWrite();
+      endDryRun(actor);
       const cancelled = await deliveryQueries.cancel(id, now());
       if (cancelled) return cancelled;
       throw notWaitingError(await requireDelivery(id), 'cancelled');
     },
 
-    /** Changes the time of the attempt that a delivery waits for. @param beforeWrite called after the checks */
-    async reschedule(id: string, time: NewTime, beforeWrite: () => void = () => {}): Promise<Delivery> {
+    /** Changes the time of the attempt that a delivery waits for. */
+    async reschedule(id: string, time: NewTime, actor: Actor): Promise<Delivery> {
       const at = requireDueTime(time, now());
       const delivery = await requireDelivery(id);
       if (delivery.status !== 'pending') throw notWaitingError(delivery, 'moved');
       requireKept(at, delivery.purgeAt);
-      beforeWrite();
+      endDryRun(actor);
       const moved = await deliveryQueries.move(id, { at, trigger: 'reschedule' });
       if (!moved) throw notWaitingError(await requireDelivery(id), 'moved');
       await due.retryAt(at);

@@ -57,8 +57,6 @@ const cancelUpdate = (at: Date) => ({
   $unset: { nextAttemptAt: '' as const, overdue: '' as const },
 });
 
-export type DeliveryQueryStore = ReturnType<typeof createDeliveryQueryStore>;
-
 export function createDeliveryQueryStore(db: Db) {
   const deliveries: Collection<Delivery> = db.collection(collection);
   const dueWithin = (second: Date): Filter<Delivery> => ({

@@ -4,24 +4,15 @@ import type { OperatorRole } from '../../../contracts/admin/operators.ts';
 import type { Total, Unpaged } from '../../../contracts/admin/references.ts';
 import { groupBy } from '../../platform/batching/group-by.ts';
 import { requireFound } from '../../platform/errors.ts';
+import type { OperatorsContext } from '../context.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
-import type { OffReason, WhyOff } from '../delivery/endpoint.ts';
-import type { EventStore } from '../delivery/event-store.ts';
+import type { OffReason } from '../delivery/endpoint.ts';
 import { visibleDelivery, visibleEvent } from './admin-personal-data.ts';
-import { type DeliveryQueryStore, queryOf } from './delivery-query-store.ts';
-import { createWaiting, type WaitingSettings } from './schedule/waiting.ts';
+import type { DeliveryActions } from './delivery-actions.ts';
+import { queryOf } from './delivery-query-store.ts';
+import { createWaiting } from './schedule/waiting.ts';
 import { type CommandAdvice, describeTimeline } from './timeline.ts';
 import { viewDelivery, viewEvent } from './views.ts';
-
-interface Settings extends WaitingSettings {
-  events: EventStore;
-  deliveryQueries: DeliveryQueryStore;
-  /** Finds a delivery. @throws ApiError `not_found` */
-  requireDelivery: (deliveryId: string) => Promise<Delivery>;
-  /** The subject of an enrollment, by which an index finds its events; undefined if the enrollment was erased. */
-  subjectOf: (enrollmentId: string) => Promise<string | undefined>;
-  whyOff: WhyOff;
-}
 
 type EventFilter = Unpaged<ListEvents>;
 type DeliveryFilter = Unpaged<ListDeliveries>;
@@ -29,9 +20,9 @@ type DeliveryFilter = Unpaged<ListDeliveries>;
 export type WebhookQueries = ReturnType<typeof createWebhookQueries>;
 
 /** Queries of operators about events and deliveries. The methods throw ApiError. */
-export function createWebhookQueries(settings: Settings) {
-  const { events, deliveryQueries, clock, requireDelivery, subjectOf, whyOff } = settings;
-  const reasonsToWait = createWaiting(settings);
+export function createWebhookQueries(context: OperatorsContext, { requireDelivery }: DeliveryActions) {
+  const { events, deliveryQueries, clock, subjectOf, whyOff } = context;
+  const reasonsToWait = createWaiting(context);
 
   async function view(deliveries: readonly Delivery[], role: OperatorRole): Promise<DeliveryView[]> {
     const waits = await reasonsToWait(deliveries);

@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { createLedgerStore } from '../../../server/billing/ledger/ledger-store.ts';
 import { openingPage } from '../../../server/billing/ledger/page-builder.ts';
-import { createRevocationStore } from '../../../server/billing/revocation-store.ts';
+import { createBillingStores } from '../../../server/billing/store.ts';
 import { createWalletAudit } from '../../../server/billing/wallets/audit/audit-wallet.ts';
-import { createCheckpointStore } from '../../../server/billing/wallets/audit/checkpoint-store.ts';
-import { createFaultStore } from '../../../server/billing/wallets/audit/fault-store.ts';
 import { createNightlyAudit } from '../../../server/billing/wallets/audit/nightly-audit.ts';
+import { createWalletsStores } from '../../../server/billing/wallets/store.ts';
 import { preparedDatabase } from '../../harness/database.ts';
 
 const dayMs = 86_400_000;
@@ -15,35 +13,26 @@ const twoOClock = Date.UTC(2026, 6, 1, 2);
 /** A ledger with more wallets than a page of the audit has. `audited` are the audits since the last call of `take`. */
 async function ledger(walletCount = 23) {
   const { db } = await preparedDatabase();
-  const store = createLedgerStore(db);
+  const stores = { ...createBillingStores(db), ...createWalletsStores(db) };
   const ids = Array.from({ length: walletCount }, (_, n) => `ptr_${n}:test`);
-  await store.insert(ids.map((id) => openingPage(id, new Date(twoOClock - dayMs))));
+  await stores.ledger.insert(ids.map((id) => openingPage(id, new Date(twoOClock - dayMs))));
   const clock = { time: twoOClock, now: () => clock.time };
   /** How long each audit of a wallet takes, in milliseconds of the process. */
   const pace = { auditMs: 0 };
   let elapsed = 0;
-  const faults = createFaultStore(db);
-  const audit = createWalletAudit({
-    ...{ store, faults, clock, key: randomBytes(32) },
-    revocations: createRevocationStore(db),
-    checkpoints: createCheckpointStore(db),
-  });
+  const audit = createWalletAudit({ stores, clock, key: randomBytes(32) });
   let audited: { walletId: string; isWhole: boolean }[] = [];
   const errors: unknown[] = [];
+  const noted: typeof audit = {
+    audit(walletId, options) {
+      audited.push({ walletId, isWhole: options?.sinceCheckpoint !== true });
+      elapsed += pace.auditMs;
+      return audit.audit(walletId, options);
+    },
+  };
+  const logger = { error: (details: unknown) => void errors.push(details) };
   const processOf = (worker: boolean) =>
-    createNightlyAudit({
-      audit: {
-        ...audit,
-        audit(walletId, options) {
-          audited.push({ walletId, isWhole: options?.sinceCheckpoint !== true });
-          elapsed += pace.auditMs;
-          return audit.audit(walletId, options);
-        },
-      },
-      ...{ store, faults, clock, worker },
-      monotonic: () => elapsed,
-      logger: { error: (details: unknown) => void errors.push(details) },
-    });
+    createNightlyAudit({ stores, clock, worker, logger }, noted, () => elapsed);
   const take = () => {
     const taken = audited;
     audited = [];

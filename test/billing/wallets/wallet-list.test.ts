@@ -75,17 +75,17 @@ async function walletsWith(wallets: readonly Steps[], unpaid: readonly string[] 
       expect(await stores.ledger.insert(pages.slice(first, first + 500))).not.toContain('refused');
   }
   const clock = { now: () => now };
-  const { ledger, use, summaries: store } = stores;
-  const summaries = createWalletSummaries({ store, ledger, use, clock });
+  const summaries = createWalletSummaries({ stores, clock });
   await summaries.sweep.sweep();
-  const { list, count } = createWalletList({
-    ...{ store, ledger, summaries, clock },
+  const context = {
+    ...{ stores, clock },
     unpaidWallets: async () => ({
       wallets: new Map(unpaid.map((id) => [id, { count: 3, lastAt: new Date(now) }])),
       sampledSince: null,
     }),
-    partnerNames: async (ids) => new Map(ids.map((id) => [id, `name of ${id}`])),
-  });
+    partnerNames: async (ids: readonly string[]) => new Map(ids.map((id) => [id, `name of ${id}`])),
+  };
+  const { list, count } = createWalletList(context, summaries);
   return Object.assign((wanted: Partial<ListWallets> = {}) => list({ limit: 50, ...wanted }), { count });
 }
 

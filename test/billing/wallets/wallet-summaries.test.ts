@@ -14,8 +14,8 @@ const b = walletIdOf('ptr_b', 'live');
 /** A ledger whose writes do not notify the summaries. `process` creates the summaries of one process. */
 async function ledgerOf(walletIds: readonly string[]) {
   const { db } = await preparedDatabase();
-  const { ledger } = createBillingStores(db);
-  const { use, summaries: store } = createWalletsStores(db);
+  const stores = { ...createBillingStores(db), ...createWalletsStores(db) };
+  const { ledger, use, summaries: store } = stores;
   const heads = new Map(walletIds.map((id) => [id, openingPage(id, new Date(now - 1_000))]));
   await ledger.insert([...heads.values()]);
 
@@ -34,7 +34,7 @@ async function ledgerOf(walletIds: readonly string[]) {
   const collection = db.collection<WalletSummary>('walletSummaries');
   return {
     ...{ db, store, use, move, collection },
-    process: () => createWalletSummaries({ store, ledger, use, clock: { now: () => now } }),
+    process: () => createWalletSummaries({ stores, clock: { now: () => now } }),
     balances: async () => (await collection.find().sort({ _id: 1 }).toArray()).map(({ balance }) => balance),
   };
 }

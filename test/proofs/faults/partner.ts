@@ -1,6 +1,7 @@
 import { createTRPCClient, httpLink } from '@trpc/client';
 import type { AdminRouter } from '../../../server/operations/admin-router.ts';
 import { adminToken, type Environment } from './environment.ts';
+import { retry } from './retry.ts';
 
 export const redirectUri = 'http://localhost:9999/callback';
 /** A request limit far above what a run needs. */
@@ -27,8 +28,7 @@ interface PartnerSettings {
 /** The most partners that are created to find a wallet of a given writer. */
 const mostTries = 100;
 
-/** Creates an active partner with a key, a client without request limits, and `funds` cents. */
-export async function createPartner(
+async function createOnce(
   environment: Pick<Environment, 'adminUrl'>,
   { funds, perHour = unlimited, webhook, accepts = async () => true }: PartnerSettings,
 ) {
@@ -67,4 +67,11 @@ export async function createPartner(
     walletId: `${partnerId}:test`,
   };
 }
-export type Partner = Awaited<ReturnType<typeof createPartner>>;
+export type Partner = Awaited<ReturnType<typeof createOnce>>;
+
+/**
+ * Creates an active partner with a key, a client without request limits, and `funds` cents. After an error, such as 503 of a busy
+ * machine, it begins again with another partner.
+ */
+export const createPartner = (...parameters: Parameters<typeof createOnce>): Promise<Partner> =>
+  retry(() => createOnce(...parameters));

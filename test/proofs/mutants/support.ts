@@ -39,7 +39,7 @@ export const support = [
       ['if (user.hold) await move(user, { to: user.hold.until });', ''],
       ['await move(user, { from: hold.until, to: soon });', ''],
       [
-        'const stores = [users, enrollments, passkeys, sessions];',
+        'const stores = [users, enrollments, passkeyStore, sessions];',
         'const stores = [users, enrollments, sessions];',
       ],
     ],

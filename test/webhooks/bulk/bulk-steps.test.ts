@@ -16,7 +16,7 @@ async function stillSystem() {
   const clock = { time: begin, now: () => clock.time };
   const system = await createSystem({ worker: false, clock });
   const keyId = system.key('http://localhost:1/');
-  const step = createBulkSteps({ ...system.context, store: system.context.bulk });
+  const step = createBulkSteps(system.context);
 
   /** Takes all steps of a job, each at the time when it is due. @returns the last part, and the times */
   async function takeAll({ _id, parts, ...job }: BulkJob) {

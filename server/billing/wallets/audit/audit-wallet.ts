@@ -1,10 +1,6 @@
 import type { AuditView, LedgerFinding } from '../../../../contracts/admin/wallets.ts';
-import type { Clock } from '../../../platform/clock.ts';
 import { digestOf } from '../../ledger/ledger-page.ts';
-import type { LedgerStore } from '../../ledger/ledger-store.ts';
-import type { RevocationStore } from '../../revocation-store.ts';
-import type { CheckpointStore } from './checkpoint-store.ts';
-import type { FaultStore } from './fault-store.ts';
+import type { WalletsContext } from '../context.ts';
 import {
   type Checked,
   createLedgerChecks,
@@ -13,21 +9,13 @@ import {
   type MissingGrant,
 } from './ledger-checks.ts';
 
-interface Dependencies {
-  store: Pick<LedgerStore, 'head' | 'page' | 'pages'>;
-  revocations: Pick<RevocationStore, 'has'>;
-  checkpoints: CheckpointStore;
-  faults: Pick<FaultStore, 'save'>;
-  /** The key that seals checkpoints. */
-  key: Uint8Array;
-  clock: Pick<Clock, 'now'>;
-}
-
 /** Events of a page must be published within this time, in milliseconds. It usually takes seconds, with the sweep up to 30 s. */
 const publishWithinMs = 60_000;
 
 /** Audits wallets while they are in use. That is possible because pages do not change. The next audit checks newer pages. */
-export function createWalletAudit({ store, revocations, checkpoints, faults, key, clock }: Dependencies) {
+export function createWalletAudit({ stores, key, clock }: Pick<WalletsContext, 'stores' | 'key' | 'clock'>) {
+  const { ledger: store, revocations, checkpoints, faults } = stores;
+
   /** Returns the page that the checkpoint names (`start`), or the fault of the checkpoint. */
   async function checkCheckpoint(walletId: string): Promise<{ start?: Checked; findings: LedgerFinding[] }> {
     const checkpoint = await checkpoints.find(walletId, key);

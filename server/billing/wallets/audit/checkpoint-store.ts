@@ -38,4 +38,3 @@ export function createCheckpointStore(db: Db) {
     },
   };
 }
-export type CheckpointStore = ReturnType<typeof createCheckpointStore>;

@@ -96,4 +96,3 @@ export function createFaultStore(db: Db) {
     },
   };
 }
-export type FaultStore = ReturnType<typeof createFaultStore>;

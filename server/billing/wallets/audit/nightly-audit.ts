@@ -1,22 +1,9 @@
-import { type Clock, monotonicTime } from '../../../platform/clock.ts';
+import { monotonicTime } from '../../../platform/clock.ts';
 import type { Sweep } from '../../../platform/database/event-draft.ts';
 import { sha256 } from '../../../platform/ids.ts';
-import type { Logger } from '../../../platform/telemetry/logging.ts';
-import type { LedgerStore } from '../../ledger/ledger-store.ts';
+import type { WalletsContext } from '../context.ts';
 import type { WalletAudit } from './audit-wallet.ts';
-import { type AuditRun, auditRunRead, type FaultStore, isTaken } from './fault-store.ts';
-
-interface Dependencies {
-  audit: WalletAudit;
-  store: Pick<LedgerStore, 'walletIds'>;
-  faults: FaultStore;
-  clock: Pick<Clock, 'now'>;
-  logger: Pick<Logger, 'error'>;
-  /** Whether this process audits: one with the role worker. */
-  worker: boolean;
-  /** A time in milliseconds that never goes back. Tests give their own. */
-  monotonic?: () => number;
-}
+import { type AuditRun, auditRunRead, isTaken } from './fault-store.ts';
 
 const dayMs = 86_400_000;
 /** The hour of the day, in UTC, at which the audit begins. */
@@ -34,16 +21,17 @@ const dueDayOf = (now: number) => new Date(now - beginsAtHour * 3_600_000).toISO
 const isReadWhole = (walletId: string, day: string): boolean =>
   (Buffer.from(sha256(walletId), 'base64url').readUInt32BE() + Date.parse(day) / dayMs) % 7 === 0;
 
-/** Audits all wallets each night, some in each sweep, in one process at a time. */
-export function createNightlyAudit({
-  audit,
-  store,
-  faults,
-  clock,
-  logger,
-  worker,
+/**
+ * Audits all wallets each night, some in each sweep, in one process at a time.
+ * @param monotonic returns a time in milliseconds that never goes back. Tests give their own
+ */
+export function createNightlyAudit(
+  { stores, clock, logger, worker }: Pick<WalletsContext, 'stores' | 'clock' | 'logger' | 'worker'>,
+  audit: WalletAudit,
   monotonic = monotonicTime,
-}: Dependencies): Sweep {
+): Sweep {
+  const { ledger: store, faults } = stores;
+
   async function auditOne(walletId: string, day: string): Promise<void> {
     const report = await audit.audit(walletId, { sinceCheckpoint: !isReadWhole(walletId, day) });
     if (report && report.findings.length > 0)

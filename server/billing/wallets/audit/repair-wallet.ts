@@ -1,24 +1,7 @@
 import type { AuditView, LedgerFinding, RepairView } from '../../../../contracts/admin/wallets.ts';
-import type { Clock } from '../../../platform/clock.ts';
 import type { AuditEntry } from '../../../platform/database/audit/audit-entry.ts';
-import type { GrantStore } from '../../grant-store.ts';
-import type { LedgerStore } from '../../ledger/ledger-store.ts';
-import type { Publishing } from '../../publishing.ts';
-import type { RevocationStore } from '../../revocation-store.ts';
+import type { WalletsContext } from '../context.ts';
 import type { WalletAudit } from './audit-wallet.ts';
-import type { CheckpointStore } from './checkpoint-store.ts';
-
-interface Dependencies {
-  audit: WalletAudit;
-  store: Pick<LedgerStore, 'page'>;
-  grants: Pick<GrantStore, 'remove'>;
-  revocations: Pick<RevocationStore, 'add'>;
-  checkpoints: Pick<CheckpointStore, 'remove'>;
-  publishing: Pick<Publishing, 'publishInBackground' | 'drain'>;
-  /** Adds entries to the audit log. Idempotent. */
-  record: (entries: readonly AuditEntry[]) => Promise<void>;
-  clock: Pick<Clock, 'now'>;
-}
 
 type Mend = NonNullable<LedgerFinding['mend']>;
 type Repair = (walletId: string, found: readonly LedgerFinding[]) => Promise<void>;
@@ -30,8 +13,9 @@ type DescribeRepair = (mended: readonly LedgerFinding[]) => AuditEntry;
  * Mends the findings of an audit that need no change of an entry, an amount or a digest. Missing or altered entries are not
  * mended. They need another backup or an adjustment.
  */
-export function createWalletRepair(dependencies: Dependencies) {
-  const { audit, store, grants, revocations, checkpoints, publishing, record, clock } = dependencies;
+export function createWalletRepair({ stores, billing, record, clock }: WalletsContext, audit: WalletAudit) {
+  const { ledger: store, grants, revocations, checkpoints } = stores;
+  const { publishing } = billing;
 
   const repairs: Readonly<Record<Mend, Repair>> = {
     /** Publishes the events and audit entries of pages that were not published. */

@@ -1,31 +1,25 @@
 import { LimitsView, SetLimits, WalletReference } from '../../../../contracts/admin/wallets.ts';
-import type { Mode } from '../../../../contracts/identifiers.ts';
 import { mutation, query, router } from '../../../platform/admin-api/procedures.ts';
-import type { Clock } from '../../../platform/clock.ts';
-import { type Actor, auditEntry } from '../../../platform/database/audit/audit-entry.ts';
+import { auditEntry } from '../../../platform/database/audit/audit-entry.ts';
 import { endDryRun } from '../../../platform/database/audit/dry-run.ts';
 import type { LedgerPage } from '../../ledger/ledger-page.ts';
 import { collection as ledgerCollection } from '../../ledger/ledger-store.ts';
-import type { ManualEntries } from '../../manual-entries.ts';
-import { type Ceilings, viewLimits } from '../views.ts';
+import type { Ceilings, WalletsContext } from '../context.ts';
+import { viewLimits } from '../views.ts';
 import { cappedBy } from './ceilings.ts';
 
 const ledgerMutation = mutation({ target: 'wallet', record: ledgerCollection });
 
-export interface LimitDependencies {
-  manualEntries: Pick<ManualEntries, 'setCaps'>;
-  clock: Pick<Clock, 'now'>;
-  partners: {
-    /** @throws ApiError not_found */
-    show(partnerId: string): Promise<{ ceilings?: Partial<Record<Mode, Ceilings>> }>;
-    setCeilings(wallet: WalletReference, ceilings: Ceilings, actor: Actor): Promise<unknown>;
-  };
-  /** Reads the head of a wallet. @throws ApiError `not_found` */
-  walletOf: (wallet: WalletReference) => Promise<Omit<LedgerPage, 'entries'>>;
-}
+/**
+ * Makes the procedures that `svcadmin limits` calls.
+ * @param walletOf reads the head of a wallet. It throws ApiError `not_found`
+ */
+export function createLimitProcedures(
+  { billing, clock, partners }: WalletsContext,
+  walletOf: (wallet: WalletReference) => Promise<Omit<LedgerPage, 'entries'>>,
+) {
+  const { manualEntries } = billing;
 
-/** Makes the procedures that `svcadmin limits` calls. */
-export function createLimitProcedures({ manualEntries, clock, partners, walletOf }: LimitDependencies) {
   async function limitsOf(wallet: WalletReference): Promise<LimitsView> {
     const { ceilings } = await partners.show(wallet.partnerId);
     return viewLimits(wallet, await walletOf(wallet), {

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../platform/errors.ts';
-import type { Ceilings } from '../views.ts';
+import type { Ceilings } from '../context.ts';
 
 interface Caps {
   perMinute: number;

@@ -5,22 +5,16 @@ import {
 } from '../../../../contracts/admin/revenue.ts';
 import { Mode } from '../../../../contracts/identifiers.ts';
 import { query, router } from '../../../platform/admin-api/procedures.ts';
-import { type PartnerNames, withPartnerName } from '../../../platform/database/partner-names.ts';
+import { withPartnerName } from '../../../platform/database/partner-names.ts';
 import { opposite, ownerOfWallet, walletIdOf } from '../../ledger/ledger-page.ts';
-import type { LedgerStore } from '../../ledger/ledger-store.ts';
+import type { WalletsContext } from '../context.ts';
 import { findFirstPage } from '../statement.ts';
-import { unknownPartner } from '../unknown-partner.ts';
-import { readWalletIds } from '../wallet-list.ts';
-import type { RevenueStore } from './revenue-store.ts';
-
-interface Dependencies {
-  ledger: Pick<LedgerStore, 'head' | 'summaries' | 'walletIds'>;
-  revenue: RevenueStore;
-  partnerNames: PartnerNames;
-}
+import { readWalletIds, unknownPartner } from '../wallet-list.ts';
 
 /** Makes the procedure of `svcadmin revenue`. Amounts are in cents. */
-export function createRevenueProcedures({ ledger, revenue, partnerNames }: Dependencies) {
+export function createRevenueProcedures({ stores, partnerNames }: WalletsContext) {
+  const { ledger, revenue } = stores;
+
   /** Returns the sums of a wallet in a period by month and kind. @throws ApiError `not_found` for an unknown partner */
   async function monthsOf(walletId: string, from: Date, to: Date | undefined) {
     const head = await ledger.head(walletId);

@@ -16,8 +16,6 @@ const kinds: readonly EntryKind[] = [...BillableKind.options, 'refund'];
 /** How many pages the database adds up with one command, with up to 128,000 entries. */
 const pagesPerCommand = 1_000;
 
-export type RevenueStore = ReturnType<typeof createRevenueStore>;
-
 /** Adds up the entries of wallets by month. */
 export function createRevenueStore(db: Db) {
   const ledger = db.collection<LedgerPage>(collection);

@@ -47,8 +47,6 @@ interface Wanted {
   limit: number;
 }
 
-export type HealthStore = ReturnType<typeof createHealthStore>;
-
 /** Reads deliveries to derive the health of endpoints. Each read uses an index and has a limit. */
 export function createHealthStore(db: Db) {
   const deliveries = db.collection<Delivery>(deliveryCollection);

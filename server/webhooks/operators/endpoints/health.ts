@@ -1,16 +1,8 @@
 import type { EndpointHealth, ReadHealth } from '../../../../contracts/admin/endpoint-health.ts';
+import type { OperatorsContext } from '../../context.ts';
 import { type InFlight, noneInFlight, sumInFlight } from '../../delivery/delivery.ts';
-import type { WhyOff } from '../../delivery/endpoint.ts';
-import type { WaitingSettings } from '../schedule/waiting.ts';
 import { evaluateEndpoint, worstFirst } from './endpoint-health.ts';
-import type { HealthStore } from './health-store.ts';
-import type { KeyOwner, RequireKey } from './key-owner.ts';
-
-interface Settings extends WaitingSettings {
-  health: HealthStore;
-  requireKey: RequireKey;
-  whyOff: WhyOff;
-}
+import type { KeyOwner } from './key-owner.ts';
 
 /** The most endpoints that are evaluated only because they may be slow or paused. */
 const mostSuspected = 50;
@@ -18,8 +10,8 @@ const mostSuspected = 50;
 export type ReadEndpointHealth = (wanted: ReadHealth) => Promise<EndpointHealth[]>;
 
 /** Reads the health of endpoints, the worst first. @throws ApiError `not_found` for a key that does not exist */
-export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
-  const { health, deliveryQueries, pauses, hasWorker, requireKey, clock, limits, whyOff } = settings;
+export function createEndpointHealth(context: OperatorsContext): ReadEndpointHealth {
+  const { health, deliveryQueries, pauses, hasWorker, requireKey, clock, limits, whyOff } = context;
 
   /** The keys whose endpoints are shown: the named one, those of the named partner, or else the troubled ones. */
   async function findOwners(wanted: ReadHealth, now: Date): Promise<KeyOwner[]> {

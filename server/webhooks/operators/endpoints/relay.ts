@@ -4,24 +4,11 @@ import type {
   SignatureCheck,
   VerifyRequest,
 } from '../../../../contracts/admin/webhooks.ts';
-import type { Clock } from '../../../platform/clock.ts';
 import { ApiError } from '../../../platform/errors.ts';
-import type { ReadEndpoint } from '../../delivery/endpoint.ts';
-import type { EventStore } from '../../delivery/event-store.ts';
+import type { OperatorsContext } from '../../context.ts';
 import { attemptHeaders } from '../../egress/signature.ts';
-import type { DeliveryQueryStore } from '../delivery-query-store.ts';
 import { checkSignature } from './diagnose-signature.ts';
-import type { RequireKey } from './key-owner.ts';
 import { createRequireEndpoint } from './required-endpoint.ts';
-
-interface Settings {
-  events: EventStore;
-  deliveryQueries: DeliveryQueryStore;
-  endpoint: ReadEndpoint;
-  requireKey: RequireKey;
-  clock: Pick<Clock, 'now'>;
-  userAgent: string;
-}
 
 const pageLength = 100;
 /**
@@ -31,8 +18,9 @@ const pageLength = 100;
 const overlapMs = 2_000;
 
 /** Operations with a key's signing secret. Operators see the secrets of test keys only. The methods throw ApiError. */
-export function createRelay({ events, deliveryQueries, endpoint, requireKey, clock, userAgent }: Settings) {
-  const endpointOf = createRequireEndpoint({ endpoint, requireKey });
+export function createRelay(context: OperatorsContext) {
+  const { events, deliveryQueries, clock, userAgent } = context;
+  const endpointOf = createRequireEndpoint(context);
 
   /** The event whose id is in a body, even if the rest of the body was changed. */
   async function sentEvent(body: Buffer, keyId: string) {

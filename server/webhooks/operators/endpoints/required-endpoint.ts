@@ -1,15 +1,7 @@
-import type { Mode } from '../../../../contracts/identifiers.ts';
 import { ApiError } from '../../../platform/errors.ts';
+import type { OperatorsContext } from '../../context.ts';
 import { isOtherHost } from '../../delivery/delivery.ts';
-import type { OffReason, ReadEndpoint, WhyOff } from '../../delivery/endpoint.ts';
-import type { RequireKey } from './key-owner.ts';
-
-interface Settings {
-  endpoint: ReadEndpoint;
-  requireKey: RequireKey;
-  /** The fault of a webhook URL for keys of a mode; undefined if it may be used. */
-  urlFault: (url: string, mode: Mode) => string | undefined;
-}
+import type { OffReason, WhyOff } from '../../delivery/endpoint.ts';
 
 const offReasons: Record<OffReason, string> = {
   no_url: 'has no webhook URL, and so no secret to sign with; set one with: svcadmin webhooks set',
@@ -39,7 +31,7 @@ export async function requireSomeEndpoint(keyIds: readonly string[], whyOff: Why
  * Returns a function that reads the URL and the secret of a key. It throws ApiError `not_found` for an unknown key, and `conflict` if
  * the key has none, or may not be served.
  */
-export function createRequireEndpoint({ endpoint, requireKey }: Omit<Settings, 'urlFault'>) {
+export function createRequireEndpoint({ endpoint, requireKey }: OperatorsContext) {
   return async (keyId: string) => {
     const current = await endpoint(keyId);
     if (current.state === 'on') return current;
@@ -48,18 +40,16 @@ export function createRequireEndpoint({ endpoint, requireKey }: Omit<Settings, '
   };
 }
 
-export type RequireOtherUrl = ReturnType<typeof createRequireOtherUrl>;
-
 /**
  * Returns a function that checks whether events of keys may go to another URL. It throws ApiError `refused` if they may not, and
  * `conflict` for a key without an endpoint.
  */
-export function createRequireOtherUrl({ urlFault, ...settings }: Settings) {
-  const requireEndpoint = createRequireEndpoint(settings);
+export function createRequireOtherUrl(context: OperatorsContext) {
+  const requireEndpoint = createRequireEndpoint(context);
   return async (to: string, keyIds: readonly string[]): Promise<void> => {
     for (const keyId of new Set(keyIds)) {
       const endpoint = await requireEndpoint(keyId);
-      const fault = urlFault(to, endpoint.mode);
+      const fault = context.urlFault(to, endpoint.mode);
       if (fault !== undefined) throw new ApiError('refused', { description: fault });
       if (!isOtherHost(to, endpoint)) continue;
       const { host } = new URL(endpoint.url);

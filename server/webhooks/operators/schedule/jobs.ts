@@ -1,23 +1,16 @@
 import type { NewTime } from '../../../../contracts/admin/deliveries.ts';
 import type { ChangedJob, JobDetail, JobView, ListJobs } from '../../../../contracts/admin/jobs.ts';
 import type { Total } from '../../../../contracts/admin/references.ts';
-import type { Clock } from '../../../platform/clock.ts';
+import type { Actor } from '../../../platform/database/audit/audit-entry.ts';
+import { endDryRun } from '../../../platform/database/audit/dry-run.ts';
 import { givenFields } from '../../../platform/database/reads/look-through.ts';
 import { ApiError, requireFound } from '../../../platform/errors.ts';
-import type { Scheduler } from '../../../platform/jobs/scheduler.ts';
 import type { Job } from '../../../platform/jobs/stored-job.ts';
-import type { Due } from '../../delivery/due.ts';
+import type { SendingContext } from '../../context.ts';
 import { attemptsJob } from '../../delivery/due-job.ts';
-import type { DeliveryQueryStore, NewDue } from '../delivery-query-store.ts';
+import type { NewDue } from '../delivery-query-store.ts';
 import { faultOf, jobStateOf, viewJob, viewWaiting } from '../views.ts';
 import { requireDueTime, requireKept } from './reschedule.ts';
-
-interface Settings {
-  scheduler: Scheduler;
-  deliveryQueries: DeliveryQueryStore;
-  due: Pick<Due, 'retryAt' | 'moveJob'>;
-  clock: Pick<Clock, 'now'>;
-}
 
 /** The most deliveries that one read returns, and the most ids in a response (`ChangedJob`, `JobDetail`). */
 const deliveriesPerPage = 500;
@@ -26,7 +19,7 @@ const deliveriesPerPage = 500;
  * Shows and changes the scheduler's jobs, together with their deliveries. One job starts all attempts that are due within one
  * second. A delivery belongs to that job by its due time only. The methods throw ApiError.
  */
-export function createJobs({ scheduler, deliveryQueries, due, clock }: Settings) {
+export function createJobs({ scheduler, deliveryQueries, due, clock }: SendingContext) {
   const now = () => new Date(clock.now());
 
   const requireJob = async (id: string): Promise<Job> =>
@@ -65,12 +58,12 @@ export function createJobs({ scheduler, deliveryQueries, due, clock }: Settings)
   async function move(
     job: Job,
     to: NewDue,
-    { participle, beforeWrite }: { participle: string; beforeWrite: () => void },
+    { participle, actor }: { participle: string; actor: Actor },
   ): Promise<ChangedJob> {
     const second = dueSecondOf(job);
     if (!second) throw cannotChange(job, participle);
     requireChangeable(job, await deliveryQueries.countDue(second), participle);
-    beforeWrite();
+    endDryRun(actor);
     // Read before the move, because afterwards the deliveries have another due time. The response has at most one page of ids.
     const shown = await deliveryQueries.dueWith(second, { limit: deliveriesPerPage });
     const movedDeliveries = await deliveryQueries.moveDue(second, to);
@@ -104,23 +97,23 @@ export function createJobs({ scheduler, deliveryQueries, due, clock }: Settings)
     },
 
     /** Runs a job now: its attempts become due. */
-    run: async (id: string, beforeWrite: () => void = () => {}): Promise<ChangedJob> =>
-      move(await requireJob(id), { at: now(), trigger: 'run' }, { participle: 'run', beforeWrite }),
+    run: async (id: string, actor: Actor): Promise<ChangedJob> =>
+      move(await requireJob(id), { at: now(), trigger: 'run' }, { participle: 'run', actor }),
 
-    async reschedule(id: string, time: NewTime, beforeWrite: () => void = () => {}): Promise<ChangedJob> {
+    async reschedule(id: string, time: NewTime, actor: Actor): Promise<ChangedJob> {
       const job = await requireJob(id);
       const at = requireDueTime(time, now());
       const second = dueSecondOf(job);
       if (second) requireKept(at, await deliveryQueries.earliestPurgeDate(second));
-      return move(job, { at, trigger: 'reschedule' }, { participle: 'moved', beforeWrite });
+      return move(job, { at, trigger: 'reschedule' }, { participle: 'moved', actor });
     },
 
     /** Cancels the deliveries that wait for a job, and removes the job. A job that a process runs already stays. */
-    async cancel(id: string, beforeWrite: () => void = () => {}): Promise<ChangedJob> {
+    async cancel(id: string, actor: Actor): Promise<ChangedJob> {
       const job = await requireJob(id);
       const second = dueSecondOf(job);
       requireChangeable(job, second ? await deliveryQueries.countDue(second) : 0, 'cancelled');
-      beforeWrite();
+      endDryRun(actor);
       const { count, ids } = second
         ? await deliveryQueries.cancelDue(second, now(), deliveriesPerPage)
         : { count: 0, ids: [] };

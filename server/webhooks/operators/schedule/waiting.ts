@@ -1,5 +1,5 @@
 import type { WaitReason } from '../../../../contracts/webhooks.ts';
-import type { Clock } from '../../../platform/clock.ts';
+import type { OperatorsContext } from '../../context.ts';
 import { type Limits, retryLimits } from '../../delivery/backlog.ts';
 import {
   type Delivery,
@@ -8,24 +8,13 @@ import {
   noneInFlight,
   sumInFlight,
 } from '../../delivery/delivery.ts';
-import type { DeliveryQueryStore } from '../delivery-query-store.ts';
-import type { ReadPauses } from '../endpoints/key-owner.ts';
 import { lateAfterMs } from '../views.ts';
-
-export interface WaitingSettings {
-  deliveryQueries: Pick<DeliveryQueryStore, 'inFlight'>;
-  clock: Pick<Clock, 'now'>;
-  pauses: ReadPauses;
-  /** Whether a process that sends is running. */
-  hasWorker: () => Promise<boolean>;
-  limits: Limits;
-}
 
 /**
  * Returns a function that tells why deliveries wait, by their ids. It compares the attempts in flight in all processes with the
  * limits. A delivery that is not due, or only just due, has no reason.
  */
-export function createWaiting({ deliveryQueries, clock, pauses, hasWorker, limits }: WaitingSettings) {
+export function createWaiting({ deliveryQueries, clock, pauses, hasWorker, limits }: OperatorsContext) {
   const forRetries = retryLimits(limits);
 
   /** Which limit keeps a delivery waiting. A retry also waits for the lower limits of retries. */
