@@ -108,7 +108,7 @@ describe('the value of a flag for a time', () => {
     ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00:00.000Z'],
     ['2018-11-04', 'America/Sao_Paulo', '2018-11-04T03:00:00.000Z'],
     ['2011-12-30', 'Pacific/Apia', '2011-12-30T10:00:00.000Z'],
-  ])('that the clocks skip is read as if they had not yet moved: %s in %s', (text, zone, moment) => {
+  ])('is read as if the clocks had not yet moved if they skip it: %s in %s', (text, zone, moment) => {
     expect(parseMoment(text, Date.UTC(2026, 6, 1), zone)).toBe(moment);
   });
 
