@@ -30,6 +30,7 @@ const calls: [
   ['login --token-stdin', 'with a valid token on stdin', 0, { input: adminToken }],
   ['doctor --json', 'with a wrong token', 1, wrongToken],
   ['partners conjure', 'a command that does not exist', 2],
+  ['whoami --json', 'with a file in place of its directory', 0, { env: { XDG_CONFIG_HOME: '/dev/null' } }],
   ['whoami --json', 'with a wrong token', 3, wrongToken],
   ['whoami', 'with the address of no server', 7, noServer],
 ];
