@@ -90,11 +90,7 @@ export default class WalletsVerify extends AdminCommand<typeof WalletsVerify> {
   }
 
   /** Verifies the signature, and the issuer if it is given. @throws CommandError exit 5 if the statement is not genuine */
-  private async verify(
-    jws: string,
-    keys: Keys,
-    issuer: string | undefined,
-  ): Promise<SignedStatement> {
+  private async verify(jws: string, keys: Keys, issuer: string | undefined): Promise<SignedStatement> {
     const options = { algorithms: ['ES256'], typ: statementType, ...(issuer && { issuer }) };
     let verified: Awaited<ReturnType<typeof jwtVerify>>;
     try {
