@@ -12,18 +12,21 @@ export const listedAfterMs = 30_000;
 
 const limitFault = { error: 'limit must be a number from 1 to 200' };
 
+/** The number that decimal digits stand for. `Number` alone would also read `1e2`, `0x10` and ` 5`. */
+const fromDigits = (given: unknown): unknown =>
+  typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : given;
+
 export const EventsQuery = z.object({
   after: z
     .string()
     .regex(/^evt_[0-9A-Za-z]{22}$/, { error: 'after must be an event_id' })
     .optional()
     .describe('`event_id` of the last event that you have; without it, from the oldest that is kept'),
-  limit: z.coerce
-    .number(limitFault)
-    .int(limitFault)
-    .min(1, limitFault)
-    .max(200, limitFault)
-    .default(100)
+  limit: z
+    .preprocess(
+      fromDigits,
+      z.number(limitFault).int(limitFault).min(1, limitFault).max(200, limitFault).default(100),
+    )
     .describe('Events of one answer'),
 });
 export type EventsQuery = z.infer<typeof EventsQuery>;

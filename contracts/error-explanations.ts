@@ -147,7 +147,7 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   bad_input: { cause: 'The request is malformed.', fix: 'The text names the fault where it is known.' },
   malformed_http: {
     cause:
-      'The bytes are not a request of HTTP/1.1, or the request has no Host header, a malformed one or two.',
+      'The bytes are not a request of HTTP/1.1. Or Host is missing or malformed, or Host, Content-Type or Authorization is given twice.',
     fix: 'Send the request with a library for HTTP. The connection is closed.',
   },
   request_timeout: {

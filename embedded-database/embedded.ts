@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { launchEngine } from './engine/child.ts';
 import { DirectoryInUse } from './engine/directory-lock.ts';
 import { EngineUnavailable } from './engine/load.ts';
+import { makeDirectory } from './make-directory.ts';
 import { supervise } from './supervise.ts';
 
 type Settings = {
@@ -62,7 +63,7 @@ const explain = (dataDir: string, error: unknown): unknown =>
  */
 export const startEmbedded = async (settings: Settings): Promise<EmbeddedDatabase> => {
   const { dataDir, logger, port = 0, program } = settings;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeDirectory(dataDir);
 
   const start = async () => {
     try {

@@ -51,7 +51,9 @@ export function readProfiles(configDir: string): Profiles {
   try {
     text = textOf(readFileSync(file));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { profiles: {} };
+    const { code = '' } = error as NodeJS.ErrnoException;
+    // Users of services have a home that is missing, or `/dev/null`.
+    if (['ENOENT', 'ENOTDIR'].includes(code)) return { profiles: {} };
     throw error;
   }
   const stored = parseProfiles(text);

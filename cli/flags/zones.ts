@@ -52,7 +52,9 @@ export function momentAt(wall: string, zone: string): number {
   const asUtc = Date.parse(`${wall}Z`);
   if (Number.isNaN(asUtc)) return asUtc;
   const before = asUtc - offsetAt(asUtc - 86_400_000, zone);
-  return wallTime(before, zone) === wallTime(asUtc, 'UTC') ? before : asUtc - offsetAt(before, zone);
+  const after = asUtc - offsetAt(before, zone);
+  const isShown = (at: number) => wallTime(at, zone) === wallTime(asUtc, 'UTC');
+  return !isShown(before) && isShown(after) ? after : before;
 }
 
 /** Writes a time as the clocks of a zone show it, such as `2026-07-12 14:03:11`. */

@@ -226,7 +226,8 @@ export async function runCommandLine(argv: string[], program: ProgramName = 'svc
   const exit = await runCommand(argv, program);
   // The caller ends the process, which would cut output that is not written yet. To a closed pipe, nothing can be written.
   const error = await Promise.race([waitForFlush(process.stdout), outputEnded]);
-  finished.abort();
+  // After an error, the stream emits one more for each write that still waits. So it keeps its handler.
+  if (!error) finished.abort();
   // A reader that closes its pipe early, as `| head` does, is no failure.
   if (!error || error.code === 'EPIPE') return exit;
   process.stderr.write(`The output could not be written: ${error.message}\n`);

@@ -15,7 +15,9 @@ export function startFailureText(error: unknown, dataDir: string): string {
     const advice = error.message === wrongCredentials ? ' Correct the user, the password or authSource.' : '';
     return `MONGODB_URI: the database${at} cannot be used: ${error.message}${advice}`;
   }
-  const { path } = error as NodeJS.ErrnoException;
+  const { path, syscall } = error as NodeJS.ErrnoException;
+  // Only the driver asks for these records: those of `mongodb+srv://`.
+  if (syscall === 'querySrv') return `MONGODB_URI: the database cannot be found: ${error.message}`;
   if (path?.startsWith(dataDir)) return `SVC_DATA_DIR: the directory cannot be used: ${error.message}`;
   return error.message;
 }

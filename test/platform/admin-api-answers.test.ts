@@ -18,11 +18,11 @@ const mounts = {
 };
 
 describe.each(Object.entries(mounts))('an answer of %s', (name, base) => {
-  it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
+  it.each(['HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
     'refuses %s with 405 and the allowed methods',
     async (method) => {
       const response = await fetch(`${base()}/partners.show`, { method });
-      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD']);
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST']);
     },
   );
 
@@ -65,8 +65,20 @@ it.each([
   [() => server.admin.partners.list.query({ limit: 100_000 }), /^limit: must be at most \d+$/],
   [() => server.admin.partners.create.mutate({} as never), /^name: is required$/],
   [() => server.admin.partners.create.mutate({ name: 1 } as never), /^name: must be of type string$/],
+  [() => server.admin.partners.create.mutate(undefined as never), /^The input is required$/],
+  [() => server.admin.partners.create.mutate([] as never), /^The input must be of type object$/],
 ])('a fault of an input is an instruction (%#)', async (call, text) => {
   await expect(call()).rejects.toMatchObject({ message: expect.stringMatching(text) });
+});
+
+it.each([
+  ['GET', 'partners.list?input=%7B'],
+  ['POST', 'partners.create'],
+])('an input of %s that is no JSON is called so', async (method, call) => {
+  const headers = { ...bearer, 'content-type': 'application/json' };
+  const body = method === 'POST' ? '{' : null;
+  const response = await fetch(`${server.adminUrl}/trpc/${call}`, { method, headers, body });
+  expect(await response.json()).toMatchObject({ error: { message: 'The input is not valid JSON' } });
 });
 
 it('an amount that is given twice moves no money', async () => {

@@ -54,8 +54,12 @@ const reasons: Record<number, string> = {
   431: 'The headers of the request are larger than 16 KiB or more than 1000',
 };
 
-/** Checks a whole answer, from its status line to its last byte, for the general format. */
-function expectRefusal(text: string, status: number): void {
+/** Checks a whole answer, from its status line to its last byte: by default, for the general format. */
+function expectRefusal(
+  text: string,
+  status: number,
+  expected: object = { success: false, error: reasons[status] },
+): void {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   const [line, ...lines] = head.split('\r\n');
   const headers = Object.fromEntries(lines.map((one) => one.toLowerCase().split(': ', 2)));
@@ -68,7 +72,7 @@ function expectRefusal(text: string, status: number): void {
   });
   expect(headers['date']).toMatch(/ gmt$/);
   expect(headers['x-request-id']).toMatch(/^req_[0-9a-z]{22}$/);
-  expect(JSON.parse(body)).toEqual({ success: false, error: reasons[status] });
+  expect(JSON.parse(body)).toEqual(expected);
 }
 
 const get = (...lines: string[]) => `${['GET / HTTP/1.1', ...lines].join('\r\n')}\r\n\r\n`;
@@ -178,13 +182,18 @@ describe('malformed HTTP', () => {
     await hurried.close();
   });
 
-  it('gets one answer 400 on the public and the admin listener, whatever its path', async () => {
+  it('gets one answer 400 in the format of its path, on the public and the admin listener', async () => {
     const server = await startTestServer({ env: { SVC_HEALTH_PORT: '0' } });
     const ports = [server.publicUrl, server.adminUrl].map((url) => Number(new URL(url).port));
     for (const at of ports) {
-      for (const path of ['/api/oauth/userinfo', '/verify/start', '/trpc/status.show', '/nowhere']) {
+      for (const path of ['/verify/start', '/trpc/status.show', '/nowhere']) {
         const request = `GET ${path} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`;
         expectRefusal((await send(request, at)).received, 400);
+      }
+      const inOauthFormat = { error: 'invalid_request', error_description: reasons[400] };
+      for (const call of ['GET /api/oauth/userinfo', 'POST /api/oauth/token', 'POST /api/oauth/revoke']) {
+        const request = `${call} HTTP/1.1\r\nHost: a\r\nContent-Type: a/b\r\nContent-Type: a/b\r\n\r\n`;
+        expectRefusal((await send(request, at)).received, 400, inOauthFormat);
       }
     }
     await server.stop();

@@ -57,6 +57,18 @@ it.for([
   },
 );
 
+it.skipIf(process.platform !== 'linux')(
+  'a start ends with a sentence if the file system refuses to make the data directory',
+  { timeout: within(60_000) },
+  async () => {
+    const ports = { SVC_PORT: String(await freePort()), SVC_ADMIN_PORT: String(await freePort()) };
+    // `mkdir -p` of Node.js never returns here.
+    const { child, output } = spawnServer({ ...ports, SVC_DATA_DIR: '/proc/svc', SVC_DEMO_PORT: 'off' });
+    expect(await endOf(child)).toBe(1);
+    expect(output()).toContain('SVC_DATA_DIR: the directory cannot be used: ENOENT');
+  },
+);
+
 it('a full disk of the embedded database ends the start with a sentence, and other errors do not', () => {
   const full = new MongoServerError({
     code: 14_031,

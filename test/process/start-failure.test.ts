@@ -19,6 +19,10 @@ it.each([
     failure('Error', "EEXIST: file already exists, mkdir '/data/db'", { code: 'EEXIST', path: '/data/db' }),
     "SVC_DATA_DIR: the directory cannot be used: EEXIST: file already exists, mkdir '/data/db'",
   ],
+  [
+    failure('Error', 'querySrv ENOTFOUND _mongodb._tcp.db.example', { syscall: 'querySrv' }),
+    'MONGODB_URI: the database cannot be found: querySrv ENOTFOUND _mongodb._tcp.db.example',
+  ],
   [failure('StartFault', 'Port 1 is taken'), 'Port 1 is taken'],
   ['a text', 'a text'],
 ])('a failed start names the setting that is to blame: %s', (error, text) => {

@@ -23,6 +23,8 @@ function faultOf({ opening, closing, entries }: SignedStatement): string | undef
   return balance === closing ? undefined : 'the entries do not add up to the closing balance';
 }
 
+type Keys = ReturnType<typeof createLocalJWKSet>;
+
 /** Describes the period of a statement in the zone that it names. */
 function periodOf({ from, to, timezone = 'UTC' }: SignedStatement): string {
   if (from === undefined) return 'Period: not stated, because an older build signed it';
@@ -76,12 +78,12 @@ export default class WalletsVerify extends AdminCommand<typeof WalletsVerify> {
     }
   }
 
-  /** Reads the published keys from a file, or from the issuer if there is no file. */
-  private async readKeys(issuer: string | undefined, path: string | undefined): Promise<JSONWebKeySet> {
+  /** Reads the published keys from a file, or from the issuer if there is no file. @throws CommandError if there are none */
+  private async readKeys(issuer: string | undefined, path: string | undefined): Promise<Keys> {
     const from = path ?? `${issuer}/.well-known/jwks.json`;
     try {
       const text = path ? await this.read(path) : await (await fetch(from)).text();
-      return JSON.parse(text) as JSONWebKeySet;
+      return createLocalJWKSet(JSON.parse(text) as JSONWebKeySet);
     } catch (error) {
       if (error instanceof CommandError) throw error;
       throw usageError(`No keys at ${from}`);
@@ -89,15 +91,11 @@ export default class WalletsVerify extends AdminCommand<typeof WalletsVerify> {
   }
 
   /** Verifies the signature, and the issuer if it is given. @throws CommandError exit 5 if the statement is not genuine */
-  private async verify(
-    jws: string,
-    keys: JSONWebKeySet,
-    issuer: string | undefined,
-  ): Promise<SignedStatement> {
+  private async verify(jws: string, keys: Keys, issuer: string | undefined): Promise<SignedStatement> {
     const options = { algorithms: ['ES256'], typ: statementType, ...(issuer && { issuer }) };
     let verified: Awaited<ReturnType<typeof jwtVerify>>;
     try {
-      verified = await jwtVerify(jws, createLocalJWKSet(keys), options);
+      verified = await jwtVerify(jws, keys, options);
     } catch (error) {
       throw refusedError(`This statement is not genuine: ${(error as Error).message}`);
     }

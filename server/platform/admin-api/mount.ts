@@ -34,7 +34,7 @@ export type MakeContext = (
 function requireUnambiguous({ method, query, body }: FastifyRequest): void {
   requireOnce(query);
   const input = method === 'POST' ? body : (query as { input?: string }).input;
-  if (typeof input === 'string' && input !== '') parseJson(input);
+  if (typeof input === 'string' && input !== '') parseJson(input, 'The input');
 }
 
 /**
@@ -88,6 +88,8 @@ export function trpcRoutes(router: AnyRouter, makeContext: MakeContext): Fastify
       scope.route({
         method: ['GET', 'POST'],
         url: route,
+        // Fastify would answer HEAD with a 500, because tRPC makes a `Response`.
+        exposeHeadRoute: false,
         bodyLimit: largestBody,
         async handler(request, reply) {
           const { path } = request.params as { path: string };

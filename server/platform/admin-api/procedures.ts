@@ -86,8 +86,11 @@ export function messageOf(error: TRPCError): string {
   const { issues } = error.cause;
   const faults = issues
     .slice(0, mostFaults)
-    .map(({ path, message }) => ({ path, text: instructionOf(message) ?? message }))
-    .map(({ path, text }) => (path.length > 0 ? `${path.join('.')}: ${text}` : text))
+    .map(({ path, message }) => {
+      const instruction = instructionOf(message);
+      if (path.length > 0) return `${path.join('.')}: ${instruction ?? message}`;
+      return instruction === undefined ? message : `The input ${instruction}`;
+    })
     .map((fault) => (fault.length > longestFault ? `${fault.slice(0, longestFault)}…` : fault));
   const more = issues.length - faults.length;
   return [...faults, ...(more > 0 ? [`and ${more} more faults`] : [])].join('; ');

@@ -63,7 +63,7 @@ const plainAddress = /^https?:\/\/[^/?#@]+(?:\/[\w.~-]+)*\/*$/;
 
 /** The address as URLs and headers carry it, without a slash at its end. Every part of the service uses this form alone. */
 const baseUrl = z
-  .url({ protocol: /^https?$/ })
+  .url({ protocol: /^https?$/, error: 'expected an address such as https://verify.example', abort: true })
   .regex(plainAddress, {
     error: 'must have no query, fragment or user name, and a path of letters, digits, - . _ ~ and / only',
     abort: true,
@@ -84,6 +84,16 @@ export const masterKey = z
 export const bearerTokenText = z.string().regex(/^[\w.~+/=-]{32,512}$/, {
   error: 'expected 32 to 512 letters, digits and - . _ ~ + / =, which an Authorization header can carry',
 });
+
+/** Whether the user name and the password of a URL can be decoded. Otherwise, each e-mail would fail. */
+function hasReadableCredentials(text: string): boolean {
+  const { username, password } = new URL(text);
+  try {
+    return [username, password].map(decodeURIComponent).length > 0;
+  } catch {
+    return false;
+  }
+}
 
 /** The variables of the environment, each by itself. */
 export const Environment = z.object({
@@ -129,12 +139,17 @@ export const Environment = z.object({
     .optional(),
   SVC_DEMO_PORT: offOr(port).default(8082),
   SVC_SMTP_URL: z
-    .url({ protocol: /^smtps?$/, hostname: /./, error: 'expected smtp://host or smtps://host' })
+    .url({ protocol: /^smtps?$/, hostname: /./, error: 'expected smtp://host or smtps://host', abort: true })
+    .refine(hasReadableCredentials, { error: 'must write % in the user name and password as %25' })
     .optional(),
-  SVC_SMTP_FROM: z.email().optional(),
+  SVC_SMTP_FROM: z
+    .email({ error: 'expected an e-mail address such as service@example.com, without a name' })
+    .optional(),
   SVC_DRAIN_DELAY: duration.optional(),
   SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   SVC_TRUST_PROXY: ProxyTrust.default(false),
-  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'expected an http:// or https:// address' })
+    .optional(),
 });
 export type Environment = z.infer<typeof Environment>;

@@ -8,7 +8,9 @@ export const imprintVariables = {
   SVC_PRIVACY_URL: WebAddress.optional(),
   SVC_TERMS_URL: WebAddress.optional(),
   SVC_HELP_ADDRESS: z
-    .union([z.email(), WebAddress], { error: 'expected an e-mail address or an https:// address' })
+    .union([z.email({ abort: true }), WebAddress], {
+      error: 'expected an e-mail address or an https:// address',
+    })
     .optional(),
 };
 

@@ -14,12 +14,14 @@ export const ClaimFreshness = z
   .transform((text) => text.split(',').map((part) => part.trim().split('=')))
   .pipe(
     z.array(
-      z.union([
-        // A duration without the name of a claim is the default.
-        z.tuple([z.string()]).transform(([duration]) => ['default', duration] as const),
-        z.tuple([ClaimName, z.string()]),
-      ]),
-      { error: `expected 365d or country=30d, with a comma between them; claims: ${claimNames.join(' ')}` },
+      z.union(
+        [
+          // A duration without the name of a claim is the default.
+          z.tuple([z.string()]).transform(([duration]) => ['default', duration] as const),
+          z.tuple([ClaimName, z.string()]),
+        ],
+        { error: `expected 365d or country=30d, with a comma between them; claims: ${claimNames.join(' ')}` },
+      ),
     ),
   )
   .transform((pairs, context) => {
@@ -28,6 +30,11 @@ export const ClaimFreshness = z
       const lifetime = parseDuration(duration, ['d', 'h']);
       if (lifetime === undefined) {
         context.addIssue({ code: 'custom', message: `${duration} is not a duration such as 365d or 12h` });
+      } else if (name in lifetimes) {
+        context.addIssue({
+          code: 'custom',
+          message: `has two durations for ${name === 'default' ? 'all claims' : name}`,
+        });
       } else {
         lifetimes[name] = lifetime;
       }

@@ -3,7 +3,7 @@ import { ConfigError } from '../errors.ts';
 import type { Logger } from '../telemetry/logging.ts';
 import { failCommandsOfEndedConnections } from './ended-connections.ts';
 import { isFromRouter } from './schema/sharding.ts';
-import { uriOption } from './uri-options.ts';
+import { databaseName, uriOption } from './uri-options.ts';
 
 export { isDuplicateKey, isUnavailable } from './failures.ts';
 
@@ -40,7 +40,6 @@ type Target = {
 
 failCommandsOfEndedConnections();
 
-const defaultDatabase = 'svc';
 const embeddedFeatures: DatabaseFeatures = {
   retryableWrites: false,
   replicated: false,
@@ -73,11 +72,6 @@ const limits = (answerWithinMs: number): MongoClientOptions => ({
   // Detects a database that hangs; the selection of a server then fails. What may wait long does not need it as soon.
   heartbeatFrequencyMS: answerWithinMs > 2_000 ? 10_000 : 2_000,
 });
-
-const databaseName = (uri: string): string => {
-  const name = /^mongodb(?:\+srv)?:\/\/[^/]*\/(?<name>[^?]*)/.exec(uri)?.groups?.['name'];
-  return name ? decodeURIComponent(name) : defaultDatabase;
-};
 
 /** Errors of the driver about an unusable address, unreadable files, or a database that is too old. */
 const misuses = new Set([

@@ -47,6 +47,30 @@ function refusalReason(option: string): string {
   return kind?.reason ?? 'this service does not honour it';
 }
 
+const defaultDatabase = 'svc';
+
+/** The name of the database in a connection string. @throws URIError if it is malformed */
+export function databaseName(uri: string): string {
+  const name = /^mongodb(?:\+srv)?:\/\/[^/]*\/(?<name>[^?]*)/.exec(uri)?.groups?.['name'];
+  return name ? decodeURIComponent(name) : defaultDatabase;
+}
+
+/** The fault of the database's name. It may be a part of a password, so it is not shown. */
+function nameFaults(uri: string): string[] {
+  let name: string;
+  try {
+    name = databaseName(uri);
+  } catch {
+    return []; // The driver explains it.
+  }
+  // MongoDB keeps both for itself. It does not replicate `local`.
+  if (name === 'local' || name === 'config') return [`must not use the database ${name} of MongoDB itself`];
+  const isUsable = !/[/\\. "$*<>:|?]/.test(name) && Buffer.byteLength(name) <= 63;
+  return isUsable
+    ? []
+    : ['must name a database without / \\ . " $ * < > : | ? and spaces, in at most 63 bytes'];
+}
+
 /**
  * One sentence for each reason, with the options of a connection string that it refuses, and one for each option with a wrong
  * value. If one cannot be the name of an option, it may be a part of a password with `@`, so none is shown.
@@ -63,6 +87,7 @@ export function uriFaults(uri: string): string[] {
     .filter(([name, value]) => switches.has(name.toLowerCase()) && value !== 'true' && value !== 'false')
     .map(([name]) => `must set ${name} to true or false`);
   return [
+    ...nameFaults(uri),
     ...[...groupBy(refused, refusalReason)].map(
       ([reason, names]) => `must not set ${names.join(', ')}: ${reason}`,
     ),

@@ -33,17 +33,18 @@ function repeatedMember(json: string): string | undefined {
 const malformed = (description: string) => new ApiError('invalid_request', { description });
 
 /**
- * Parses a JSON body.
+ * Parses a JSON body, or another JSON text of a request.
+ * @param what what the text is, for the description of a fault
  * @throws ApiError `invalid_request` for an empty body, malformed JSON, a member that is given twice, text that is no
  * Unicode, or too many values
  */
-export function parseJson(body: string): unknown {
-  if (body === '') throw malformed('The request body is empty');
+export function parseJson(body: string, what = 'The request body'): unknown {
+  if (body === '') throw malformed(`${what} is empty`);
   let value: unknown;
   try {
     value = JSON.parse(body);
   } catch {
-    throw malformed('The request body is not valid JSON');
+    throw malformed(`${what} is not valid JSON`);
   }
   const repeated = repeatedMember(body);
   if (repeated !== undefined) refuseRepeated(repeated);

@@ -31,6 +31,7 @@ export function listenFault(error: unknown, { host, port, variables }: Address):
       );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
+    case 'EINVAL': // a zone of IPv6 that the machine does not have
       return new StartFault(`${host} is not an address of this machine: correct ${variables.host}.`, options);
     default:
       return error;

@@ -216,11 +216,11 @@ function endConnectionsOnStop(app: FastifyInstance, isStopping: () => boolean): 
   });
 }
 
-/** Answers malformed HTTP in the general format, at every path. */
+/** Answers malformed HTTP in the format of its path. A route's schema would make another format a 500. */
 function refuseMalformed(code: ErrorCode, request: FastifyRequest, reply: FastifyReply): void {
   const error = new ApiError(code);
   noteFailure(request, error);
-  asGeneral(error, request, reply.status(error.status).header('connection', 'close'));
+  asItsPath(error, request, reply.status(error.status).header('connection', 'close'));
 }
 
 /** OAuth endpoints have their own format of errors (interface 2.4). */

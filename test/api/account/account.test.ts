@@ -135,6 +135,9 @@ describe('GET /api/events', () => {
     ['the limit 0', 'limit=0', 'limit must be a number from 1 to 200'],
     ['the limit 201', 'limit=201', 'limit must be a number from 1 to 200'],
     ['the limit 1.5', 'limit=1.5', 'limit must be a number from 1 to 200'],
+    ['the limit 1e1', 'limit=1e1', 'limit must be a number from 1 to 200'],
+    ['the limit 0x10', 'limit=0x10', 'limit must be a number from 1 to 200'],
+    ['a limit with a space', 'limit=+5', 'limit must be a number from 1 to 200'],
     ['the limit "ten"', 'limit=ten', 'limit must be a number from 1 to 200'],
     ['two limits', 'limit=1&limit=2', 'limit must be given once'],
   ])('answers 400 to a query with %s', async (_what, query, error) => {

@@ -119,6 +119,9 @@ describe('svcadmin wallets verify', () => {
     writeFileSync(jws, [header, text, signature].join('.'));
     expect(await verify()).toMatchObject({ code: 5, stderr: expect.stringContaining('not genuine') });
     expect((await svcadmin.run(['wallets', 'verify', jws])).code).toBe(2);
+    // Such as the answer of a wrong address. It says nothing about the statement.
+    writeFileSync(jwks, '{"success":false,"error":"No such path"}');
+    expect(await verify()).toMatchObject({ code: 2, stderr: expect.stringContaining(`No keys at ${jwks}`) });
   });
 });
 

@@ -103,6 +103,15 @@ describe('the value of a flag for a time', () => {
     expect(read('2h', 'Europe/Berlin')).toBe('2026-07-01T21:00:00.000Z');
   });
 
+  it.each([
+    ['2026-03-29T02:30', 'Europe/Berlin', '2026-03-29T01:30:00.000Z'],
+    ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00:00.000Z'],
+    ['2018-11-04', 'America/Sao_Paulo', '2018-11-04T03:00:00.000Z'],
+    ['2011-12-30', 'Pacific/Apia', '2011-12-30T10:00:00.000Z'],
+  ])('is read as if the clocks had not yet moved if they skip it: %s in %s', (text, zone, moment) => {
+    expect(parseMoment(text, Date.UTC(2026, 6, 1), zone)).toBe(moment);
+  });
+
   it('is the moment at which the clocks of any zone show it', () => {
     const zones = fc.constantFrom(
       'UTC',

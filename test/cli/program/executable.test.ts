@@ -1,9 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { text as readText } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { adminToken, startTestServer, type TestServer } from '../../harness/server.ts';
-import { type CommandLine, commandLine } from '../svcadmin.ts';
+import { type CommandLine, commandLine, executable } from '../svcadmin.ts';
 
 let server: TestServer;
 let svcadmin: CommandLine;
@@ -28,6 +30,7 @@ const calls: [
   ['login --token-stdin', 'with a valid token on stdin', 0, { input: adminToken }],
   ['doctor --json', 'with a wrong token', 1, wrongToken],
   ['partners conjure', 'a command that does not exist', 2],
+  ['whoami --json', 'with a file in place of its directory', 0, { env: { XDG_CONFIG_HOME: '/dev/null' } }],
   ['whoami --json', 'with a wrong token', 3, wrongToken],
   ['whoami', 'with the address of no server', 7, noServer],
 ];
@@ -74,5 +77,25 @@ it.skipIf(process.platform !== 'linux').each(['svcadmin error --json', 'svc --he
     closeSync(full);
     expect(status).toBe(1);
     expect(String(stderr)).toMatch(/^The output could not be written: ENOSPC[^\n]*\n$/);
+  },
+);
+
+it.skipIf(process.platform !== 'linux').each([
+  ['> /dev/full', 1, /^Nothing found.\nThe output could not be written: ENOSPC[^\n]*\n$/],
+  ['| true', 0, /^Nothing found.\n$/],
+] as const)(
+  'a command that writes before and after a call of the server, with %s, exits with %i and no stack trace',
+  async (redirection, code, expected) => {
+    const { id } = await server.admin.partners.create.mutate({ name: 'Shop' });
+    const script = `"$0" "$@" ${redirection}; exit \${PIPESTATUS[0]}`;
+    const words = [process.execPath, executable, 'wallets', 'statement', id, '--mode', 'test'];
+    const { cwd, env } = svcadmin;
+    const shell = spawn('/bin/bash', ['-c', script, ...words], {
+      cwd,
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const [stderr, [status]] = await Promise.all([readText(shell.stderr), once(shell, 'exit')]);
+    expect([stderr, status]).toEqual([expect.stringMatching(expected), code]);
   },
 );

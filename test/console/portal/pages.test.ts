@@ -434,7 +434,7 @@ describe('a member of the role finance', () => {
     expect((await submit(members.finance, '/wallet', caps)).status).toBe(303);
     const { partnerId } = partner;
     expect(await server.admin.limits.show.query({ partnerId, mode: 'test' })).toMatchObject({ perMinute: 7 });
-    for (const perMinute of ['many', ' '])
+    for (const perMinute of ['many', ' ', '1e3', '0x10'])
       expect((await submit(members.finance, '/wallet', { ...caps, perMinute })).status).toBe(400);
     expect(await server.admin.limits.show.query({ partnerId, mode: 'test' })).toMatchObject({ perMinute: 7 });
     const emails = ['a@shop.example', 'b@shop.example'];

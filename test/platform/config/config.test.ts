@@ -278,6 +278,26 @@ describe('SVC_BASE_URL', () => {
   });
 });
 
+it.each([
+  ['SVC_BASE_URL', 'localhost:8080', 'expected an address such as https://verify.example'],
+  ['SVC_HELP_ADDRESS', 'http://a.example/help', 'expected an e-mail address or an https:// address'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'c:4318', 'expected an http:// or https:// address'],
+  ['MONGODB_URI', 'mongodb://a/local', 'must not use the database local of MongoDB itself'],
+  ['MONGODB_URI', 'mongodb://a/a%20b', expect.stringContaining('and spaces, in at most 63 bytes')],
+  ['MONGODB_URI', `mongodb://a/${'x'.repeat(64)}`, expect.stringContaining('at most 63 bytes')],
+])('%s=%s gets one fault, which says what is expected', (name, text, fault) => {
+  const [found = '', ...others] = faultsOf({ [name]: text });
+  expect([found.replace(`${name}: `, ''), others]).toEqual([fault, []]);
+});
+
+it('SVC_SMTP_URL is refused if its credentials cannot be decoded', () => {
+  const SVC_SMTP_FROM = 'a@b.example';
+  expect(faultsOf({ SVC_SMTP_URL: 'smtp://u:100%@mail.example', SVC_SMTP_FROM })).toEqual([
+    'SVC_SMTP_URL: must write % in the user name and password as %25',
+  ]);
+  expect(faultsOf({ SVC_SMTP_URL: 'smtp://u:100%25@mail.example', SVC_SMTP_FROM })).toEqual([]);
+});
+
 describe('SVC_ADMIN_TOKEN', () => {
   it.each(['ü'.repeat(32), `${'x'.repeat(32)} y`, `"${'x'.repeat(32)}"`, 'x'.repeat(513)])(
     'is refused as %s, because no Authorization header can carry it',

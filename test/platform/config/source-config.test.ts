@@ -120,12 +120,20 @@ describe('SVC_CLAIM_FRESHNESS', () => {
   it.each([
     ['30', 'has no unit'],
     ['country', 'has no duration'],
-    ['shoe_size=30d', 'names an unknown claim'],
+    ['30d,365d', 'has two durations for all claims'],
+    ['country=30d,country=31d', 'has two durations for a claim'],
     ['country=30 days', 'has an unknown unit'],
     ['a=b=c', 'has two equals signs'],
   ])('is refused as a configuration fault if its value is "%s", which %s', (text) => {
     expect(faultOf([], { SVC_CLAIM_FRESHNESS: text })).toMatch(/^SVC_CLAIM_FRESHNESS: /);
   });
+});
+
+it('SVC_CLAIM_FRESHNESS with an unknown claim gets a fault that lists the claims', () => {
+  for (const text of ['shoe_size=30d', '365d,Country=30d', '365d;country=30d'])
+    expect(faultOf([], { SVC_CLAIM_FRESHNESS: text })).toMatch(
+      /^SVC_CLAIM_FRESHNESS: expected 365d or country=30d.* age_18_plus/,
+    );
 });
 
 describe('SVC_DEMO_PORT', () => {

@@ -53,9 +53,11 @@ export const withoutResult =
     return undefined;
   };
 
-/** Reads a number in a form. NaN, which every procedure refuses, for an empty text too: `Number('')` would be 0. */
-export const numberIn = (value = ''): number =>
-  value.trim() === '' ? Number.NaN : Number(withAsciiDigits(value));
+/** Reads a number in a form, in decimal digits. NaN, which every procedure refuses, for other texts, such as `` and `1e3`. */
+export function numberIn(value = ''): number {
+  const digits = withAsciiDigits(value).trim();
+  return /^-?\d+(?:\.\d+)?$/.test(digits) ? Number(digits) : Number.NaN;
+}
 
 /** The time some hours after `now`. Text that is no time, which every procedure refuses, for hours that lead to none. */
 export function timeAfter(now: number, hours: number): string {
