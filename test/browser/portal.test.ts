@@ -67,6 +67,15 @@ describeInBrowser('the portal', () => {
     await page.getByText('This device has one of your passkeys already').waitFor();
     expect(await page.inputValue('input[name=name]')).toBe('Phone');
     expect(await accessibilityFaults(page)).toEqual([]);
+    // A person takes a moment to answer. The keyboard then goes on at the button.
+    await page.evaluate(`navigator.credentials.create = () =>
+      new Promise((_done, refuse) => setTimeout(refuse, 200, new DOMException('', 'InvalidStateError')))`);
+    const add = page.locator('form[data-passkey] button');
+    await add.press('Enter');
+    await page.locator('form[data-passkey] button:disabled').waitFor();
+    await page.locator('form[data-passkey] button:enabled').waitFor();
+    expect(await add.evaluate((button) => button.matches(':focus'))).toBe(true);
+    await page.evaluate('delete navigator.credentials.create');
     await devtools.send('WebAuthn.removeVirtualAuthenticator', first);
     await addAuthenticator();
     await page.press('input[name=name]', 'Enter');
