@@ -355,6 +355,20 @@ describeInBrowser('the portal', () => {
     await close();
   });
 
+  it('shows where each button is if the browser replaces the colours', async () => {
+    const { page, close } = await newVisitor(browser, { forcedColors: 'active' });
+    const cookies = [...owner.browser.cookies].map(([name, value]) => ({ name, value, url: server.baseUrl }));
+    await page.context().addCookies(cookies);
+    for (const path of ['/wallet?mode=test', '/members', `/webhooks/${partner.keyId}`]) {
+      await page.goto(`${server.baseUrl}/portal${path}`);
+      const unseen = await page.evaluate<string[]>(`[...document.querySelectorAll('main button:not(.plain)')]
+        .filter((button) => getComputedStyle(button).borderTopWidth === '0px')
+        .map((button) => button.textContent)`);
+      expect([path, unseen]).toEqual([path, []]);
+    }
+    await close();
+  });
+
   for (const [n, look] of looks.entries()) {
     const name = `${look.colorScheme} and ${look.viewport.width} pixels wide`;
 
