@@ -169,6 +169,14 @@ describeInBrowser('European identity wallets in a real browser', () => {
     expect(shop.last()).toHaveProperty('code');
   });
 
+  it('the keyboard keeps its focus at the button of the wallet if the user refuses', async () => {
+    const pick = () => sleep(200).then(() => Promise.reject(new Error('refused')));
+    const { page } = await begin('licence', { protocols: '/./', pick });
+    await digital(page).press('Enter');
+    await page.locator('form.digital [role=status]').waitFor();
+    expect(await page.locator('form.digital button:focus').count()).toBe(1);
+  });
+
   it('a driving licence verifies a user by the Digital Credentials API in a browser that allows every protocol', async () => {
     const { page } = await begin('licence', { protocols: '/./', pick: byAnnexC(licence) });
     await digital(page).click();

@@ -150,6 +150,26 @@ describeInBrowser('passkeys of users', () => {
     await visitor.close();
   });
 
+  it('leave the focus of the keyboard at their button if the user refuses', async () => {
+    const visitor = await withAuthenticator(browser);
+    const { page } = visitor;
+    // A person takes a moment to refuse.
+    await page.addInitScript(`navigator.credentials.get = navigator.credentials.create = () =>
+      new Promise((_done, refuse) => setTimeout(refuse, 200, new DOMException('', 'NotAllowedError')));`);
+    const opened = [
+      () => page.goto(shop.link()),
+      () => reachPasskeyOffer(visitor, shop),
+      () => page.goto(`${server.baseUrl}/verify/you`),
+    ];
+    for (const open of opened) {
+      await open();
+      await page.locator('form.passkey:not([hidden]) button').press('Enter');
+      await page.locator('form.passkey [role=alert]:visible').waitFor();
+      expect(await page.locator('form.passkey button:focus').count()).toBe(1);
+    }
+    await visitor.close();
+  });
+
   it('lead to the present page if the session continued in another tab', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;

@@ -67,6 +67,15 @@ describeInBrowser('the portal', () => {
     await page.getByText('This device has one of your passkeys already').waitFor();
     expect(await page.inputValue('input[name=name]')).toBe('Phone');
     expect(await accessibilityFaults(page)).toEqual([]);
+    // A person takes a moment to answer. The keyboard then goes on at the button.
+    await page.evaluate(`navigator.credentials.create = () =>
+      new Promise((_done, refuse) => setTimeout(refuse, 200, new DOMException('', 'InvalidStateError')))`);
+    const add = page.locator('form[data-passkey] button');
+    await add.press('Enter');
+    await page.locator('form[data-passkey] button:disabled').waitFor();
+    await page.locator('form[data-passkey] button:enabled').waitFor();
+    expect(await add.evaluate((button) => button.matches(':focus'))).toBe(true);
+    await page.evaluate('delete navigator.credentials.create');
     await devtools.send('WebAuthn.removeVirtualAuthenticator', first);
     await addAuthenticator();
     await page.press('input[name=name]', 'Enter');
@@ -342,6 +351,20 @@ describeInBrowser('the portal', () => {
         })
         .map((button) => button.textContent)`);
       expect([path, cut]).toEqual([path, []]);
+    }
+    await close();
+  });
+
+  it('shows where each button is if the browser replaces the colours', async () => {
+    const { page, close } = await newVisitor(browser, { forcedColors: 'active' });
+    const cookies = [...owner.browser.cookies].map(([name, value]) => ({ name, value, url: server.baseUrl }));
+    await page.context().addCookies(cookies);
+    for (const path of ['/wallet?mode=test', '/members', `/webhooks/${partner.keyId}`]) {
+      await page.goto(`${server.baseUrl}/portal${path}`);
+      const unseen = await page.evaluate<string[]>(`[...document.querySelectorAll('main button:not(.plain)')]
+        .filter((button) => getComputedStyle(button).borderTopWidth === '0px')
+        .map((button) => button.textContent)`);
+      expect([path, unseen]).toEqual([path, []]);
     }
     await close();
   });

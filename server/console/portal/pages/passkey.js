@@ -51,6 +51,8 @@
       if (existing && error?.name === 'InvalidStateError') {
         existing.hidden = false;
         release();
+        // The browser takes the focus from a disabled button, and the keyboard would begin again at the top of the page.
+        if (document.activeElement === document.body) button.focus();
         return;
       }
       // The server shows the page again, with a new challenge.

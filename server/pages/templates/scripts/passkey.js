@@ -37,6 +37,8 @@ async function send(event) {
     else trouble.hidden = false;
   }
   button.disabled = false;
+  // The browser takes the focus from a disabled button, and the keyboard would begin again at the top of the page.
+  if (document.activeElement === document.body) button.focus();
 }
 
 if (globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON && globalThis.top === globalThis) {

@@ -27,6 +27,8 @@ async function ask(event) {
     trouble.hidden = false;
   }
   button.disabled = false;
+  // The browser takes the focus from a disabled button, and the keyboard would begin again at the top of the page.
+  if (document.activeElement === document.body) button.focus();
 }
 
 if (requests.length > 0) {
