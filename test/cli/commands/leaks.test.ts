@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomSecret } from '../../../server/platform/ids.ts';
 import { completeSession } from '../../harness/completed-session.ts';
 import { createPartner, exchangeCode, type TestPartner } from '../../harness/partner.ts';
+import { createReceiver, type Received } from '../../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { type CommandLine, commandLine } from '../svcadmin.ts';
 
@@ -34,19 +35,14 @@ describe('svcadmin secrets find', () => {
   });
 
   it('sends only the kind and the hash of a secret', async () => {
-    const sent: string[] = [];
     const { apiKey } = partner;
-    const original = globalThis.fetch;
-    globalThis.fetch = (input, init) => {
-      sent.push(String(input), JSON.stringify(init ?? {}));
-      return original(input, init);
-    };
-    const { code } = await find(apiKey).finally(() => {
-      globalThis.fetch = original;
-    });
-    expect(code).toBe(0);
-    expect(sent.join()).toContain('secrets.find');
-    expect(decodeURIComponent(sent.join())).not.toContain(apiKey.slice(0, 20));
+    const { port, received } = await createReceiver();
+    const elsewhere = await commandLine(`http://127.0.0.1:${port}`);
+    await elsewhere.run(['secrets', 'find'], { input: apiKey });
+    expect(received).toHaveLength(1);
+    const [{ path, headers, body }] = received as [Received];
+    expect(path).toContain('secrets.find');
+    expect(decodeURIComponent(path) + JSON.stringify(headers) + body).not.toContain(apiKey.slice(0, 20));
   });
 
   it.each([
