@@ -17,6 +17,7 @@ interface Definition {
   element?: z.core.$ZodType;
   innerType?: z.core.$ZodType;
   in?: z.core.$ZodType;
+  out?: z.core.$ZodType;
 }
 
 interface Check {
@@ -68,12 +69,14 @@ function numberLeaf(checks: readonly Check[]): Omit<Leaf, 'path'> {
 export function leavesOf(schema: z.core.$ZodType, path: readonly string[] = []): Leaf[] {
   const definition = schema._zod.def as unknown as Definition;
   const checks = checksOf(schema);
-  const { type, innerType, in: input, element } = definition;
+  const { type, innerType, in: input, out: output, element } = definition;
   if (small.has(type)) return [];
   if (type === 'string') return [{ path, ...stringLeaf(checks) }];
   if (type === 'number') return [{ path, ...numberLeaf(checks) }];
   if (innerType && wrappers.has(type)) return leavesOf(innerType, path);
-  if (type === 'pipe' && input) return leavesOf(input, path);
+  // `z.preprocess` is a pipe that begins with a transform. The schema behind it has the bounds.
+  const isPreprocessed = input?._zod.def.type === 'transform';
+  if (type === 'pipe' && input) return leavesOf(isPreprocessed && output ? output : input, path);
   if (type === 'union') return (definition.options ?? []).flatMap((option) => leavesOf(option, path));
   if (type === 'tuple')
     return (definition.items ?? []).flatMap((item, n) => leavesOf(item, [...path, String(n)]));

@@ -36,7 +36,7 @@ const groups: readonly (readonly [name: string, files: RegExp])[] = [
   ],
   [
     'texts and formats of a page',
-    /pages\/(views|messages)\/(?!pages|responses|view-models)|hand-off\/devices/,
+    /pages\/(views|messages)\/(?!pages|responses|view-models)|sessions\/devices/,
   ],
   ['wiring, and records of the work', /^server\/(process\/wiring\/|billing\/(feature|wallets\/))/],
 ];
