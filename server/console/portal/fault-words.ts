@@ -85,6 +85,10 @@ function messageOfText(text: string): readonly [Key, string | undefined] | undef
   return undefined;
 }
 
+/** The field that the refusal of a redirect URI is about. No schema names it, because the rules depend on the client's mode. */
+const fieldOfRefusal = (message: string): string | undefined =>
+  message.startsWith('Redirect URI ') ? 'redirectUris' : undefined;
+
 /** The faults that an error tells, in the member's language where it is possible. English ones are as the schemas have them. */
 export function faultsOf(error: ApiError, language: Language): readonly Fault[] {
   const { cause, code, message } = error;
@@ -100,6 +104,6 @@ export function faultsOf(error: ApiError, language: Language): readonly Fault[] 
       // Of `filter.since` and `emails.0`, these are `since` and `emails`.
       name: issue.path.findLast((part) => typeof part === 'string'),
     }));
-  const name = cause instanceof FieldFault ? cause.field : undefined;
+  const name = cause instanceof FieldFault ? cause.field : fieldOfRefusal(message);
   return [{ ...say(message, code === 'bad_input' ? ['value'] : undefined), name }];
 }

@@ -184,6 +184,11 @@ it('a fault names the value or the limit, and stands beside its field', async ()
     /class="fault">Geben Sie eine ganze Zahl ein\./,
   );
   const key = keyOf(paths);
+  const client = { csrf: await csrf(), act: 'create', name: 'Shop', kind: 'oauth', keyId: key };
+  const refused = { ...client, redirectUris: 'ftp://x/', claim_age_18_plus: 'yes' };
+  expect((await browser.post('/clients', refused, headers)).html).toMatch(
+    /<textarea[^>]* name="redirectUris"[^>]* aria-invalid="true"[^>]* autofocus/,
+  );
   const span = { csrf: await csrf(), act: 'resendSpan', key, since: '', until: '', status: 'failed' };
   expect((await browser.post('/deliveries', span, headers)).html).toMatch(/class="fault">Bitte ausfüllen\./);
 });
