@@ -102,6 +102,14 @@ describe('the check of an identity credential (PID)', () => {
     );
   });
 
+  it.each([{ b64: true, crit: ['b64'] }, { b64: false, crit: ['b64'] }, { crit: ['exp'], exp: 1 }])(
+    'refuses a PID whose holder proof has the header %j',
+    async (header) => {
+      const token = await personTokenWithProof({}, [ages], header);
+      expect(await refusalOf(check(token, asked))).toBe('holder proof wrong');
+    },
+  );
+
   it('refuses a PID with more or fewer claims than requested, or of another type', async () => {
     const more = await personToken({ paths: [ages, ['family_name']] });
     expect(await refusalOf(check(more, asked))).toBe('more than was asked for');
