@@ -44,24 +44,37 @@ export function createDeviceEndpoints({ url, ca }: Service) {
   const withToken = (token: string, method: string) =>
     call('login', { method, headers: { authorization: `Bearer ${token}` } });
 
-  /** Returns the body of a success. @throws CommandError for any other response, and if there is none */
-  async function requireSuccess(answer: Promise<DeviceAnswer>): Promise<Record<string, unknown>> {
-    const { status, body } = await answer.catch((error: unknown) => {
+  /**
+   * Returns the body of a success.
+   * @param isOurs whether an answer is one of the portal. Another server may answer 200 to every request
+   * @throws CommandError for any other response, and if there is none
+   */
+  async function requireSuccess(
+    answer: Promise<DeviceAnswer>,
+    isOurs: (answer: DeviceAnswer) => boolean,
+  ): Promise<Record<string, unknown>> {
+    const given = await answer.catch((error: unknown) => {
       throw unreachableError(url, error);
     });
-    if (status < 300) return body;
-    throw new CommandError(failureOf(url, { status, body }));
+    if (given.status < 300 && isOurs(given)) return given.body;
+    throw new CommandError(failureOf(url, given));
   }
 
   return {
     start: async (clientName: string) =>
       (await requireSuccess(
         post('authorization', { client_name: clientName }),
+        has('device_code', 'user_code', 'verification_uri', 'expires_in', 'interval'),
       )) as unknown as DeviceAuthorization,
     poll: (deviceCode: string) => post('token', { grant_type: grantType, device_code: deviceCode }),
-    show: async (token: string) => (await requireSuccess(withToken(token, 'GET'))) as unknown as DeviceLogin,
+    show: async (token: string) =>
+      (await requireSuccess(
+        withToken(token, 'GET'),
+        has('memberId', 'environment', 'partnerId'),
+      )) as unknown as DeviceLogin,
     /** Ends the login. @throws CommandError with the code `unauthorized` if the login has ended already */
-    end: async (token: string): Promise<void> => void (await requireSuccess(withToken(token, 'DELETE'))),
+    end: async (token: string): Promise<void> =>
+      void (await requireSuccess(withToken(token, 'DELETE'), ({ status }) => status === 204)),
   };
 }
 export type DeviceEndpoints = ReturnType<typeof createDeviceEndpoints>;
@@ -69,11 +82,18 @@ export type DeviceEndpoints = ReturnType<typeof createDeviceEndpoints>;
 /** Parses a response body. A proxy or another server may send no JSON: then only the status tells what happened. */
 function parseBody(text: string): Record<string, unknown> {
   try {
-    return JSON.parse(text) as Record<string, unknown>;
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   } catch {
     return {};
   }
 }
+
+/** Makes a check that the body of an answer has these members. */
+const has =
+  (...names: readonly string[]) =>
+  ({ body }: DeviceAnswer): boolean =>
+    names.every((name) => body[name] !== undefined);
 
 const unreachableError = (url: string, error: unknown) =>
   new CommandError({
@@ -139,10 +159,12 @@ export async function awaitToken(
   while (now() < deadline) {
     await wait(Math.min(mostWaitSeconds, intervalSeconds * 2 ** lostResponses));
     const answer = await endpoints.poll(code).catch(() => undefined);
-    const isLost = !answer || answer.status >= 500;
+    const token = answer?.status === 200 ? (answer.body as Partial<DeviceToken>).access_token : undefined;
+    if (token !== undefined) return token;
+    // A proxy may answer 200 for a service that it cannot reach.
+    const isLost = !answer || answer.status === 200 || answer.status >= 500;
     lostResponses = isLost ? lostResponses + 1 : 0;
     if (isLost) continue;
-    if (answer.status < 300) return (answer.body as unknown as DeviceToken).access_token;
     const error = String(answer.body['error']);
     const failure = finalErrors.get(error);
     if (failure) throw new CommandError(failure);

@@ -46,7 +46,7 @@ export const SetLogo = z.strictObject({
   partnerId: reference('partner'),
   /** A PNG or JPEG file. */
   image: z
-    .base64({ error: 'expected a file in base64' })
+    .base64({ error: ({ input }) => (input === '' ? 'the file is empty' : 'expected a file in base64') })
     .min(1)
     .max(largestBase64, { error: 'the file must have at most 256 KiB' }),
 });

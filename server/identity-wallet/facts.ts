@@ -1,6 +1,7 @@
 import { Tagged } from 'cborg';
 import { isOfAge } from '../../contracts/age.ts';
 import { type ClaimName, type Claims, type ClaimValue, claimRegistry } from '../../contracts/claims.ts';
+import { textFault } from '../../contracts/input-text.ts';
 import { demand } from './refused.ts';
 
 /** The contents of a presentation, in any format. */
@@ -18,20 +19,24 @@ export interface Facts {
 /** Texts in documents are shorter than this. */
 const longestText = 256;
 
-function optionalText(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
+/**
+ * Returns a text of an attestation. The decoder of CBOR puts U+FFFD in the place of bytes that are not UTF-8, so two persons could
+ * become one.
+ */
+function textOf(value: unknown): string {
   demand(typeof value === 'string' && value.length <= longestText, 'malformed', 'claim');
+  demand(textFault(value) === undefined && !value.includes('\uFFFD'), 'malformed', 'claim');
   return value;
 }
+
+const optionalText = (value: unknown): string | undefined =>
+  value === undefined ? undefined : textOf(value);
 
 /** Returns a list of names. A single name becomes a list of one. */
 function texts(value: unknown): string[] | undefined {
   if (value === undefined) return undefined;
   const names: unknown[] = Array.isArray(value) ? value : [value];
-  return names.map((name) => {
-    demand(typeof name === 'string', 'malformed', 'claim');
-    return name;
-  });
+  return names.map(textOf);
 }
 
 /** Returns the attested ages. @param pattern matches the name of an age; its group `years` is the age */

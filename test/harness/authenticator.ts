@@ -16,6 +16,8 @@ export interface Forgery {
   signature?: Buffer | ((signed: Buffer) => Buffer);
   /** COSE algorithm of the new key. */
   algorithm?: number;
+  /** Members of the COSE_Key of the new key, by label. */
+  coseKey?: readonly (readonly [number, number | Buffer])[];
   /** The attestation of the new key, by default none. `self` is signed by the key itself. */
   attestation?: 'self' | { fmt: string; attStmt: object };
 }
@@ -74,6 +76,7 @@ export class TestAuthenticator {
         [-1, 1],
         [-2, Buffer.from(x, 'base64url')],
         [-3, Buffer.from(y, 'base64url')],
+        ...(forgery.coseKey ?? []),
       ]),
     );
     const id = Buffer.from(this.id, 'base64url');

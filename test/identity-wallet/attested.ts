@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { CompactSign, decodeJwt } from 'jose';
+import { decodeJwt } from 'jose';
 import type { ClaimName } from '../../contracts/claims.ts';
 import { IdentityWallet, type IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
+import { signEs256 } from '../../server/identity-wallet/formats/cbor.ts';
 import type { Handover } from '../../server/identity-wallet/formats/transcript.ts';
 import {
   createPresentationCheck,
@@ -121,14 +122,17 @@ export async function personToken({
   return { pid_sd_jwt: [await presentSdJwt({ credential, claims, key, paths, handover: made, now: at })] };
 }
 
-/** Makes a presentation whose holder proof has additional claims, and is signed again. */
-export async function personTokenWithProof(said: object, paths: readonly string[][]) {
+/** Makes a presentation whose holder proof has additional claims and header parameters, and is signed again. */
+export async function personTokenWithProof(said: object, paths: readonly string[][], header: object = {}) {
   const [whole = ''] = (await personToken({ paths })).pid_sd_jwt;
   const signedOver = whole.slice(0, whole.lastIndexOf('~') + 1);
   const proof = { ...decodeJwt(whole.slice(signedOver.length)), ...said };
-  const jwt = await new CompactSign(Buffer.from(JSON.stringify(proof)))
-    .setProtectedHeader({ alg: 'ES256', typ: 'kb+jwt' })
-    .sign(issuer.holderKey);
+  // By hand, because a library would not sign each of the headers. With `b64`, the payload is signed as it is (RFC 7797 3).
+  const text = JSON.stringify(proof);
+  const payload = 'b64' in header && header.b64 === false ? text : Buffer.from(text).toString('base64url');
+  const protectedHeader = { alg: 'ES256', typ: 'kb+jwt', ...header };
+  const signed = `${Buffer.from(JSON.stringify(protectedHeader)).toString('base64url')}.${payload}`;
+  const jwt = `${signed}.${signEs256(issuer.holderKey, Buffer.from(signed)).toString('base64url')}`;
   return { pid_sd_jwt: [signedOver + jwt] };
 }
 

@@ -1,5 +1,7 @@
 import { CompactSign, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { factsOfMdoc } from '../../server/identity-wallet/facts.ts';
+import { decodeCbor } from '../../server/identity-wallet/formats/cbor.ts';
 import {
   adult,
   createCheck,
@@ -102,6 +104,15 @@ describe('the check of an identity credential (PID)', () => {
     );
   });
 
+  it.each([
+    { b64: true, crit: ['b64'] },
+    { b64: false, crit: ['b64'] },
+    { crit: ['exp'], exp: 1 },
+  ])('refuses a PID whose holder proof has the header %j', async (header) => {
+    const token = await personTokenWithProof({}, [ages], header);
+    expect(await refusalOf(check(token, asked))).toBe('holder proof wrong');
+  });
+
   it('refuses a PID with more or fewer claims than requested, or of another type', async () => {
     const more = await personToken({ paths: [ages, ['family_name']] });
     expect(await refusalOf(check(more, asked))).toBe('more than was asked for');
@@ -161,5 +172,24 @@ describe('an identity credential (PID) with one character changed', () => {
       const changed = whole.slice(0, at) + (old === 'A' ? 'B' : 'A') + whole.slice(at + 1);
       expect(await refusalOf(check({ pid_sd_jwt: [changed] }, asked)), `at ${at}`).not.toBe('accepted');
     }
+  });
+});
+
+describe('a text of an mdoc', () => {
+  const read = (...bytes: number[]) =>
+    factsOfMdoc(new Map([['document_number', decodeCbor(Uint8Array.of(0x60 + bytes.length, ...bytes))]]));
+
+  it('is read if it is UTF-8', () => {
+    expect(read(0x41, 0xc3, 0xa9).identifier).toBe('Aé');
+  });
+
+  // Two document numbers that differ only in such bytes would be one person.
+  it.each([
+    ['a byte that UTF-8 never has', [0x41, 0xff]],
+    ['a surrogate', [0xed, 0xa0, 0x80]],
+    ['half a character', [0x41, 0xc3]],
+    ['NUL', [0x41, 0]],
+  ])('is refused as "malformed" if it has %s', (_what, bytes) => {
+    expect(() => read(...bytes)).toThrow('malformed');
   });
 });

@@ -5,6 +5,7 @@ import { PresentationRefused } from '../../server/identity-wallet/refused.ts';
 import {
   buildCertificate,
   type CertificateContent,
+  toPem,
 } from '../../server/identity-wallet/test-wallet/certificate-builder.ts';
 import {
   documentSigner,
@@ -194,6 +195,16 @@ describe('a certificate path', () => {
     const both = [expired, root()].map((each) => parseCertificate(each));
     const trusted = { anchors: both, purposes: [documentSigner], now };
     expect(() => validatePath([signer('root')], trusted)).not.toThrow();
+  });
+
+  it.each<[string, (der: Buffer) => Buffer]>([
+    ['is PEM', (der) => Buffer.from(toPem(der))],
+    ['has a byte after it', (der) => Buffer.concat([der, Buffer.from([0])])],
+    ['has another certificate after it', (der) => Buffer.concat([der, der])],
+  ])('is refused if a certificate %s', (_what, changed) => {
+    const expected = 'issuer certificate unusable: it is not one certificate in DER';
+    expect(validate([changed(signer('root'))])).toBe(expected);
+    expect(validate([signer('middle'), changed(middle())])).toBe(expected);
   });
 
   it('is refused as "issuer certificate unusable" if it contains bytes that are no certificate', () => {

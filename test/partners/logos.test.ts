@@ -92,6 +92,7 @@ describe('the logo of a partner', () => {
 
   it.each([
     ['a text', Buffer.from('<svg/>'), 'PNG or JPEG'],
+    ['empty', Buffer.alloc(0), 'the file is empty'],
     ['more than 256 KiB', Buffer.alloc(256 * 1024 + 3), '256 KiB'],
   ])('causes an error that names the limit or format if the file is %s', async (_what, image, because) => {
     await expect(set(image)).rejects.toThrow(because);

@@ -42,8 +42,17 @@ export const malformedBodies = [
   '{"a":'.repeat(100_000),
 ];
 
-/** Bodies of a 200 in which the member `session` is no object. */
-export const bodiesWithoutSession = ['{}', '{"session":null}', '{"session":"x"}', '{"session":5}'];
+/** The body of a 200 with the members that every call needs. The body of a 200 to `revoke` is empty. */
+export const wholeBody = '{"access_token":"t","sub":"x","claims":{},"session":{},"verified":true}';
+
+/** By call: bodies of a 200, such as of a proxy, in which a member that callers rely on is missing or has another type. */
+export const incompleteBodies: Readonly<Record<string, readonly string[]>> = {
+  code: ['{}', '{"status":"ok"}', '{"access_token":5}', '{"access_token":null}'],
+  userinfo: ['{}', '{"sub":"x"}', '{"claims":{}}', '{"sub":5,"claims":{}}', '{"sub":"x","claims":"x"}'],
+  session: ['{}', '{"session":null}', '{"session":"x"}', '{"session":5}'],
+  shop: ['{}', '{"claims":{}}', '{"verified":"yes","claims":{}}', '{"verified":true,"claims":null}'],
+  revoke: ['<html>', '{}', wholeBody],
+};
 
 export const inputs = {
   settings,
@@ -51,5 +60,6 @@ export const inputs = {
   unsendable,
   wrongBaseUrls,
   malformedBodies,
-  bodiesWithoutSession,
+  wholeBody,
+  incompleteBodies,
 };

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -15,7 +16,7 @@ import { createBrowser, passFlow } from '../journey/browser.ts';
 import { newStart, startUrl } from '../journey/pkce.ts';
 import { createAccount, createShopAccount } from './accounts.ts';
 import { allCases } from './cases.ts';
-import { inputs } from './inputs.ts';
+import { inputs, wholeBody } from './inputs.ts';
 
 const sdk = fileURLToPath(new URL('../../sdk', import.meta.url));
 let server: TestServer;
@@ -32,6 +33,38 @@ const walker = () =>
       (end) => response.end(end.href),
       (error: Error) => response.writeHead(500).end(error.message),
     );
+  });
+
+const answerOf = (headers: string, body: string) => `HTTP/1.1 200 OK\r\n${headers}\r\n\r\n${body}`;
+const whole = answerOf(`Content-Length: ${wholeBody.length}`, wholeBody);
+const inChunks = (announced: number) =>
+  answerOf('Transfer-Encoding: chunked', `${announced.toString(16)}\r\n${wholeBody}`);
+
+/** Sends bytes for as long as the client reads them. */
+function repeat(socket: Socket, begin: string, bytes: string, everyMs: number): void {
+  socket.write(begin);
+  const timer = setInterval(() => socket.write(bytes), everyMs);
+  socket.on('close', () => clearInterval(timer));
+}
+
+/** By the first part of the path: answers as proxies and broken servers send them. */
+const rawAnswers: Readonly<Record<string, (socket: Socket) => void>> = {
+  '/hints/': (socket) => socket.end(`HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${whole}`),
+  '/chunks/': (socket) => socket.end(`${inChunks(wholeBody.length)}\r\n0\r\n\r\n`),
+  '/cut/': (socket) => socket.end(inChunks(wholeBody.length + 9)),
+  '/last-chunk-missing/': (socket) => socket.end(`${inChunks(wholeBody.length)}\r\n`),
+  '/slow/': (socket) => repeat(socket, answerOf('Content-Length: 1000', ''), ' ', 50),
+  '/endless/': (socket) => repeat(socket, answerOf('Connection: close', ''), ' '.repeat(300_000), 1),
+};
+
+/** A server whose answers no HTTP library would send. */
+const rawServer = () =>
+  createTcpServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', (request) => {
+      const [path] = /\/[\w-]+\//.exec(String(request)) ?? [''];
+      rawAnswers[path]?.(socket);
+    });
   });
 
 type Names = (settings: Record<string, string>) => Record<string, string>;
@@ -60,6 +93,7 @@ async function prepare(names: Names): Promise<string> {
     shop: names(await createShopAccount(server)),
     domain: shopDomain,
     walker: `http://127.0.0.1:${await listen(walker())}/`,
+    raw: `http://127.0.0.1:${await listen(rawServer())}/`,
     cases: await allCases(),
     inputs: { ...inputs, settings: names(inputs.settings) },
     session: begun.headers.get('location')?.split('/').at(-1),
@@ -100,7 +134,7 @@ describe('the client library for Python', () => {
       PYTHONDONTWRITEBYTECODE: '1',
     };
     const printed = await run('python3', ['-W', 'error', join(sdk, 'python/tests/test_client.py')], env);
-    expect(printed).toMatch(/\nRan 20 tests in .*\n\nOK\n$/);
+    expect(printed).toMatch(/\nRan 21 tests in .*\n\nOK\n$/);
   });
 
   it('passes the type check of mypy', async ({ skip }) => {
@@ -117,7 +151,7 @@ describe('the client library for PHP', () => {
     const env = { SVC_TEST: await prepare(camel) };
     const strict = ['-d', 'error_reporting=-1', '-d', 'display_errors=stderr', '-d', 'zend.assertions=1'];
     const printed = await run('php', [...strict, join(sdk, 'php/tests/client.php')], env);
-    expect(printed.match(/^ok /gm)).toHaveLength(12);
+    expect(printed.match(/^ok /gm)).toHaveLength(13);
     expect(printed).toMatch(/\n[23]\d\d\d checks\n$/);
   });
 });

@@ -90,7 +90,7 @@ describe('a call of the TypeScript SDK (interface 7.6)', () => {
   });
 
   it('is repeated with the same bytes if it is signed', async () => {
-    const { client, seen } = scripted([json(500), Response.json({ verified: true })]);
+    const { client, seen } = scripted([json(500), Response.json({ verified: true, claims: {} })]);
     const request = { code: 'svc_code_1', redirect_uri: 'r', shop_domain: 's', customer_id: 'ü' };
     await client.exchangeStorefront(request);
     expect(seen.map(({ body }) => body)).toEqual([JSON.stringify(request), JSON.stringify(request)]);

@@ -182,7 +182,7 @@ final class Client
             [$used->chargeId, $used->answerLost] = [$charge[0], $uncertain];
             throw $used;
         }
-        return $this->parsed($answer);
+        return $this->parsed($answer, ['access_token' => 'string']);
     }
 
     /**
@@ -193,7 +193,8 @@ final class Client
      */
     public function userinfo(#[\SensitiveParameter] string $accessToken): array
     {
-        return $this->get('/api/oauth/userinfo', $this->argument('accessToken', $accessToken));
+        $token = $this->argument('accessToken', $accessToken);
+        return $this->get('/api/oauth/userinfo', $token, ['sub' => 'string', 'claims' => 'array']);
     }
 
     /** Ends an access token. One that is unknown, expired or revoked is no error. */
@@ -203,6 +204,9 @@ final class Client
         [$answer] = $this->post('/api/oauth/revoke', ['token' => $token, ...$this->credentials()]);
         if ($answer->status !== 200) {
             throw ApiError::of($answer, $this->baseUrl);
+        }
+        if ($answer->body !== '') {
+            throw $this->malformedAnswer();
         }
     }
 
@@ -216,8 +220,7 @@ final class Client
     public function session(string $sessionId): array
     {
         $path = '/api/verify/hvf-session/' . rawurlencode($this->argument('sessionId', $sessionId));
-        $session = $this->get($path, $this->need('apiKey'))['session'] ?? null;
-        return is_array($session) ? $session : throw $this->malformedAnswer();
+        return $this->get($path, $this->need('apiKey'), ['session' => 'array'])['session'];
     }
 
     /**
@@ -247,7 +250,8 @@ final class Client
                 "X-SVC-Signature: sha256=$signature",
             ], $body);
         };
-        return $this->parsed($this->transport->call($signed, $this->baseUrl)[0]);
+        $answer = $this->transport->call($signed, $this->baseUrl)[0];
+        return $this->parsed($answer, ['verified' => 'boolean', 'claims' => 'array']);
     }
 
     /**
@@ -359,15 +363,21 @@ final class Client
         return $this->transport->call(static fn () => $request, $this->baseUrl);
     }
 
-    /** @return array<string, mixed> */
-    private function get(string $path, #[\SensitiveParameter] string $token): array
+    /**
+     * @param array<string, string> $members those that a caller relies on, each with the `gettype` of its value
+     * @return array<string, mixed>
+     */
+    private function get(string $path, #[\SensitiveParameter] string $token, array $members): array
     {
         $request = new Request('GET', $this->baseUrl . $path, ["Authorization: Bearer $token"]);
-        return $this->parsed($this->transport->call(static fn () => $request, $this->baseUrl)[0]);
+        return $this->parsed($this->transport->call(static fn () => $request, $this->baseUrl)[0], $members);
     }
 
-    /** @return array<string, mixed> */
-    private function parsed(Answer $answer): array
+    /**
+     * @param array<string, string> $members
+     * @return array<string, mixed>
+     */
+    private function parsed(Answer $answer, array $members): array
     {
         if ($answer->status !== 200) {
             throw ApiError::of($answer, $this->baseUrl);
@@ -377,12 +387,18 @@ final class Client
         if (!is_array($parsed) || !str_starts_with(ltrim($answer->body), '{')) {
             throw $this->malformedAnswer();
         }
+        // A proxy may answer 200 for a service that it cannot reach.
+        foreach ($members as $name => $type) {
+            if (gettype($parsed[$name] ?? null) !== $type) {
+                throw $this->malformedAnswer();
+            }
+        }
         return $parsed;
     }
 
     private function malformedAnswer(): ConnectionError
     {
-        $text = 'the body of the 200 is not the JSON object of the interface';
+        $text = 'the body of the 200 is not the one of the interface';
         return new ConnectionError('malformed_answer', $text, false, "$this->baseUrl/docs/errors");
     }
 }

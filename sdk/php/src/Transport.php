@@ -24,13 +24,16 @@ final class Transport
     private const MOST_ATTEMPTS = 3;
     private const FIRST_DELAY = 1;
 
+    /** The most bytes of an answer. Those of the service are far smaller. */
+    private const LARGEST_ANSWER = 1_048_576;
+
     /** @var \Closure(Request, float): ?Answer */
     private readonly \Closure $send;
     /** @var \Closure(int): void */
     private readonly \Closure $sleep;
 
     /**
-     * @param float $timeout seconds that one attempt may wait for bytes
+     * @param float $timeout seconds that one attempt may wait for each part of the headers, and for the whole body
      * @param int $maxRetryAfter a longer Retry-After is not waited for, and the error says it instead; seconds
      * @param null|\Closure(Request, float): ?Answer $send another HTTP client; null is no answer
      * @param null|\Closure(int): void $sleep waits for some seconds
@@ -58,16 +61,19 @@ final class Transport
             'follow_location' => 0,
             'timeout' => $timeout,
             'protocol_version' => 1.1,
+            // PHP takes a chunked body that ends too early for a whole one.
+            'auto_decode' => false,
         ]]);
         $stream = @fopen($request->url, 'r', false, $context);
         if ($stream === false) {
             return null;
         }
-        $body = stream_get_contents($stream);
+        $body = self::bodyOf($stream, microtime(true) + $timeout);
         // PHP 8.5 deprecates the variable with the headers.
-        ['wrapper_data' => $lines, 'timed_out' => $isTooLate] = stream_get_meta_data($stream);
+        $lines = stream_get_meta_data($stream)['wrapper_data'];
         fclose($stream);
-        if ($body === false || $isTooLate || preg_match('#^HTTP/\S+ (\d{3})#', $lines[0] ?? '', $found) !== 1) {
+        // A 1xx is followed by the answer, which PHP does not find after two of them.
+        if ($body === null || preg_match('#^HTTP/\S+ ([2-9]\d\d)#', $lines[0] ?? '', $found) !== 1) {
             return null;
         }
         $headers = [];
@@ -80,7 +86,47 @@ final class Transport
         if ($length !== null && strlen($body) < (int) $length) {
             return null;
         }
-        return new Answer((int) $found[1], $headers, $body);
+        if (isset($headers['transfer-encoding'])) {
+            $body = self::joined($body);
+        }
+        return $body === null ? null : new Answer((int) $found[1], $headers, $body);
+    }
+
+    /**
+     * The rest of a stream; null where it is too large, or not whole at the time $end.
+     *
+     * @param resource $stream
+     */
+    private static function bodyOf($stream, float $end): ?string
+    {
+        $body = '';
+        while (!feof($stream)) {
+            $part = fread($stream, 65_536);
+            $isTooLate = stream_get_meta_data($stream)['timed_out'] || microtime(true) > $end;
+            if ($part === false || $isTooLate || strlen($body) > self::LARGEST_ANSWER) {
+                return null;
+            }
+            $body .= $part;
+        }
+        return $body;
+    }
+
+    /** The parts of a chunked body (RFC 9112 7.1) as one; null where the last one is missing. */
+    private static function joined(string $chunked): ?string
+    {
+        [$body, $at] = ['', 0];
+        while (preg_match('/\G([0-9a-f]{1,7})[^\r\n]*\r\n/i', $chunked, $found, 0, $at) === 1) {
+            [$begin, $size] = [$at + strlen($found[0]), (int) hexdec($found[1])];
+            if ($size === 0) {
+                return $body;
+            }
+            $at = $begin + $size + 2;
+            if (strlen($chunked) < $at) {
+                return null;
+            }
+            $body .= substr($chunked, $begin, $size);
+        }
+        return null;
     }
 
     /**

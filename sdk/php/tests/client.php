@@ -172,7 +172,7 @@ $tests = [
         same(told(static fn () => $forged->exchangeStorefront($request)), ['AuthenticationError', 'invalid_signature']);
     },
     'repeats 5xx and lost answers alone, by interface 7.6' => static function (): void {
-        $good = new Answer(200, [], '{"sub":"x"}');
+        $good = new Answer(200, [], '{"sub":"x","claims":{}}');
         $bad = new Answer(500, [], '<html>');
         foreach ([
             [[$bad, $bad, $good], [1, 2]],
@@ -181,7 +181,7 @@ $tests = [
             [[new Answer(503, ['retry-after' => '5'], ''), $good], [5]],
             [[new Answer(503, [], ''), $good], [1]],
         ] as [$replies, $waits]) {
-            same(scripted($replies), [['sub' => 'x'], $waits]);
+            same(scripted($replies), [['sub' => 'x', 'claims' => []], $waits]);
         }
         [$error, $waits] = scripted([$bad, $bad, $bad, $good]);
         same([$error->status, $waits], [500, [1, 2]]);
@@ -195,6 +195,21 @@ $tests = [
         same([$error->retryAfter, $waits], [3600, []]);
         [$error] = scripted([new Answer(200, [], '<html>')]);
         same($error->errorCode, 'malformed_answer');
+    },
+    'reads whole answers alone, and none for longer than the time limit' => static function () use ($fixture): void {
+        $of = static function (string $path) use ($fixture): array {
+            $transport = new Transport(0.5, sleep: static fn () => null);
+            $begun = microtime(true);
+            $told = told(static fn () => (new Client($fixture['raw'] . $path, transport: $transport))->userinfo('t'));
+            same(microtime(true) - $begun < 5, true, $path);
+            return $told;
+        };
+        foreach (['hints', 'chunks'] as $path) {
+            same($of($path), ['none', ''], $path);
+        }
+        foreach (['cut', 'last-chunk-missing', 'slow', 'endless'] as $path) {
+            same($of($path), ['ConnectionError', 'no_answer'], $path);
+        }
     },
     'verifies webhooks that the service sent, and nothing else' => static function () use ($fixture): void {
         $secret = $fixture['deliveries']['secret'];
@@ -226,9 +241,9 @@ $tests = [
     'refuses settings and arguments that cannot be sent, without showing them' => static function () use ($fixture): void {
         $inputs = $fixture['inputs'];
         $sent = [];
-        $send = static function (Request $request) use (&$sent): Answer {
+        $send = static function (Request $request) use (&$sent, $inputs): Answer {
             $sent[] = $request;
-            return new Answer(200, [], '{"sub":"x","session":{}}');
+            return new Answer(200, [], str_ends_with($request->url, '/revoke') ? '' : $inputs['wholeBody']);
         };
         $made = static fn (array $changes = []): Client =>
             new Client(...['transport' => new Transport(send: $send), ...$inputs['settings'], ...$changes]);
@@ -289,12 +304,12 @@ $tests = [
             send: static fn () => $body === null ? throw new RuntimeException('lost') : new Answer(200, [], $body),
             sleep: static fn () => null,
         );
-        $calls['exchangeStorefront'] = static fn (Client $by) => $by->exchangeStorefront($shop);
+        $calls['shop'] = static fn (Client $by) => $by->exchangeStorefront($shop);
         foreach ($calls as $name => $call) {
             $with = static fn (?string $body) => told(static fn () => $call($made(['transport' => $answered($body)]), 'x'));
             same($with(null), ['ConnectionError', 'no_answer'], $name);
-            $bodies = $name === 'session' ? $inputs['bodiesWithoutSession'] : [];
-            foreach ($name === 'revoke' ? [] : [...$inputs['malformedBodies'], ...$bodies] as $body) {
+            $bodies = $name === 'revoke' ? [] : $inputs['malformedBodies'];
+            foreach ([...$bodies, ...$inputs['incompleteBodies'][$name] ?? []] as $body) {
                 same($with($body), ['ConnectionError', 'malformed_answer'], "$name: " . substr($body, 0, 20));
             }
         }
@@ -303,7 +318,7 @@ $tests = [
         $before = ini_set('arg_separator.output', '&amp;');
         $send = static function (Request $request) use (&$body): Answer {
             $body = $request->body;
-            return new Answer(200, [], '{}');
+            return new Answer(200, [], '{"access_token":"t"}');
         };
         $by = client(['transport' => new Transport(send: $send)]);
         $by->exchange('c', 'v');

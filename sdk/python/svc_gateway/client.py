@@ -92,7 +92,7 @@ class Client:
     Calls are repeated by interface 7.6: three attempts in all after a 5xx or no answer, none after a 4xx.
     Every error is an SvcError with code, retryable and doc_url.
 
-    timeout: seconds that one attempt may take.
+    timeout: seconds that one attempt may wait for each part of the headers, and for the whole body.
     max_retry_after: a longer Retry-After is not waited for, and the error says it instead. Seconds.
     send and sleep: what sends a request and what waits, for tests and other HTTP clients.
     """
@@ -215,11 +215,12 @@ class Client:
                 used = CodeUsedError(answer, self.base_url)
                 used.charge_id, used.answer_lost = charge.group(), uncertain
                 raise used
-        return cast(TokenResponse | OpenidTokenResponse, self._parsed(answer))
+        return cast(TokenResponse | OpenidTokenResponse, self._parsed(answer, access_token=str))
 
     def userinfo(self, access_token: str) -> UserinfoResponse:
         """The claims of an access token, as they were when it was issued."""
-        return cast(UserinfoResponse, self._get("/api/oauth/userinfo", self._argument("access_token", access_token)))
+        token = self._argument("access_token", access_token)
+        return cast(UserinfoResponse, self._get("/api/oauth/userinfo", token, sub=str, claims=dict))
 
     def revoke(self, access_token: str) -> None:
         """Ends an access token. One that is unknown, expired or revoked is no error."""
@@ -227,14 +228,13 @@ class Client:
         answer, _ = self._post("/api/oauth/revoke", fields)
         if answer.status != 200:
             raise error_of(answer, self.base_url)
+        if answer.body:
+            raise self._malformed()
 
     def session(self, session_id: str) -> SessionResponseSession:
         """The status of a session, with the API key. Raises NotFoundError from 30 minutes after its start."""
         path = f"/api/verify/hvf-session/{urllib.parse.quote(self._argument('session_id', session_id), safe='')}"
-        session = self._get(path, self._need("api_key")).get("session")
-        if not isinstance(session, dict):
-            raise self._malformed()
-        return cast(SessionResponseSession, session)
+        return cast(SessionResponseSession, self._get(path, self._need("api_key"), session=dict)["session"])
 
     def exchange_storefront(self, request: StorefrontRequest) -> StorefrontResponse:
         """Exchanges a code by a signed call of a storefront: one billable event.
@@ -264,7 +264,7 @@ class Client:
             return urllib.request.Request(url, body, headers)
 
         answer, _ = self._call(signed)
-        return cast(StorefrontResponse, self._parsed(answer))
+        return cast(StorefrontResponse, self._parsed(answer, verified=bool, claims=dict))
 
     def verify_webhook(
         self, body: bytes, headers: Headers, tolerance: Optional[float] = DEFAULT_TOLERANCE
@@ -291,7 +291,7 @@ class Client:
         return ArgumentError("malformed_argument", f"{name} {fault}", False, f"{self.base_url}/docs/sdk-python")
 
     def _malformed(self) -> ConnectionFailed:
-        text = "the body of the 200 is not the JSON object of the interface"
+        text = "the body of the 200 is not the one of the interface"
         return ConnectionFailed("malformed_answer", text, False, f"{self.base_url}/docs/errors")
 
     def _credentials(self) -> Dict[str, str]:
@@ -310,21 +310,23 @@ class Client:
         data = urllib.parse.urlencode(fields).encode()
         return self._call(lambda: urllib.request.Request(self.base_url + path, data))
 
-    def _get(self, path: str, token: str) -> Dict[str, Any]:
+    def _get(self, path: str, token: str, **members: type) -> Dict[str, Any]:
         headers = {"Authorization": f"Bearer {token}"}
         answer, _ = self._call(lambda: urllib.request.Request(self.base_url + path, headers=headers))
-        return self._parsed(answer)
+        return self._parsed(answer, **members)
 
-    def _parsed(self, answer: Answer) -> Dict[str, Any]:
+    def _parsed(self, answer: Answer, **members: type) -> Dict[str, Any]:
+        """The object of a success. members: those that a caller relies on, each with the type of its value."""
         if answer.status != 200:
             raise error_of(answer, self.base_url)
         try:
             parsed = json.loads(answer.body)
         except (ValueError, RecursionError) as cause:
             raise self._malformed() from cause
-        if not isinstance(parsed, dict):
+        # A proxy may answer 200 for a service that it cannot reach.
+        if not isinstance(parsed, dict) or not all(isinstance(parsed.get(name), kind) for name, kind in members.items()):
             raise self._malformed()
-        return cast(Dict[str, Any], parsed)
+        return parsed
 
     def _call(self, request: Callable[[], urllib.request.Request]) -> "tuple[Answer, bool]":
         transport = Transport(self.base_url, self.timeout, self.max_retry_after, self.send, self.sleep)

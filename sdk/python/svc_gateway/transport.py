@@ -1,8 +1,9 @@
 """Sends calls, and repeats them by interface 7.6."""
 
-import urllib.error
+import http.client
+import time
 import urllib.request
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional, cast
 
 from .errors import Answer, ConnectionFailed
 
@@ -11,24 +12,69 @@ _MOST_ATTEMPTS = 3
 _FIRST_DELAY = 1.0
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Credentials do not follow a redirect to another place."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
+# The most bytes of an answer. Those of the service are far smaller.
+_LARGEST_ANSWER = 1_048_576
 
 
-_opener = urllib.request.build_opener(_NoRedirect)
+class _Response(http.client.HTTPResponse):
+    """Reads past answers such as 103 (Early Hints). The library reads past 100 alone."""
+
+    def begin(self) -> None:
+        super().begin()
+        while 101 < self.status < 200:
+            # With headers, `begin` does nothing.
+            self.headers = None  # type: ignore
+            super().begin()
+
+
+class _HttpConnection(http.client.HTTPConnection):
+    response_class = _Response
+
+
+class _HttpsConnection(http.client.HTTPSConnection):
+    response_class = _Response
+
+
+class _HttpHandler(urllib.request.HTTPHandler):
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_HttpConnection, req)
+
+
+class _HttpsHandler(urllib.request.HTTPSHandler):
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        # The types do not know its constructor.
+        return self.do_open(cast(Any, _HttpsConnection), req)
+
+
+class _AnyStatus(urllib.request.HTTPErrorProcessor):
+    """Gives every answer as it is. So credentials do not follow a redirect to another place."""
+
+    def http_response(self, request: urllib.request.Request, response: Any) -> Any:
+        return response
+
+    https_response = http_response
+
+
+_opener = urllib.request.build_opener(_HttpHandler, _HttpsHandler, _AnyStatus)
 
 
 def http_send(request: urllib.request.Request, timeout: float) -> Answer:
     """Sends a request by urllib. Raises an error, such as OSError, where there is no whole answer."""
-    try:
-        with _opener.open(request, timeout=timeout) as response:
-            return Answer(response.status, dict(response.headers.items()), response.read())
-    except urllib.error.HTTPError as refused:
-        with refused:
-            return Answer(refused.code, dict(refused.headers.items()), refused.read())
+    with _opener.open(request, timeout=timeout) as response:
+        # Urllib limits each wait alone, and not their sum.
+        end = time.monotonic() + timeout
+        length: Optional[int] = response.length
+        body = b""
+        while length is None or len(body) < length:
+            part = response.read1(65_536)
+            if not part:
+                break
+            body += part
+            if time.monotonic() > end or len(body) > _LARGEST_ANSWER:
+                raise OSError("the answer takes too long, or is too large")
+        if length is not None and len(body) < length:
+            raise http.client.IncompleteRead(body)
+        return Answer(response.status, dict(response.headers.items()), body)
 
 
 class Transport(NamedTuple):

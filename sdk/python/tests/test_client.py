@@ -151,7 +151,7 @@ class Retries(unittest.TestCase):
             return error, waits
 
     def test_repeats_5xx_and_lost_answers_alone(self) -> None:
-        good = Answer(200, {}, b'{"sub":"x"}')
+        good = Answer(200, {}, b'{"sub":"x","claims":{}}')
         bad = Answer(500, {}, b"<html>")
         busy = Answer(503, {"Retry-After": "5"}, b"")
         lost = ConnectionResetError()
@@ -162,7 +162,7 @@ class Retries(unittest.TestCase):
             ([busy, good], [5.0]),
             ([Answer(503, {}, b""), good], [1.0]),
         ]:
-            self.assertEqual(self.run_script(replies), ({"sub": "x"}, waits))  # type: ignore
+            self.assertEqual(self.run_script(replies), ({"sub": "x", "claims": {}}, waits))  # type: ignore
         error, waits = self.run_script([bad, bad, bad, good])
         self.assertIsInstance(error, svc.ServiceError)
         self.assertEqual(waits, [1.0, 2.0])
@@ -175,6 +175,19 @@ class Retries(unittest.TestCase):
         self.assertEqual((getattr(error, "retry_after"), waits), (3600.0, []))
         error, _ = self.run_script([Answer(200, {}, b"<html>")])
         self.assertEqual(getattr(error, "code"), "malformed_answer")
+
+
+    def test_reads_whole_answers_alone_and_none_for_longer_than_the_time_limit(self) -> None:
+        for path in ["hints", "chunks", "cut", "last-chunk-missing", "slow", "endless"]:
+            begun = time.monotonic()
+            by = svc.Client(FIXTURE["raw"] + path, timeout=0.5, sleep=lambda _: None)
+            if path in ["hints", "chunks"]:
+                self.assertEqual(by.userinfo("t")["sub"], "x")
+            else:
+                with self.assertRaises(svc.ConnectionFailed) as caught:
+                    by.userinfo("t")
+                self.assertEqual(caught.exception.code, "no_answer", path)
+            self.assertLess(time.monotonic() - begun, 5, path)
 
 
 class Webhooks(unittest.TestCase):
@@ -242,7 +255,8 @@ class Inputs(unittest.TestCase):
     def client(self, **changes: Any) -> svc.Client:
         def send(request: urllib.request.Request, _timeout: float) -> Answer:
             self.sent.append(request)
-            return Answer(200, {}, b'{"sub":"x","session":{}}')
+            body = "" if request.full_url.endswith("/revoke") else self.inputs["wholeBody"]
+            return Answer(200, {}, body.encode())
 
         return svc.Client(**{**self.inputs["settings"], "send": send, "sleep": lambda _: None, **changes})
 
@@ -302,8 +316,8 @@ class Inputs(unittest.TestCase):
                     raise lost  # noqa: B023
 
                 self.refused(svc.ConnectionFailed, "no_answer", lambda: call(self.client(send=fail), "x"))
-            bodies = self.inputs["malformedBodies"] + (self.inputs["bodiesWithoutSession"] if name == "session" else [])
-            for body in [] if name == "revoke" else [*bodies, "\udcff"]:
+            malformed = [] if name == "revoke" else self.inputs["malformedBodies"]
+            for body in [*malformed, *self.inputs["incompleteBodies"].get(name, []), "\udcff"]:
                 answer = Answer(200, {}, body.encode("utf-8", "surrogateescape"))
                 by = self.client(send=lambda *_: answer)  # noqa: B023
                 self.refused(svc.ConnectionFailed, "malformed_answer", lambda: call(by, "x"))  # noqa: B023

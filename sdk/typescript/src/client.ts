@@ -12,7 +12,14 @@ import type {
 import { base64url, bytesOf, hmacKey, randomText, toHex } from './encoding.ts';
 import { CodeUsedError, detailsOf, errorOf } from './errors.ts';
 import { checkArguments, readSettings, refusedArgument, refuseSetting, type Settings } from './input.ts';
-import { malformedAnswer, type Outcome, parseSuccess, send, type Transport } from './transport.ts';
+import {
+  type Members,
+  malformedAnswer,
+  type Outcome,
+  parseSuccess,
+  send,
+  type Transport,
+} from './transport.ts';
 import { type Delivery, verifyWebhook, type WebhookSettings } from './webhooks.ts';
 
 /** Replacements for tests and other platforms. */
@@ -98,9 +105,9 @@ export function createClient(given: Settings, options: Options = {}) {
   });
   const post = (path: string, fields: Record<string, string>) =>
     send(transport, { path, init: () => ({ method: 'POST', body: new URLSearchParams(fields) }) });
-  const get = async <T>(path: string, token: string): Promise<T> => {
+  const get = async <T>(path: string, token: string, members: Members): Promise<T> => {
     const headers = { authorization: `Bearer ${token}` };
-    return parseSuccess(await send(transport, { path, init: () => ({ headers }) }), baseUrl);
+    return parseSuccess(await send(transport, { path, init: () => ({ headers }) }), baseUrl, members);
   };
 
   /** @throws ArgumentError if the value is no JSON object, or is circular */
@@ -185,13 +192,13 @@ export function createClient(given: Settings, options: Options = {}) {
         redirect_uri: requireSetting('redirectUri'),
       });
       if (answer.status === 400) throw usedCodeError(answer, baseUrl) ?? errorOf(answer, baseUrl);
-      return parseSuccess(answer, baseUrl);
+      return parseSuccess(answer, baseUrl, { access_token: 'string' });
     },
 
     /** Reads the claims of an access token, as they were when it was issued. */
     async userinfo(accessToken: string): Promise<UserinfoResponse> {
       checkArguments({ accessToken }, baseUrl);
-      return get('/api/oauth/userinfo', accessToken);
+      return get('/api/oauth/userinfo', accessToken, { sub: 'string', claims: 'object' });
     },
 
     /** Ends an access token. If the token is unknown, expired or already revoked, this does nothing. */
@@ -201,15 +208,15 @@ export function createClient(given: Settings, options: Options = {}) {
         ...credentials(),
       });
       if (answer.status !== 200) throw errorOf(answer, baseUrl);
+      if (answer.body !== '') throw malformedAnswer(baseUrl);
     },
 
     /** Reads the status of a session, with the API key. @throws NotFoundError from 30 minutes after its start */
     async session(sessionId: string): Promise<SessionResponse['session']> {
       checkArguments({ sessionId }, baseUrl);
       const path = `/api/verify/hvf-session/${encodeURIComponent(sessionId)}`;
-      const { session } = await get<{ session: unknown }>(path, requireSetting('apiKey'));
-      if (typeof session !== 'object' || session === null) throw malformedAnswer(baseUrl);
-      return session as SessionResponse['session'];
+      const { session } = await get<SessionResponse>(path, requireSetting('apiKey'), { session: 'object' });
+      return session;
     },
 
     /**
@@ -219,7 +226,8 @@ export function createClient(given: Settings, options: Options = {}) {
     async exchangeStorefront(request: StorefrontRequest): Promise<StorefrontResponse> {
       const body = toJson(request);
       const path = '/api/integrations/storefront/verify/exchange';
-      return parseSuccess(await send(transport, { path, init: () => signRequest(body) }), baseUrl);
+      const answer = await send(transport, { path, init: () => signRequest(body) });
+      return parseSuccess(answer, baseUrl, { verified: 'boolean', claims: 'object' });
     },
 
     /** `verifyWebhook` with the secret of the settings. If the setting is missing, it throws `secret_required`. */

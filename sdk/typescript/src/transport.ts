@@ -93,14 +93,23 @@ export async function send(transport: Transport, { path, init }: Call): Promise<
 export const malformedAnswer = (baseUrl: string, cause?: unknown) =>
   new ConnectionError({
     code: 'malformed_answer',
-    message: 'malformed_answer: the body of the 200 is not the JSON object of the interface',
+    message: 'malformed_answer: the body of the 200 is not the one of the interface',
     retryable: false,
     docUrl: `${baseUrl}/docs/errors`,
     cause,
   });
 
-/** Returns the parsed body of a success. @throws ApiError for any other answer, ConnectionError for a body that is no object */
-export function parseSuccess<T>(answer: Answer, baseUrl: string): T {
+/** The members that a caller relies on, each with the `typeof` of its value. */
+export type Members = Readonly<Record<string, 'string' | 'object' | 'boolean'>>;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Returns the parsed body of a success.
+ * @throws ApiError for any other answer, ConnectionError for a body that is no object with these members
+ */
+export function parseSuccess<T>(answer: Answer, baseUrl: string, members: Members): T {
   if (answer.status !== 200) throw errorOf(answer, baseUrl);
   let parsed: unknown;
   try {
@@ -108,6 +117,12 @@ export function parseSuccess<T>(answer: Answer, baseUrl: string): T {
   } catch (cause) {
     throw malformedAnswer(baseUrl, cause);
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw malformedAnswer(baseUrl);
+  const isWhole =
+    isObject(parsed) &&
+    Object.entries(members).every(([name, type]) =>
+      type === 'object' ? isObject(parsed[name]) : typeof parsed[name] === type,
+    );
+  // A proxy may answer 200 for a service that it cannot reach.
+  if (!isWhole) throw malformedAnswer(baseUrl);
   return parsed as T;
 }

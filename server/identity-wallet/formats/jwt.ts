@@ -15,6 +15,8 @@ export async function readJwt(jwt: string, { type, key, refusal }: Expected): Pr
   try {
     const { payload, protectedHeader } = await compactVerify(jwt, key, { algorithms: ['ES256'] });
     demand(protectedHeader.typ === type, refusal, `typ is not ${type}`);
+    // The library knows `b64`, which no JWT may use (RFC 7797 7). Other extensions it refuses itself.
+    demand(protectedHeader.crit === undefined, refusal, 'unknown critical header');
     return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(payload));
   } catch (error) {
     if (error instanceof PresentationRefused) throw error;

@@ -90,6 +90,8 @@ function keyFaultOf(x509: X509Certificate): string | undefined {
 /** Parses a certificate. @throws Error if `der` is not a certificate, or uses an algorithm that is not accepted */
 export function parseCertificate(der: Uint8Array): Certificate {
   const x509 = new X509Certificate(der);
+  // The constructor also takes PEM, and ignores bytes after the certificate.
+  if (!x509.raw.equals(der)) throw new Error('it is not one certificate in DER');
   const { tbsCertificate: tbs, signatureAlgorithm } = AsnConvert.parse(x509.raw, CertificateStructure);
   if (!Object.values(signatureAlgorithms).includes(signatureAlgorithm.algorithm)) {
     throw new Error(`signature algorithm ${signatureAlgorithm.algorithm}`);

@@ -14,8 +14,16 @@ import { isDerSignature } from './der-signature.ts';
 /** The accepted COSE algorithms, in order of preference: EdDSA, ES256, RS256. */
 const es256 = -7;
 const algorithms = [-8, es256, -257];
-/** The label of a COSE_Key's algorithm. */
-const algorithmLabel = 3;
+/** Labels of a COSE_Key. `-1` is the curve, or the modulus of an RSA key (RFC 9053 7, RFC 8230 4). */
+const keyLabel = { type: 1, algorithm: 3, curveOrModulus: -1 };
+/** By algorithm: the type and the curve that a key must have (WebAuthn 5.8.5). RSA keys have no curve. */
+const keyKinds = new Map([
+  [-8, { type: 1, curve: 6 }],
+  [es256, { type: 2, curve: 1 }],
+]);
+const rsaType = 3;
+/** The fewest bytes of an RSA modulus: 2,048 bits. */
+const fewestModulusBytes = 256;
 const timeoutMs = 120_000;
 
 const base64url = (characters: number) =>
@@ -153,11 +161,20 @@ function hasAcceptedFormat({ response }: CreationAnswer): boolean {
 /** Whether the signature of an assertion is encoded as the algorithm of its key requires. */
 function hasAcceptedSignature({ response }: AssertionAnswer, publicKey: Uint8Array): boolean {
   try {
-    const algorithm = decodeCredentialPublicKey(new Uint8Array(publicKey)).get(algorithmLabel);
+    const algorithm = decodeCredentialPublicKey(new Uint8Array(publicKey)).get(keyLabel.algorithm);
     return isEncoded(Buffer.from(response.signature, 'base64url'), algorithm);
   } catch {
     return false;
   }
+}
+
+/** Whether a key has the type and curve of its algorithm, and is strong enough. The library accepts any that it can decode. */
+function isAcceptedKey(publicKey: Uint8Array): boolean {
+  const key: { get(label: number): unknown } = decodeCredentialPublicKey(new Uint8Array(publicKey));
+  const [type, given] = [key.get(keyLabel.type), key.get(keyLabel.curveOrModulus)];
+  const kind = keyKinds.get(Number(key.get(keyLabel.algorithm)));
+  if (kind) return type === kind.type && given === kind.curve;
+  return type === rsaType && given instanceof Uint8Array && given.length >= fewestModulusBytes;
 }
 
 /** Asks browsers for passkeys and verifies their answers (WebAuthn 3, sections 7.1 and 7.2). */
@@ -219,7 +236,7 @@ export function createRelyingParty({ id, name, origin }: RelyingParty) {
         response: response as RegistrationResponseJSON,
         supportedAlgorithmIDs: algorithms,
       }).catch(() => undefined); // The library throws for most invalid responses.
-      if (!result?.verified) return undefined;
+      if (!result?.verified || !isAcceptedKey(result.registrationInfo.credential.publicKey)) return undefined;
       const { credential, credentialBackedUp } = result.registrationInfo;
       return {
         credentialId: credential.id,

@@ -144,6 +144,16 @@ describe('the texts of storefront errors', () => {
 
 describe('storefront exchange: 401', () => {
   it.each(['x-svc-integration-id', 'x-svc-timestamp', 'x-svc-signature'])(
+    'names %s in the refusal if it is given twice',
+    async (name) => {
+      const raw = JSON.stringify(fields('svc_code_x'));
+      const headers = sign(shop, raw, clock.now());
+      const twice = { ...headers, [name]: `${headers[name]}, ${headers[name]}` };
+      await expectRefusal(await call(server, raw, twice), 401, new RegExp(`: ${name} must be given once$`));
+    },
+  );
+
+  it.each(['x-svc-integration-id', 'x-svc-timestamp', 'x-svc-signature'])(
     'refuses a request without %s',
     async (name) => {
       const raw = JSON.stringify(fields('svc_code_x'));

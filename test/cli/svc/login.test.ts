@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { awaitToken } from '../../../cli/svc/device-flow.ts';
+import { awaitToken, createDeviceEndpoints } from '../../../cli/svc/device-flow.ts';
 import { actOnDevices } from '../../console/portal/device/device-harness.ts';
 import { type SignedInMember, signedIn } from '../../console/portal/signed-in.ts';
 import { createPartner } from '../../harness/partner.ts';
+import { listen } from '../../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
 import { svcCommandLine } from './member-line.ts';
@@ -59,6 +61,13 @@ describe('awaitToken', () => {
     expect(waits).toEqual([5, 5, 10, 20, 40]);
   });
 
+  it('does not take an answer of a proxy without a token for the login', async () => {
+    expect(await poll([answer(200, {}), answer(200, { status: 'ok' }), token])).toEqual({
+      ended: { token: 't' },
+      waits: [5, 10, 20],
+    });
+  });
+
   it('waits 30 s before its next request if a 429 has "Retry-After: 30"', async () => {
     const { waits } = await poll([refusal('rate_limited', 30), token]);
     expect(waits).toEqual([5, 30, 5]);
@@ -75,6 +84,21 @@ describe('awaitToken', () => {
     expect(ended).toMatchObject({ code: 'expired_token' });
     expect(waits).toHaveLength(120);
   });
+});
+
+describe('a server that answers 200 to every request', () => {
+  it.each(['<!doctype html>', '', 'null', '[]', '5', '{"status":"ok"}'])(
+    'has no partner portal for svc if it sends %s',
+    async (body) => {
+      const other = createServer((_request, response) => response.end(body));
+      const url = `http://127.0.0.1:${await listen(other)}`;
+      const { start, show, end } = createDeviceEndpoints({ url });
+      for (const call of [start, show, end])
+        await expect(call('x')).rejects.toMatchObject({
+          failure: { code: 'not_the_admin_api', message: `${url} has no partner portal (answered 200)` },
+        });
+    },
+  );
 });
 
 describe('svc login', () => {

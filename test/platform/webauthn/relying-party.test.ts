@@ -74,6 +74,33 @@ describe('a new passkey that a browser sends', () => {
     expect(await passkeyOf(new TestAuthenticator(origin), { attestation: 'self' })).toBeDefined();
   });
 
+  const rsa = (bytes: number, exponent = 65_537): NonNullable<Forgery['coseKey']> => {
+    const modulus = Buffer.alloc(bytes, 0xff);
+    return [...coseKey(3, -257, modulus), [-2, Buffer.from(exponent.toString(16).padStart(6, '0'), 'hex')]];
+  };
+  const coseKey = (type: number, algorithm: number, given: number | Buffer) =>
+    [
+      [1, type],
+      [3, algorithm],
+      [-1, given],
+    ] as const;
+
+  it.each<[boolean, string, Forgery['coseKey']]>([
+    [true, 'RSA with 2,048 bits', rsa(256)],
+    [true, 'Ed25519', coseKey(1, -8, 6)],
+    [false, 'RSA with 2,040 bits', rsa(255)],
+    [false, 'RSA with 1,024 bits', rsa(128)],
+    [false, 'ES256 on P-384, whose signatures are refused', coseKey(2, -7, 2)],
+    [false, 'ES256 on secp256k1', coseKey(2, -7, 8)],
+    [false, 'ES256 with the type of RSA', coseKey(3, -7, 1)],
+    [false, 'EdDSA on P-256', coseKey(2, -8, 1)],
+    [false, 'EdDSA on Ed448', coseKey(1, -8, 7)],
+    [false, 'RS256 with a curve', coseKey(2, -257, 1)],
+  ])('is accepted (%s) if its key is %s', async (isAccepted, _key, members = []) => {
+    const passkey = await passkeyOf(new TestAuthenticator(origin), { coseKey: members });
+    expect(passkey !== undefined).toBe(isAccepted);
+  });
+
   it.each<[string, (signed: Buffer) => Buffer]>([
     ['a byte follows it', (signed) => Buffer.concat([signed, Buffer.from([0])])],
     [

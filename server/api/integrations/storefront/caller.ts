@@ -38,8 +38,14 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** @throws ApiError `invalid_signature`, whose text names the first header that is missing or malformed */
+/** @throws ApiError `invalid_signature`, whose text names the first header that is missing, given twice or malformed */
 function signingHeadersOf(headers: Readonly<Record<string, unknown>>): SigningHeaders {
+  // Node.js joins the values of a repeated header. None of the three values has a comma.
+  const repeated = Object.keys(SigningHeaders.shape).find((name) => String(headers[name]).includes(','));
+  if (repeated)
+    throw new ApiError('invalid_signature', {
+      description: `Invalid signature or missing signing headers: ${repeated} must be given once`,
+    });
   const parsed = SigningHeaders.safeParse(headers);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
