@@ -89,7 +89,8 @@ export const bearerTokenText = z.string().regex(/^[\w.~+/=-]{32,512}$/, {
 function hasReadableCredentials(text: string): boolean {
   const { username, password } = new URL(text);
   try {
-    return [username, password].map(decodeURIComponent).length > 0;
+    decodeURIComponent(`${username}:${password}`);
+    return true;
   } catch {
     return false;
   }
